@@ -1,1 +1,32 @@
-//! stub
+//! What a stage of a cwm pipeline is, and nothing else.
+//!
+//! A stage is a pure function of the bytes it reads, its parameters and its own code. It never sees the
+//! store or the YAML: it is handed files to read, folders to write into, and its share of the machine, and it
+//! gives back files. The executor (the root package) and the stages (`stages/*`) meet only here.
+//!
+//! This crate holds no code that makes output bytes. It is therefore not part of any stage's code fingerprint;
+//! [`CONTRACT_VERSION`] is, and is raised on purpose.
+
+mod context;
+mod failure;
+mod format;
+mod label;
+mod parameters;
+mod ports;
+mod stage;
+pub mod testing;
+mod value;
+
+pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
+pub use failure::{Failure, FailureKind};
+pub use format::Format;
+pub use label::Label;
+pub use parameters::{Fault, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type};
+pub use ports::{Count, Input, Output, Shape};
+pub use stage::{Needs, Stage};
+pub use value::{Value, Values};
+
+/// Version of the contract between executor and stages; part of every action's key.
+///
+/// Raise it when the meaning of anything in this crate changes in a way that can change what a stage writes.
+pub const CONTRACT_VERSION: u32 = 1;

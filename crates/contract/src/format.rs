@@ -1,0 +1,61 @@
+//! What a file between two stages holds.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The name of a documented file format (`docs/formats.md`). Every input and output carries one; an edge between two
+/// different ones is refused before anything runs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Format(Cow<'static, str>);
+
+impl Format {
+    /// Chess games as PGN text, plain or compressed.
+    pub const PGN: Format = Format::named("pgn");
+    /// Replayed games: id, site, result and moves, one row a game (Arrow IPC).
+    pub const GAMES: Format = Format::named("games");
+    /// Counts of what was kept and dropped, and why (JSON).
+    pub const COUNTS: Format = Format::named("counts");
+    /// Token sequences ready for training, one row a game (Arrow IPC).
+    pub const DATASET: Format = Format::named("dataset");
+    /// A trained model: weights and description (a folder).
+    pub const CHECKPOINT: Format = Format::named("checkpoint");
+    /// What training recorded as it went, one JSON object a line.
+    pub const CURVES: Format = Format::named("curves");
+    /// How a model did, one row a position (Parquet).
+    pub const SCORES: Format = Format::named("scores");
+    /// Metrics over all positions and per prefix bin (a folder of Parquet files).
+    pub const BINS: Format = Format::named("bins");
+    /// Tables, figures and a page (a folder).
+    pub const REPORT: Format = Format::named("report");
+    /// Unknown: fits every edge. What `command` stages write unless they say otherwise.
+    pub const ANY: Format = Format::named("any");
+
+    /// A format of a stage's own.
+    pub const fn named(name: &'static str) -> Self {
+        Format(Cow::Borrowed(name))
+    }
+
+    /// A format whose name was read from a file.
+    pub fn from_name(name: impl Into<String>) -> Self {
+        Format(Cow::Owned(name.into()))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a file of this format may be read where `wanted` is expected.
+    pub fn fits(&self, wanted: &Format) -> bool {
+        self == wanted || *self == Format::ANY || *wanted == Format::ANY
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,69 @@
+//! The trait that every stage implements.
+
+use crate::{Context, Failure, Fault, Input, Output, ParameterSpec, Value, Values};
+
+/// A kind of stage.
+///
+/// What it writes may depend only on its inputs, its parameters and its own code: not on time, machine, paths,
+/// thread count or device. So outputs carry no time stamps, sums run in a fixed order, and rows are sorted.
+pub trait Stage: Send + Sync {
+    /// The name in `stage:`.
+    fn kind(&self) -> &'static str;
+
+    /// What it does, in one sentence.
+    fn about(&self) -> &'static str;
+
+    /// Its inputs, the main one first.
+    fn inputs(&self) -> Vec<Input>;
+
+    /// Its outputs, the main one first.
+    fn outputs(&self) -> Vec<Output>;
+
+    /// Its parameters; by convention `Config::specs()`.
+    fn parameters(&self) -> Vec<ParameterSpec>;
+
+    /// What is wrong with these (well-typed, complete) parameters, beyond their types.
+    fn check(&self, _values: &Values) -> Vec<Fault> {
+        Vec::new()
+    }
+
+    /// What it wants of the machine when the pipeline does not say.
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs::default()
+    }
+
+    /// The separately hashed parts of the code (see `docs/design/fingerprint.md`) that these parameters rest on, by
+    /// name; `None` means all of them.
+    fn parts(&self, _values: &Values) -> Option<Vec<String>> {
+        None
+    }
+
+    /// For stages whose result is known beforehand (a download with a known checksum): what stands for the result in
+    /// the key, in place of code and parameters.
+    fn fixed_key(&self, _values: &Values) -> Option<Value> {
+        None
+    }
+
+    /// Does the work: reads the inputs, writes the outputs where [`Context::output`] says.
+    ///
+    /// # Errors
+    /// A [`Failure`] in words. Panics are bugs, and are caught by the process boundary.
+    fn run(&self, context: &Context) -> Result<(), Failure>;
+}
+
+/// A share of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Needs {
+    /// Cores; `None` means as many as there are.
+    pub cpu: Option<u32>,
+    /// Accelerators, or a part of one.
+    pub gpu: f64,
+    /// Bytes of memory; 0 means it does not say.
+    pub memory: u64,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Needs { cpu: Some(1), gpu: 0.0, memory: 0 }
+    }
+}

@@ -1,0 +1,135 @@
+//! Running a stage on its own, for the tests of stage crates and of out-of-tree stages.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::{Cancellation, Context, Event, Failure, GroupInput, Label, Reporter, Resources, Shape, Stage, Task, Value};
+
+/// Builds one run of a stage in a folder of the caller's.
+pub struct Trial {
+    folder: PathBuf,
+    task: Task,
+}
+
+/// What a finished trial left.
+pub struct Outcome {
+    /// Path of each output, whether written or declared the same as an input.
+    pub outputs: BTreeMap<String, PathBuf>,
+    /// The last value of each metric.
+    pub metrics: BTreeMap<String, f64>,
+    /// All events in order.
+    pub events: Vec<Event>,
+}
+
+struct Recorder(Arc<Mutex<Vec<Event>>>);
+
+impl Reporter for Recorder {
+    fn report(&self, event: Event) {
+        if let Ok(mut events) = self.0.lock() {
+            events.push(event);
+        }
+    }
+}
+
+impl Trial {
+    /// A trial that works below `folder` (made if absent).
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Trial { folder: folder.into(), task: Task { resources: Resources { cores: 2, ..Default::default() }, ..Default::default() } }
+    }
+
+    /// Sets a parameter.
+    pub fn with(mut self, name: &str, value: Value) -> Self {
+        self.task.values.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Gives the input `name` the file or folder `path`.
+    pub fn input(self, name: &str, path: impl AsRef<Path>) -> Self {
+        self.labelled(name, Label::stage(name), path)
+    }
+
+    /// Adds a labelled artifact to the input `name`.
+    pub fn labelled(mut self, name: &str, label: Label, path: impl AsRef<Path>) -> Self {
+        let group = self.task.inputs.entry(name.to_owned()).or_default();
+        group.push(GroupInput { label, path: path.as_ref().to_owned() });
+        group.sort_by(|a, b| a.label.cmp(&b.label));
+        self
+    }
+
+    /// Sets the number of cores.
+    pub fn cores(mut self, cores: usize) -> Self {
+        self.task.resources.cores = cores;
+        self
+    }
+
+    /// Runs `stage`: checks and completes the parameters as the executor would, empties `out/` and `tmp/`, keeps
+    /// `keep/`.
+    ///
+    /// # Errors
+    /// A bad parameter, or what the stage failed with.
+    pub fn run(self, stage: &dyn Stage) -> Result<Outcome, Failure> {
+        self.run_until(stage, Cancellation::default())
+    }
+
+    /// The same with a cancellation of the caller's.
+    ///
+    /// # Errors
+    /// As [`Trial::run`].
+    pub fn run_until(mut self, stage: &dyn Stage, cancellation: Cancellation) -> Result<Outcome, Failure> {
+        let specs = stage.parameters();
+        if let Some(name) = self.task.values.keys().find(|name| specs.iter().all(|spec| spec.name != name.as_str())) {
+            return Err(Failure::input(format!("unknown parameter `{name}`")));
+        }
+        for spec in specs {
+            let given = self.task.values.remove(spec.name).or(spec.default);
+            let given = given.ok_or_else(|| Failure::input(format!("parameter `{}` is missing", spec.name)))?;
+            let value = spec
+                .kind
+                .normalise(&given)
+                .map_err(|wrong| Failure::input(format!("parameter `{}` {wrong}", spec.name)))?;
+            self.task.values.insert(spec.name.to_owned(), value);
+        }
+        if let Some(fault) = stage.check(&self.task.values).into_iter().next() {
+            return Err(Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)));
+        }
+        let out = self.folder.join("out");
+        self.task.temporary = self.folder.join("tmp");
+        self.task.kept = self.folder.join("keep");
+        for emptied in [&out, &self.task.temporary] {
+            let _ = std::fs::remove_dir_all(emptied);
+        }
+        for made in [&out, &self.task.temporary, &self.task.kept] {
+            std::fs::create_dir_all(made).map_err(|error| Failure::io("make", made, error))?;
+        }
+        for output in stage.outputs() {
+            if output.when.is_none_or(|input| self.task.inputs.contains_key(input)) {
+                let file = match output.shape {
+                    Shape::File(extension) => format!("{}.{extension}", output.name),
+                    Shape::Folder => output.name.to_owned(),
+                };
+                self.task.outputs.insert(output.name.to_owned(), out.join(file));
+            }
+        }
+        let mut outputs = self.task.outputs.clone();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        stage.run(&Context::new(stage, self.task, Box::new(Recorder(events.clone())), cancellation))?;
+        let events = std::mem::take(&mut *events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let mut metrics = BTreeMap::new();
+        for event in &events {
+            match event {
+                Event::Metric { name, value } => {
+                    metrics.insert(name.clone(), *value);
+                }
+                Event::SameAs { output, path } => {
+                    outputs.insert(output.clone(), path.clone());
+                }
+                _ => {}
+            }
+        }
+        if let Some((name, path)) = outputs.iter().find(|(_, path)| !path.exists()) {
+            return Err(Failure::internal(format!("output `{name}` was not written at {}", path.display())));
+        }
+        Ok(Outcome { outputs, metrics, events })
+    }
+}
