@@ -1,0 +1,99 @@
+//! The stage: every scores file through the same two queries.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cwm_contract::{Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+
+use crate::Config;
+use crate::identity::Identity;
+use crate::output::{write_overall, write_prefix};
+use crate::query::{Overall, PrefixBin, measure};
+use crate::scores_file::ScoresFile;
+
+/// Metrics overall and by prefix length, for each scored label.
+pub struct Bins;
+
+impl Stage for Bins {
+    fn kind(&self) -> &'static str {
+        "bins"
+    }
+
+    fn about(&self) -> &'static str {
+        "computes the metrics over all positions and per prefix bin, with SQL over the scores"
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![Input::many("scores", Format::SCORES, "how each model did on each test set")]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![Output::folder("bins", Format::BINS, "metrics overall and per prefix bin")]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs { cpu: None, ..Needs::default() }
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        let config: Config = context.parameters()?;
+        let inputs = context.group("scores");
+        if inputs.is_empty() {
+            return Err(Failure::input("there are no scores to look at"));
+        }
+        let measured = measure_all(context, inputs, config.bin_width)?;
+        let overall: Vec<_> = measured.iter().map(|scored| (&scored.identity, &scored.overall)).collect();
+        let prefix: Vec<_> = measured
+            .iter()
+            .flat_map(|scored| scored.prefix.iter().map(|bin| (&scored.identity, bin)))
+            .collect();
+        let folder = context.output("bins")?;
+        std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
+        write_overall(&folder.join("overall.parquet"), &overall)?;
+        write_prefix(&folder.join("prefix.parquet"), &prefix)
+    }
+}
+
+struct Measured {
+    identity: Identity,
+    overall: Overall,
+    prefix: Vec<PrefixBin>,
+}
+
+/// All inputs, in their order. Each core takes one file at a time: a file is read by one thread in its own order, so
+/// memory does not grow with the number of files, and nothing depends on the number of cores.
+fn measure_all(context: &Context, inputs: &[GroupInput], bin_width: u32) -> Result<Vec<Measured>, Failure> {
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<Measured, Failure>>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..context.cores().min(inputs.len()) {
+            scope.spawn(|| {
+                while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < inputs.len()) {
+                    let result = measure_one(context, &inputs[index], bin_width);
+                    *results[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    context.progress(done as u64, Some(inputs.len() as u64), "scores");
+                }
+            });
+        }
+    });
+    // In the inputs' order, so that the failure told is the same one whichever thread was first.
+    results
+        .into_iter()
+        .map(|slot| slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        .map(|result| result.unwrap_or_else(|| Err(Failure::internal("a scores file was left out"))))
+        .collect()
+}
+
+fn measure_one(context: &Context, input: &GroupInput, bin_width: u32) -> Result<Measured, Failure> {
+    context.check_cancelled()?;
+    let file = ScoresFile::open(&input.label, &input.path)?;
+    let identity = Identity::of(&input.label, file.model.as_deref())?;
+    let (overall, prefix) = measure(&input.label, &input.path, bin_width, 1)?;
+    Ok(Measured { identity, overall, prefix })
+}

@@ -1,0 +1,60 @@
+//! One scores file: its footer, checked before any query runs.
+
+use std::fs::File;
+use std::path::Path;
+
+use cwm_contract::{Failure, Label};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// The columns that the queries read.
+const COLUMNS: [(&str, DataType); 5] = [
+    ("game", DataType::UInt32),
+    ("t", DataType::UInt32),
+    ("correct", DataType::UInt8),
+    ("exact", DataType::Boolean),
+    ("loss", DataType::Float64),
+];
+
+/// What the footer of a scores file says.
+pub(crate) struct ScoresFile {
+    /// The text under `cwm.model`, if there is any.
+    pub(crate) model: Option<String>,
+}
+
+impl ScoresFile {
+    /// Reads and checks the footer of `path`, the scores of `label`.
+    ///
+    /// # Errors
+    /// The file cannot be opened, is not Parquet, lacks a column, has one of another type, or holds no rows.
+    pub(crate) fn open(label: &Label, path: &Path) -> Result<Self, Failure> {
+        let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| {
+            Failure::input(format!("the scores of {label} are no readable Parquet file ({}): {error}", path.display()))
+                .hint("run the stage that made them again, or look at the file with `cwm path`")
+        })?;
+        for (name, wanted) in COLUMNS {
+            let Ok(field) = reader.schema().field_with_name(name) else {
+                return Err(Failure::input(format!("the scores of {label} have no column `{name}`")));
+            };
+            if *field.data_type() != wanted {
+                let found = field.data_type();
+                return Err(Failure::input(format!(
+                    "the column `{name}` in the scores of {label} must be {wanted}, not {found}"
+                )));
+            }
+        }
+        let footer = reader.metadata().file_metadata();
+        if footer.num_rows() == 0 {
+            return Err(Failure::input(format!("the scores of {label} hold no positions"))
+                .hint("the set of games that was evaluated is empty"));
+        }
+        let model = footer
+            .key_value_metadata()
+            .into_iter()
+            .flatten()
+            .find(|entry| entry.key == "cwm.model")
+            .and_then(|entry| entry.value.clone());
+        Ok(ScoresFile { model })
+    }
+}
