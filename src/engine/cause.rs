@@ -1,0 +1,200 @@
+//! Why a cell runs: what differs between what it depends on now and what it depended on before.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use cwm_contract::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::key::Components;
+
+/// One reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum Cause {
+    /// No earlier result of this cell is known.
+    NeverRan,
+    /// It was asked for with `--force`.
+    Forced,
+    /// There is a record, but its files are gone.
+    ObjectsMissing {
+        /// How many.
+        count: usize,
+    },
+    /// A parameter changed.
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What it was; nothing if it was not there.
+        old: Option<Value>,
+        /// What it is; nothing if it is gone.
+        new: Option<Value>,
+        /// The line of the YAML where it is written, if it is.
+        line: Option<usize>,
+    },
+    /// An input's content changed.
+    Input {
+        /// Name of the input.
+        name: String,
+        /// Label of the artifact within a group; empty for a single one.
+        label: String,
+        /// What made it: a stage, or a file from outside.
+        source: String,
+        /// Content before, if it was there.
+        old: Option<Digest>,
+        /// Content now, if it is there.
+        new: Option<Digest>,
+    },
+    /// Code changed.
+    Code {
+        /// The crates or parts that changed.
+        what: Vec<String>,
+    },
+    /// Another kind of stage stands under this name.
+    Kind {
+        /// Before.
+        old: String,
+        /// Now.
+        new: String,
+    },
+    /// cwm computes keys in another way than when the result was made.
+    KeyFormat,
+}
+
+/// What differs between `old` and `new`. `line` says where a parameter is written, `source` what made an input.
+pub fn differences(
+    old: &Components,
+    new: &Components,
+    line: impl Fn(&str) -> Option<usize>,
+    source: impl Fn(&str, &str) -> String,
+) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if (old.key_format, old.contract) != (new.key_format, new.contract) {
+        causes.push(Cause::KeyFormat);
+    }
+    if old.kind != new.kind {
+        causes.push(Cause::Kind { old: old.kind.clone(), new: new.kind.clone() });
+    }
+    let names = |a: &BTreeMap<String, Value>, b: &BTreeMap<String, Value>| {
+        let mut names: Vec<_> = a.keys().chain(b.keys()).cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    for name in names(&old.parameters, &new.parameters) {
+        let (before, now) = (old.parameters.get(&name), new.parameters.get(&name));
+        if before != now {
+            let line = line(&name);
+            causes.push(Cause::Parameter { name, old: before.cloned(), new: now.cloned(), line });
+        }
+    }
+    let flat = |components: &Components| -> BTreeMap<(String, String), Digest> {
+        let inputs = components.inputs.iter();
+        inputs.flat_map(|(name, group)| group.iter().map(move |(label, digest)| ((name.clone(), label.clone()), *digest))).collect()
+    };
+    let (before, now) = (flat(old), flat(new));
+    let mut places: Vec<_> = before.keys().chain(now.keys()).collect();
+    places.sort();
+    places.dedup();
+    for place in places {
+        let (a, b) = (before.get(place), now.get(place));
+        if a != b {
+            let (name, label) = place.clone();
+            let source = source(&name, &label);
+            causes.push(Cause::Input { name, label, source, old: a.copied(), new: b.copied() });
+        }
+    }
+    if old.code != new.code {
+        let changed = old.code.keys().chain(new.code.keys()).filter(|name| old.code.get(*name) != new.code.get(*name));
+        let mut what: Vec<_> = changed.filter(|name| *name != "base").cloned().collect();
+        what.sort();
+        what.dedup();
+        causes.push(Cause::Code { what });
+    }
+    causes
+}
+
+fn short(digest: Option<Digest>) -> String {
+    digest.map_or_else(|| "nothing".into(), |digest| digest.short())
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::NeverRan => f.write_str("never ran"),
+            Cause::Forced => f.write_str("forced"),
+            Cause::ObjectsMissing { count: 1 } => f.write_str("a file of its recorded result is missing"),
+            Cause::ObjectsMissing { count } => write!(f, "{count} files of its recorded result are missing"),
+            Cause::Parameter { name, old, new, line } => {
+                let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
+                write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?;
+                line.map_or(Ok(()), |line| write!(f, " (line {line})"))
+            }
+            Cause::Input { name, label, source, old, new } => {
+                let which = if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") };
+                match (old, new) {
+                    (None, _) => write!(f, "input {which} is new, from {source}"),
+                    (_, None) => write!(f, "input {which} is gone"),
+                    _ => write!(f, "input {which} changed: {} -> {}, from {source}", short(*old), short(*new)),
+                }
+            }
+            Cause::Code { what } if what.is_empty() => f.write_str("its code changed"),
+            Cause::Code { what } => write!(f, "code changed: {}", what.join(", ")),
+            Cause::Kind { old, new } => write!(f, "it was a `{old}` stage and is a `{new}` stage now"),
+            Cause::KeyFormat => f.write_str("this version of cwm computes keys in another way"),
+        }
+    }
+}
+
+/// A value as it stands in components, for people: files and secrets by digest, long text cut.
+fn readable(value: &Value) -> String {
+    if let Value::Map(map) = value
+        && let Some((kind, Value::Text(digest))) = map.first_key_value()
+    {
+        let short = digest.get(..12).unwrap_or(digest);
+        match kind.as_str() {
+            "$file" => return format!("file {short}"),
+            "$secret" => return format!("secret {short}"),
+            _ => {}
+        }
+    }
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KEY_FORMAT;
+
+    fn components(validation: i128, games: &[u8], code: &str) -> Components {
+        Components {
+            key_format: KEY_FORMAT,
+            contract: 1,
+            kind: "split".into(),
+            code: BTreeMap::from([("base".into(), code.into()), ("crate cwm-split".into(), code.into())]),
+            parameters: BTreeMap::from([("validation".into(), Value::Int(validation))]),
+            inputs: BTreeMap::from([("games".into(), vec![(String::new(), Digest::of(games))])]),
+        }
+    }
+
+    fn said(old: &Components, new: &Components) -> Vec<String> {
+        let causes = differences(old, new, |_| Some(7), |_, _| "corpus".into());
+        causes.iter().map(Cause::to_string).collect()
+    }
+
+    #[test]
+    fn each_difference_is_named_with_old_and_new() {
+        let before = components(50, b"a", "x");
+        assert_eq!(said(&before, &before), Vec::<String>::new());
+        assert_eq!(said(&before, &components(100, b"a", "x")), ["parameter `validation` changed: 50 -> 100 (line 7)"]);
+        assert_eq!(said(&before, &components(50, b"a", "y")), ["code changed: crate cwm-split"]);
+        let input = said(&before, &components(50, b"b", "x"));
+        assert_eq!(input.len(), 1);
+        assert!(input[0].starts_with("input `games` changed: ") && input[0].ends_with(", from corpus"), "{input:?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! From a cell of the plan and its inputs' results to the components of its key.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{CONTRACT_VERSION, Secret, SourceLocation, Type, Value};
+
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::fingerprint;
+use crate::key::{Components, KEY_FORMAT};
+use crate::outside::{Files, Snapshot};
+use crate::plan::{Body, Cell, Origin};
+use crate::store::{ActionRecord, OutputRecord};
+
+/// The components of a cell's key, with what else its action needs.
+pub struct Resolved {
+    /// What the key is made of.
+    pub components: Components,
+    /// Files given as parameters, as they are now.
+    pub files: Vec<Snapshot>,
+    /// Dependencies of a command by relative path, as they are now.
+    pub deps: BTreeMap<PathBuf, Snapshot>,
+    /// Files from outside given as inputs, by path.
+    pub outside: BTreeMap<PathBuf, Snapshot>,
+    /// Variables that a command takes over, with their values.
+    pub inherited: BTreeMap<String, String>,
+}
+
+/// The output of a finished cell that a source names.
+pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputRecord, Error> {
+    record.outputs.get(port).ok_or_else(|| {
+        Error::store(format!("the record of action {} lacks its output `{port}`", record.key.short()))
+            .hint("run the stage again with `--force`")
+    })
+}
+
+/// Resolves `cell`, all of whose sources are done; `record` gives the record of a cell by its index.
+///
+/// # Errors
+/// A file from outside or a secret cannot be read.
+pub fn resolve<'r>(
+    cell: &Cell,
+    files: &mut Files,
+    record: impl Fn(usize) -> &'r ActionRecord,
+) -> Result<Resolved, Error> {
+    let mut resolved = Resolved {
+        components: Components {
+            key_format: KEY_FORMAT,
+            contract: CONTRACT_VERSION,
+            kind: cell.kind.clone(),
+            code: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+        },
+        files: Vec::new(),
+        deps: BTreeMap::new(),
+        outside: BTreeMap::new(),
+        inherited: BTreeMap::new(),
+    };
+    for input in &cell.inputs {
+        let mut group = Vec::with_capacity(input.sources.len());
+        for source in &input.sources {
+            let digest = match &source.from {
+                Origin::Cell { index, port } => output_of(record(*index), port)?.digest,
+                Origin::File(path) => {
+                    let snapshot = files.snapshot(path)?;
+                    let digest = snapshot.digest;
+                    resolved.outside.insert(path.clone(), snapshot);
+                    digest
+                }
+            };
+            group.push((if input.group { source.label.to_string() } else { String::new() }, digest));
+        }
+        resolved.components.inputs.insert(input.name.clone(), group);
+    }
+    match &cell.body {
+        Body::Stage(stage) => {
+            if let Some(fixed) = stage.fixed_key(&cell.values) {
+                // The result is known beforehand: neither code nor where it comes from matters.
+                resolved.components.parameters.insert("fixed".into(), fixed);
+                resolved.components.inputs.clear();
+            } else {
+                resolved.components.code = fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref());
+                for spec in stage.parameters() {
+                    let value = cell.values.get(spec.name).cloned().unwrap_or_default();
+                    let keyed = keyed(&spec.kind, &value, files, &mut resolved.files)?;
+                    resolved.components.parameters.insert(spec.name.to_owned(), keyed);
+                }
+            }
+        }
+        Body::Command(command) => {
+            resolved.components.parameters = cell.values.clone();
+            for name in &command.env {
+                let value = std::env::var(name).unwrap_or_default();
+                resolved.components.parameters.insert(format!("env {name}"), secret_value(&value));
+                resolved.inherited.insert(name.clone(), value);
+            }
+            let mut group = Vec::new();
+            for (relative, path) in &command.deps {
+                let snapshot = files.snapshot(path)?;
+                group.push((relative.to_string_lossy().into_owned(), snapshot.digest));
+                resolved.deps.insert(relative.clone(), snapshot);
+            }
+            if !group.is_empty() {
+                resolved.components.inputs.insert("deps".into(), group);
+            }
+        }
+    }
+    Ok(resolved)
+}
+
+/// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
+fn keyed(kind: &Type, value: &Value, files: &mut Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+    Ok(match (kind, value) {
+        (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
+        (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
+        (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
+            file_value(Path::new(text), files, seen)?
+        }
+        (Type::Secret { env, public }, value) => {
+            let file = value.as_text().map(PathBuf::from);
+            let (text, _) = Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
+            secret_value(&text)
+        }
+        (Type::List(inner), Value::List(items)) => {
+            Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
+        }
+        (Type::Map(inner), Value::Map(map)) => {
+            let items = map.iter().map(|(key, item)| Ok((key.clone(), keyed(inner, item, files, seen)?)));
+            Value::Map(items.collect::<Result<_, Error>>()?)
+        }
+        (_, other) => other.clone(),
+    })
+}
+
+fn file_value(path: &Path, files: &mut Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+    let snapshot = files.snapshot(path)?;
+    let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
+    seen.push(snapshot);
+    Ok(value)
+}
+
+fn secret_value(text: &str) -> Value {
+    let digest = Digest::of(text.as_bytes()).to_string();
+    Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
+}

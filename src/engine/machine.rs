@@ -1,0 +1,168 @@
+//! What this machine has, and who has which share of it.
+
+use cwm_contract::{Needs, Resources};
+
+/// Cores, memory and accelerators that stages may use.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Cores.
+    pub cores: u32,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Accelerators by name.
+    pub devices: Vec<String>,
+}
+
+impl Machine {
+    /// This machine, with at most `jobs` cores if given.
+    pub fn here(jobs: Option<u32>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let devices = (0..64)
+            .take_while(|index| std::path::Path::new(&format!("/dev/nvidia{index}")).exists())
+            .map(|index| format!("cuda:{index}"))
+            .collect();
+        Machine { cores: jobs.unwrap_or(cores).max(1), memory: memory(), devices }
+    }
+}
+
+/// Bytes of memory: the smaller of the machine's and the control group's.
+fn memory() -> u64 {
+    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    });
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    match (machine, group) {
+        (Some(machine), Some(group)) => std::cmp::min(machine, group),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => u64::MAX,
+    }
+}
+
+/// The free part of a machine.
+pub struct Pool {
+    machine: Machine,
+    cores: u32,
+    memory: u64,
+    /// Free part of each device, 0 to 1.
+    devices: Vec<f64>,
+}
+
+/// A share taken from a [`Pool`]; given back with [`Pool::give_back`].
+#[derive(Clone, Debug)]
+pub struct Share {
+    cores: u32,
+    memory: u64,
+    devices: Vec<(usize, f64)>,
+}
+
+impl Pool {
+    /// All of the machine.
+    pub fn new(machine: Machine) -> Self {
+        let devices = vec![1.0; machine.devices.len()];
+        Pool { cores: machine.cores, memory: machine.memory, devices, machine }
+    }
+
+    /// What these needs come to here: more than the machine has is clamped, and said.
+    pub fn clamp(&self, needs: &Needs) -> (Needs, Option<String>) {
+        let mut clamped = *needs;
+        let mut said = Vec::new();
+        let cores = needs.cpu.unwrap_or(self.machine.cores).max(1);
+        clamped.cpu = Some(cores.min(self.machine.cores));
+        if cores > self.machine.cores {
+            said.push(format!("{cores} cores, gets {}", self.machine.cores));
+        }
+        if needs.memory > self.machine.memory {
+            clamped.memory = self.machine.memory;
+            said.push(format!("{} bytes of memory, gets {}", needs.memory, self.machine.memory));
+        }
+        let devices = self.machine.devices.len() as f64;
+        if needs.gpu > devices {
+            clamped.gpu = devices;
+            said.push(format!("{} accelerators, gets {devices}", needs.gpu));
+        }
+        (clamped, (!said.is_empty()).then(|| format!("asks for {}", said.join(" and "))))
+    }
+
+    /// Takes a share, if there is room for these (clamped) needs.
+    pub fn take(&mut self, needs: &Needs) -> Option<(Share, Resources)> {
+        let cores = needs.cpu.unwrap_or(self.machine.cores);
+        if cores > self.cores || needs.memory > self.memory {
+            return None;
+        }
+        let devices = self.pick_devices(needs.gpu)?;
+        self.cores -= cores;
+        self.memory -= needs.memory;
+        for (index, part) in &devices {
+            self.devices[*index] -= part;
+        }
+        let names = devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
+        let memory = (needs.memory > 0).then_some(needs.memory);
+        let resources = Resources { cores: cores as usize, memory, devices: names };
+        Some((Share { cores, memory: needs.memory, devices }, resources))
+    }
+
+    /// Whole devices for whole numbers, the fullest one with room for a part of one.
+    fn pick_devices(&self, wanted: f64) -> Option<Vec<(usize, f64)>> {
+        if wanted <= 0.0 {
+            return Some(Vec::new());
+        }
+        if wanted < 1.0 {
+            let fits = |free: &f64| *free + 1e-9 >= wanted;
+            let index = (0..self.devices.len())
+                .filter(|index| fits(&self.devices[*index]))
+                .min_by(|a, b| self.devices[*a].total_cmp(&self.devices[*b]))?;
+            return Some(vec![(index, wanted)]);
+        }
+        let whole = wanted.ceil() as usize;
+        let free: Vec<_> = (0..self.devices.len()).filter(|index| self.devices[*index] > 1.0 - 1e-9).take(whole).collect();
+        (free.len() == whole).then(|| free.into_iter().map(|index| (index, 1.0)).collect())
+    }
+
+    /// Gives a share back.
+    pub fn give_back(&mut self, share: Share) {
+        self.cores += share.cores;
+        self.memory += share.memory;
+        for (index, part) in share.devices {
+            self.devices[index] += part;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool() -> Pool {
+        Pool::new(Machine { cores: 2, memory: 100, devices: vec!["cuda:0".into(), "cuda:1".into()] })
+    }
+
+    #[test]
+    fn shares_never_exceed_the_machine_and_come_back() {
+        let mut pool = pool();
+        let one = Needs { cpu: Some(1), gpu: 0.0, memory: 60 };
+        let (share, _) = pool.take(&one).unwrap();
+        assert!(pool.take(&one).is_none(), "memory is short");
+        pool.give_back(share);
+        assert!(pool.take(&one).is_some());
+    }
+
+    #[test]
+    fn parts_of_a_device_are_packed_and_whole_ones_are_exclusive() {
+        let mut pool = pool();
+        let quarter = Needs { cpu: Some(0), gpu: 0.25, memory: 0 };
+        let names: Vec<_> = (0..4).map(|_| pool.take(&quarter).unwrap().1.devices[0].clone()).collect();
+        assert_eq!(names, ["cuda:0"; 4]);
+        let whole = Needs { cpu: Some(0), gpu: 1.0, memory: 0 };
+        assert_eq!(pool.take(&whole).unwrap().1.devices, ["cuda:1"]);
+        assert!(pool.take(&quarter).is_none());
+    }
+
+    #[test]
+    fn asking_for_more_than_there_is_is_clamped_in_words() {
+        let (clamped, said) = pool().clamp(&Needs { cpu: Some(64), gpu: 0.0, memory: 0 });
+        assert_eq!(clamped.cpu, Some(2));
+        assert_eq!(said.unwrap(), "asks for 64 cores, gets 2");
+        assert_eq!(pool().clamp(&Needs { cpu: None, gpu: 0.0, memory: 0 }).1, None);
+    }
+}

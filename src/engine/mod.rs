@@ -1,0 +1,17 @@
+//! From a plan to results: what is cached, what must run and why, and running it.
+
+mod cause;
+mod child;
+mod components;
+mod finish;
+mod machine;
+mod run;
+mod schedule;
+mod status;
+
+pub use cause::{Cause, differences};
+pub use components::{Resolved, output_of, resolve};
+pub use finish::{export_all, update_lock_file};
+pub use machine::Machine;
+pub use run::{Options, Summary, run};
+pub use status::{CellState, Survey, previous_components, why_now};

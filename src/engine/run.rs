@@ -1,0 +1,514 @@
+//! Running a plan: ready cells side by side within the machine, each in its own process; a failure stops what depends
+//! on it and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use crate::digest::Key;
+use crate::engine::cause::Cause;
+use crate::engine::child::{ActionProcess, ChildMessage, describe_end, out_of_memory_kills};
+use crate::engine::components::{Resolved, output_of, resolve};
+use crate::engine::machine::{Machine, Pool, Share};
+use crate::engine::schedule::{Schedule, Stand};
+use crate::engine::status::{find, sources, why_now};
+use crate::error::Error;
+use crate::events::{Reader, Readers, RunEvent};
+use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, FailedKind, Line};
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::plan::{Body, Origin, Plan};
+use crate::store::{ActionRecord, Store};
+
+/// What a run is asked for.
+pub struct Options {
+    /// Cells that must be done; their sources come along.
+    pub targets: Vec<usize>,
+    /// Cells that run even if cached.
+    pub force: BTreeSet<usize>,
+    /// The machine to use.
+    pub machine: Machine,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Cells that ran.
+    pub ran: usize,
+    /// Cells that were cached.
+    pub cached: usize,
+    /// Cells that failed.
+    pub failed: usize,
+    /// Cells that were skipped.
+    pub skipped: usize,
+    /// Whether it was stopped from outside.
+    pub interrupted: bool,
+}
+
+enum Message {
+    Child(ChildMessage),
+    Signal,
+}
+
+impl From<ChildMessage> for Message {
+    fn from(message: ChildMessage) -> Self {
+        Message::Child(message)
+    }
+}
+
+/// A cell whose process runs.
+struct Running {
+    process: ActionProcess,
+    share: Share,
+    key: Key,
+    failure: Option<(FailedKind, String, Option<String>)>,
+    already_recorded: bool,
+    out_of_memory_before: u64,
+}
+
+/// A run under way.
+struct Engine<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    files: &'a mut Files,
+    locked: &'a LockFile,
+    readers: &'a mut Readers,
+    force: BTreeSet<usize>,
+    schedule: Schedule,
+    pool: Pool,
+    running: BTreeMap<usize, Running>,
+    /// Keys that a process of this run is making, and the cells that wait for them.
+    in_making: HashMap<Key, Vec<usize>>,
+    /// Cells whose key is known and that wait for room.
+    for_room: BTreeMap<usize, (Resolved, Vec<Cause>)>,
+    /// Cells whose recorded files are gone, with how many.
+    to_remake: BTreeMap<usize, usize>,
+    /// Cells that ran in this run.
+    ran: BTreeSet<usize>,
+    messages: Sender<Message>,
+    stopping: u32,
+    summary: Summary,
+}
+
+/// Runs the targets of `options`. Returns the record of every cell that is done, by index, and the summary.
+///
+/// # Errors
+/// The store or the machine cannot be used at all; failures of stages are events and are counted.
+pub fn run(
+    plan: &Plan,
+    store: &Store,
+    files: &mut Files,
+    locked: &LockFile,
+    options: Options,
+    readers: &mut Readers,
+) -> Result<(Vec<Option<ActionRecord>>, Summary), Error> {
+    let mut wanted = vec![false; plan.cells.len()];
+    let mut front = options.targets.clone();
+    while let Some(index) = front.pop() {
+        if !std::mem::replace(&mut wanted[index], true) {
+            front.extend(sources(&plan.cells[index]));
+        }
+    }
+    readers.read(&RunEvent::Planned { cells: wanted.iter().filter(|wanted| **wanted).count() });
+    let (messages, inbox) = channel();
+    let signals = watch_signals(messages.clone())?;
+    let mut engine = Engine {
+        plan,
+        store,
+        files,
+        locked,
+        readers,
+        force: options.force,
+        schedule: Schedule::new(plan, &wanted),
+        pool: Pool::new(options.machine),
+        running: BTreeMap::new(),
+        in_making: HashMap::new(),
+        for_room: BTreeMap::new(),
+        to_remake: BTreeMap::new(),
+        ran: BTreeSet::new(),
+        messages,
+        stopping: 0,
+        summary: Summary::default(),
+    };
+    let outcome = engine.drive(&inbox);
+    signals.close();
+    outcome?;
+    let summary = engine.summary;
+    engine.readers.read(&RunEvent::Summary {
+        ran: summary.ran,
+        cached: summary.cached,
+        failed: summary.failed,
+        skipped: summary.skipped,
+    });
+    let records = engine.schedule.stands.into_iter().map(|stand| match stand {
+        Stand::Done(record) => Some(*record),
+        _ => None,
+    });
+    Ok((records.collect(), summary))
+}
+
+fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
+    let handle = signals.handle();
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if messages.send(Message::Signal).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(handle)
+}
+
+impl Engine<'_> {
+    fn drive(&mut self, inbox: &Receiver<Message>) -> Result<(), Error> {
+        loop {
+            if self.stopping == 0 {
+                self.advance()?;
+            }
+            if self.running.is_empty() && (self.stopping > 0 || !self.can_go_on()) {
+                break;
+            }
+            match inbox.recv_timeout(Duration::from_millis(500)) {
+                Ok(Message::Signal) => self.stop(),
+                Ok(Message::Child(ChildMessage::Line(cell, line))) => self.hear(cell, line),
+                Ok(Message::Child(ChildMessage::Ended(cell, status))) => self.ended(cell, &status)?,
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.readers.tick(),
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if self.stopping > 0 {
+            self.summary.interrupted = true;
+            self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
+        }
+        Ok(())
+    }
+
+    fn can_go_on(&self) -> bool {
+        !self.schedule.ready.is_empty() || !self.for_room.is_empty()
+    }
+
+    /// Looks at every ready cell: cached ones are done at once, which may make others ready; then starts what there is
+    /// room for.
+    fn advance(&mut self) -> Result<(), Error> {
+        while let Some(index) = self.schedule.ready.pop_first() {
+            self.look_at(index)?;
+        }
+        let waiting: Vec<usize> = self.for_room.keys().copied().collect();
+        for index in waiting {
+            self.start_if_room(index)?;
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, index: usize) -> Result<(), Error> {
+        let cell = &self.plan.cells[index];
+        let schedule = &self.schedule;
+        let resolved = resolve(cell, self.files, |source| {
+            schedule.record(source).unwrap_or_else(|| unreachable!("a ready cell's sources are done"))
+        });
+        let resolved = match resolved {
+            Ok(resolved) => resolved,
+            Err(error) => {
+                self.fail(index, Key([0; 32]), error.message, error.hints.first().cloned(), true);
+                return Ok(());
+            }
+        };
+        let key = resolved.components.key();
+        if let Some(waiting) = self.in_making.get_mut(&key) {
+            waiting.push(index);
+            return Ok(());
+        }
+        let mut causes = Vec::new();
+        if self.force.contains(&index) && !self.ran.contains(&index) {
+            causes.push(Cause::Forced);
+        } else if let Some(count) = self.to_remake.get(&index) {
+            causes.push(Cause::ObjectsMissing { count: *count });
+        } else if let Some(record) = find(self.store, &resolved.components, &cell.label, self.locked)? {
+            // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
+            let missing = if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record) };
+            if missing.is_empty() {
+                self.cached(index, key, record);
+                return Ok(());
+            }
+            causes.push(Cause::ObjectsMissing { count: missing.len() });
+        } else {
+            causes = why_now(self.plan, index, &resolved.components, self.store, self.locked)?;
+        }
+        if self.remake_missing_sources(index)? {
+            return Ok(());
+        }
+        self.in_making.insert(key, Vec::new());
+        self.for_room.insert(index, (resolved, causes));
+        Ok(())
+    }
+
+    fn cached(&mut self, index: usize, key: Key, record: ActionRecord) {
+        let label = self.plan.cells[index].label.clone();
+        if self.ran.contains(&index) {
+            // Waited for another cell of this run with the same key.
+            self.ran.remove(&index);
+        }
+        self.summary.cached += 1;
+        self.readers.read(&RunEvent::Cached { label, key, origin: record.origin() });
+        self.schedule.done(index, record);
+    }
+
+    /// Before `index` runs, its inputs must be there. A source whose files are gone is made again first; returns whether
+    /// `index` has to wait for that.
+    fn remake_missing_sources(&mut self, index: usize) -> Result<bool, Error> {
+        let mut waits = false;
+        let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
+        for source in unique {
+            let Some(record) = self.schedule.record(source) else { continue };
+            let missing = self.store.missing(record).len();
+            if missing == 0 {
+                continue;
+            }
+            if self.ran.contains(&source) {
+                return Err(Error::store(format!(
+                    "files of {} are missing although it has just run",
+                    self.plan.cells[source].label
+                ))
+                .hint("is something else deleting from the store?"));
+            }
+            if self.summary.cached > 0 {
+                self.summary.cached -= 1;
+            }
+            self.to_remake.insert(source, missing);
+            self.schedule.reopen(source);
+            waits = true;
+        }
+        Ok(waits)
+    }
+
+    fn start_if_room(&mut self, index: usize) -> Result<(), Error> {
+        let (needs, clamped) = self.pool.clamp(&self.plan.cells[index].needs);
+        let Some((share, resources)) = self.pool.take(&needs) else { return Ok(()) };
+        let Some((resolved, causes)) = self.for_room.remove(&index) else { return Ok(()) };
+        let label = self.plan.cells[index].label.clone();
+        if let Some(words) = clamped {
+            self.readers.read(&RunEvent::Warning { message: format!("{label} {words}") });
+        }
+        let key = resolved.components.key();
+        let cause: Vec<String> = causes.iter().map(Cause::to_string).collect();
+        let started = self.action_file(index, resolved, cause.clone(), resources.clone()).and_then(|action| {
+            self.store.write_action_file(&key, &action)?;
+            ActionProcess::start(index, &key, self.store.root(), &resources, self.messages.clone())
+        });
+        match started {
+            Ok(process) => {
+                self.schedule.stands[index] = Stand::Running;
+                let out_of_memory_before = out_of_memory_kills();
+                let running =
+                    Running { process, share, key, failure: None, already_recorded: false, out_of_memory_before };
+                self.running.insert(index, running);
+                self.readers.read(&RunEvent::Started { label, key, cause });
+            }
+            Err(error) => {
+                self.pool.give_back(share);
+                self.release_waiting(&key);
+                self.fail(index, key, error.message, error.hints.first().cloned(), true);
+            }
+        }
+        Ok(())
+    }
+
+    fn action_file(
+        &self,
+        index: usize,
+        resolved: Resolved,
+        cause: Vec<String>,
+        resources: cwm_contract::Resources,
+    ) -> Result<ActionFile, Error> {
+        let cell = &self.plan.cells[index];
+        let mut inputs = BTreeMap::new();
+        for input in &cell.inputs {
+            let mut group = Vec::with_capacity(input.sources.len());
+            for source in &input.sources {
+                group.push(match &source.from {
+                    Origin::Cell { index, port } => {
+                        let record = self.schedule.record(*index);
+                        let record = record.ok_or_else(|| Error::internal("a source of a starting cell is not done"))?;
+                        let output = output_of(record, port)?;
+                        ActionInput {
+                            label: source.label.clone(),
+                            digest: output.digest,
+                            shape: output.shape.clone(),
+                            outside: output.outside.clone(),
+                        }
+                    }
+                    Origin::File(path) => {
+                        let snapshot = resolved.outside.get(path).cloned();
+                        let snapshot = snapshot.ok_or_else(|| Error::internal("an outside input was not hashed"))?;
+                        let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+                        ActionInput {
+                            label: source.label.clone(),
+                            digest: snapshot.digest,
+                            shape: crate::exec::ArtifactShape::File(extension),
+                            outside: Some(snapshot),
+                        }
+                    }
+                });
+            }
+            inputs.insert(input.name.clone(), group);
+        }
+        let body = match &cell.body {
+            Body::Stage(_) => ActionBody::Stage { values: cell.values.clone(), files: resolved.files },
+            Body::Command(command) => ActionBody::Command {
+                run: command.run.clone(),
+                environment: command.environment.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+                inherited: resolved.inherited,
+                deps: resolved.deps,
+            },
+        };
+        Ok(ActionFile {
+            format: ACTION_FILE_FORMAT,
+            key: resolved.components.key(),
+            label: cell.label.clone(),
+            pipeline: self.plan.stem(),
+            components: resolved.components,
+            body,
+            inputs,
+            groups: cell.inputs.iter().filter(|input| input.group).map(|input| input.name.clone()).collect(),
+            outputs: cell
+                .outputs
+                .iter()
+                .map(|output| {
+                    let declared = ActionOutput { format: output.format.clone(), shape: output.shape.into() };
+                    (output.name.clone(), declared)
+                })
+                .collect(),
+            resources,
+            cause,
+            force: self.force.contains(&index),
+        })
+    }
+
+    fn hear(&mut self, index: usize, line: Line) {
+        let label = self.plan.cells[index].label.clone();
+        let Some(running) = self.running.get_mut(&index) else { return };
+        match line {
+            Line::Waiting { holder } => self.readers.read(&RunEvent::Waiting { label, holder }),
+            Line::AlreadyRecorded => running.already_recorded = true,
+            Line::Failed { kind, message, hint } => running.failure = Some((kind, message, hint)),
+            Line::Event(cwm_contract::Event::Progress { done, total, unit }) => {
+                self.readers.read(&RunEvent::Progress { label, done, total, unit });
+            }
+            Line::Event(cwm_contract::Event::Doing(what)) => self.readers.read(&RunEvent::Doing { label, what }),
+            Line::Event(_) | Line::Started | Line::Recorded => {}
+        }
+    }
+
+    fn ended(&mut self, index: usize, status: &std::io::Result<std::process::ExitStatus>) -> Result<(), Error> {
+        let Some(running) = self.running.remove(&index) else { return Ok(()) };
+        self.pool.give_back(running.share);
+        self.to_remake.remove(&index);
+        let cell = &self.plan.cells[index];
+        let succeeded = status.as_ref().is_ok_and(std::process::ExitStatus::success) && running.failure.is_none();
+        // What the store says counts, not what the process said.
+        let record = if succeeded { self.store.latest(&running.key)? } else { None };
+        match record {
+            Some(record) => {
+                self.ran.insert(index);
+                self.summary.ran += 1;
+                let note = self.note(index, &record, running.already_recorded)?;
+                self.readers.read(&RunEvent::Finished {
+                    label: cell.label.clone(),
+                    key: running.key,
+                    seconds: record.cost.wall_seconds,
+                    bytes: record.outputs.values().map(|output| output.size).sum(),
+                    note,
+                });
+                self.schedule.done(index, record);
+            }
+            None => {
+                let out_of_memory = out_of_memory_kills() > running.out_of_memory_before;
+                let (reason, hint, is_failure) = match running.failure {
+                    Some((FailedKind::Cancelled, message, hint)) => (message, hint, false),
+                    Some((_, message, hint)) => (message, hint, true),
+                    None => {
+                        let (reason, hint) = describe_end(status, out_of_memory);
+                        (reason, hint, self.stopping < 2)
+                    }
+                };
+                self.fail(index, running.key, reason, hint, is_failure);
+            }
+        }
+        self.release_waiting(&running.key);
+        Ok(())
+    }
+
+    /// What is worth saying about how it ran.
+    fn note(&self, index: usize, record: &ActionRecord, already_recorded: bool) -> Result<Option<String>, Error> {
+        if already_recorded {
+            return Ok(Some(format!("taken over: {}", record.origin())));
+        }
+        let label = &self.plan.cells[index].label;
+        let same = self.locked.get(label).is_some_and(|line| {
+            line.outputs.len() == record.outputs.len()
+                && record.outputs.iter().all(|(name, output)| line.outputs.get(name) == Some(&output.digest))
+        });
+        Ok(same.then(|| "the same result as before".to_owned()))
+    }
+
+    /// Cells with the key that was just made, or failed, look again.
+    fn release_waiting(&mut self, key: &Key) {
+        for index in self.in_making.remove(key).unwrap_or_default() {
+            if matches!(self.schedule.stands[index], Stand::Waiting) {
+                self.schedule.ready.insert(index);
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, key: Key, reason: String, hint: Option<String>, is_failure: bool) {
+        let label = self.plan.cells[index].label.clone();
+        let work = self.store.work(&key);
+        let skipped = self.schedule.failed(index);
+        if is_failure {
+            self.summary.failed += 1;
+            let log_tail = log_tail(&work.log(), &reason);
+            self.readers.read(&RunEvent::Failed { label: label.clone(), key, reason, hint, log_tail, log: work.log() });
+        } else {
+            self.summary.skipped += 1;
+            self.readers.read(&RunEvent::Warning { message: format!("{label} {reason}") });
+        }
+        for cell in skipped {
+            self.summary.skipped += 1;
+            self.for_room.remove(&cell);
+            self.readers.read(&RunEvent::Skipped { label: self.plan.cells[cell].label.clone(), because: label.clone() });
+        }
+    }
+
+    /// First asks, then kills.
+    fn stop(&mut self) {
+        self.stopping += 1;
+        for running in self.running.values() {
+            if self.stopping == 1 { running.process.ask_to_stop() } else { running.process.kill() }
+        }
+        let message = match (self.stopping, self.running.len()) {
+            (_, 0) => return,
+            (1, _) => "stopping at the next safe point; once more to kill".to_owned(),
+            _ => "killed".to_owned(),
+        };
+        self.readers.read(&RunEvent::Warning { message });
+    }
+}
+
+/// The last lines of a log, without the reason that is shown anyway.
+fn log_tail(path: &std::path::Path, reason: &str) -> Vec<String> {
+    const LINES: usize = 12;
+    const BYTES: u64 = 16 * 1024;
+    use std::io::{Read, Seek, SeekFrom};
+    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::new();
+    if file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
+}

@@ -1,0 +1,135 @@
+//! What is known of every cell before anything runs: the same survey serves `status`, `why`, `--dry-run` and a run.
+
+use std::collections::HashMap;
+
+use cwm_contract::Label;
+
+use crate::engine::cause::{Cause, differences};
+use crate::engine::components::{Resolved, resolve};
+use crate::error::Error;
+use crate::key::Components;
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::plan::{Cell, Origin, Plan};
+use crate::store::{ActionRecord, Store};
+
+/// What is known of a cell.
+pub enum CellState {
+    /// Its result is recorded.
+    Cached(Box<ActionRecord>),
+    /// Its key has no result.
+    Absent(Box<Resolved>),
+    /// A cell that it depends on has no result yet, so its key is not known.
+    Open,
+    /// A file or secret that it depends on cannot be read.
+    Unreadable(Error),
+}
+
+/// The state of every cell of a plan.
+pub struct Survey {
+    /// By cell index.
+    pub states: Vec<CellState>,
+}
+
+impl Survey {
+    /// Looks at every cell; reads records and digests of outside files, runs nothing, writes nothing but the digest
+    /// cache of `files`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn take(plan: &Plan, store: &Store, files: &mut Files, locked: &LockFile) -> Result<Self, Error> {
+        let mut states: Vec<CellState> = Vec::with_capacity(plan.cells.len());
+        for cell in &plan.cells {
+            let state = if sources(cell).any(|index| !matches!(states[index], CellState::Cached(_))) {
+                CellState::Open
+            } else {
+                let record = |index: usize| match &states[index] {
+                    CellState::Cached(record) => record.as_ref(),
+                    _ => unreachable!("all sources are cached"),
+                };
+                match resolve(cell, files, record) {
+                    Err(error) => CellState::Unreadable(error),
+                    Ok(resolved) => match find(store, &resolved.components, &cell.label, locked)? {
+                        Some(record) => CellState::Cached(Box::new(record)),
+                        None => CellState::Absent(Box::new(resolved)),
+                    },
+                }
+            };
+            states.push(state);
+        }
+        Ok(Survey { states })
+    }
+}
+
+/// Indices of the cells that `cell` reads.
+pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
+    cell.inputs.iter().flat_map(|input| &input.sources).filter_map(|source| match source.from {
+        Origin::Cell { index, .. } => Some(index),
+        Origin::File(_) => None,
+    })
+}
+
+/// The recorded result of these components: the one in the lock file if it can be had, else the first.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn find(
+    store: &Store,
+    components: &Components,
+    label: &Label,
+    locked: &LockFile,
+) -> Result<Option<ActionRecord>, Error> {
+    let key = components.key();
+    let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
+    store.recorded_preferring(&key, preferred)
+}
+
+/// The components of the last result of `label` that the lock file knows, if the store still has its record.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn previous_components(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<Components>, Error> {
+    let Some(line) = locked.get(label) else { return Ok(None) };
+    Ok(store.recorded_preferring(&line.key, Some(&line.outputs))?.map(|record| record.components))
+}
+
+/// Why a cell with these components would run, against what the lock file knows of it.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn why_now(
+    plan: &Plan,
+    index: usize,
+    components: &Components,
+    store: &Store,
+    locked: &LockFile,
+) -> Result<Vec<Cause>, Error> {
+    let cell = &plan.cells[index];
+    let Some(previous) = previous_components(store, &cell.label, locked)? else {
+        return Ok(vec![Cause::NeverRan]);
+    };
+    let names: HashMap<(String, String), String> = cell
+        .inputs
+        .iter()
+        .flat_map(|input| {
+            input.sources.iter().map(|source| {
+                let label = if input.group { source.label.to_string() } else { String::new() };
+                let from = match &source.from {
+                    Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
+                    Origin::File(path) => path.display().to_string(),
+                };
+                ((input.name.clone(), label), from)
+            })
+        })
+        .collect();
+    let causes = differences(
+        &previous,
+        components,
+        |parameter| cell.given.get(parameter).map(|place| place.line),
+        |input, label| {
+            let key = (input.to_owned(), label.to_owned());
+            names.get(&key).cloned().unwrap_or_else(|| label.to_owned())
+        },
+    );
+    Ok(causes)
+}

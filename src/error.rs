@@ -1,0 +1,97 @@
+//! Errors of the executor, as people read them, and what exit code each has.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::diagnostics::Diagnostics;
+use crate::exit_code::ExitCode;
+
+/// What sort of error; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The pipeline file or a `--set` is wrong.
+    Pipeline,
+    /// The command line asks for something that is not there.
+    Usage,
+    /// The store cannot do what is asked (read-only, full, damaged).
+    Store,
+    /// The machine refused.
+    System,
+    /// A mistake in cwm.
+    Internal,
+}
+
+/// An error with its kind, what lies below it, and advice.
+#[derive(Debug)]
+pub struct Error {
+    /// What sort.
+    pub kind: ErrorKind,
+    /// What was wrong and where.
+    pub message: String,
+    /// What to do about it.
+    pub hints: Vec<String>,
+    /// Located diagnostics, where the pipeline file is at fault; then `message` is empty.
+    pub diagnostics: Option<Diagnostics>,
+}
+
+impl Error {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error { kind, message: message.into(), hints: Vec::new(), diagnostics: None }
+    }
+
+    /// The command line asks for something that is not there.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Usage, message)
+    }
+
+    /// The store cannot do what is asked.
+    pub fn store(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Store, message)
+    }
+
+    /// The machine refused.
+    pub fn system(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::System, message)
+    }
+
+    /// A mistake in cwm.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Internal, message)
+    }
+
+    /// An I/O error with its path.
+    pub fn io(what: &str, path: &Path, error: io::Error) -> Self {
+        Error::system(format!("cannot {what} {}: {error}", path.display()))
+    }
+
+    /// The same error with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The documented exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        match self.kind {
+            ErrorKind::Pipeline => ExitCode::PIPELINE,
+            ErrorKind::Usage => ExitCode::USAGE,
+            ErrorKind::Store => ExitCode::STORE,
+            ErrorKind::System | ErrorKind::Internal => ExitCode::INTERNAL,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Diagnostics> for Error {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Error { diagnostics: Some(diagnostics), ..Error::new(ErrorKind::Pipeline, String::new()) }
+    }
+}

@@ -1,0 +1,167 @@
+//! What happens in a run, in one order, and who reads it.
+//!
+//! The engine emits [`RunEvent`]s; the terminal, plain lines, JSON and the run log are four readers of the same stream.
+//! Nothing else in the executor prints.
+
+mod json;
+mod plain;
+mod run_log;
+mod terminal;
+mod words;
+
+use std::path::PathBuf;
+
+use cwm_contract::Label;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Key;
+
+pub use json::Json;
+pub use plain::Plain;
+pub use run_log::RunLog;
+pub use terminal::Terminal;
+pub use words::{bytes, duration, plural, short_path};
+
+/// One thing that happened. Documented in `docs/events.md`; new fields may be added.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The plan is made.
+    Planned {
+        /// Cells that take part.
+        cells: usize,
+    },
+    /// Something worth knowing that stops nothing.
+    Warning {
+        /// What.
+        message: String,
+    },
+    /// A result was there already.
+    Cached {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Who made it and when, in words.
+        origin: String,
+    },
+    /// It will run, and why (dry run only).
+    WouldRun {
+        /// The cell.
+        label: Label,
+        /// Why, one cause a line.
+        cause: Vec<String>,
+        /// Whether it might still turn out to be cached, because an input is not known yet.
+        uncertain: bool,
+    },
+    /// A process was started for it.
+    Started {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Why, one cause a line.
+        cause: Vec<String>,
+    },
+    /// Another process is doing the same work; this one waits.
+    Waiting {
+        /// The cell.
+        label: Label,
+        /// For whom.
+        holder: String,
+    },
+    /// How far it is.
+    Progress {
+        /// The cell.
+        label: Label,
+        /// Units done.
+        done: u64,
+        /// Units in all.
+        total: Option<u64>,
+        /// What is counted.
+        unit: String,
+    },
+    /// What it does now.
+    Doing {
+        /// The cell.
+        label: Label,
+        /// In a few words.
+        what: String,
+    },
+    /// It is done and recorded.
+    Finished {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Wall-clock seconds.
+        seconds: f64,
+        /// Bytes of all outputs.
+        bytes: u64,
+        /// What it did, if not plainly "ran": the same bytes as before, taken from another process.
+        note: Option<String>,
+    },
+    /// It failed.
+    Failed {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Why, in words.
+        reason: String,
+        /// What to do.
+        hint: Option<String>,
+        /// The last lines of its log.
+        log_tail: Vec<String>,
+        /// Where the whole log is.
+        log: PathBuf,
+    },
+    /// It was not run because something it depends on did not finish.
+    Skipped {
+        /// The cell.
+        label: Label,
+        /// The failed or stopped cell.
+        because: Label,
+    },
+    /// An artifact was put where people find it.
+    Exported {
+        /// `stage` or `stage.port`.
+        source: String,
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// The end.
+    Summary {
+        /// Cells that ran.
+        ran: usize,
+        /// Cells that were cached.
+        cached: usize,
+        /// Cells that failed.
+        failed: usize,
+        /// Cells that were skipped.
+        skipped: usize,
+    },
+}
+
+/// A reader of events.
+pub trait Reader {
+    /// Takes one event. A reader that cannot write must not fail the run.
+    fn read(&mut self, event: &RunEvent);
+
+    /// Called a few times a second, for what moves by itself.
+    fn tick(&mut self) {}
+}
+
+/// Several readers as one.
+#[derive(Default)]
+pub struct Readers(pub Vec<Box<dyn Reader>>);
+
+impl Reader for Readers {
+    fn read(&mut self, event: &RunEvent) {
+        self.0.iter_mut().for_each(|reader| reader.read(event));
+    }
+
+    fn tick(&mut self) {
+        self.0.iter_mut().for_each(|reader| reader.tick());
+    }
+}

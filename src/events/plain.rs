@@ -1,0 +1,76 @@
+//! One line an event, for logs, pipes and `--plain`.
+
+use std::io::Write;
+
+use crate::events::words::{bytes, duration, plural, short_path};
+use crate::events::{Reader, RunEvent};
+
+/// Writes to the stream that it is given (standard error, in practice).
+pub struct Plain<W: Write> {
+    out: W,
+    /// Whether lines of cached cells are shown.
+    verbose: bool,
+}
+
+impl<W: Write> Plain<W> {
+    /// A reader that writes to `out`; `verbose` also shows progress.
+    pub fn new(out: W, verbose: bool) -> Self {
+        Plain { out, verbose }
+    }
+}
+
+impl<W: Write> Reader for Plain<W> {
+    fn read(&mut self, event: &RunEvent) {
+        for line in lines(event, self.verbose) {
+            // A closed pipe must not end the run.
+            let _ = writeln!(self.out, "{line}");
+        }
+        let _ = self.out.flush();
+    }
+}
+
+/// The lines that people see for an event; the live terminal prints the same ones above its bars.
+pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
+    match event {
+        RunEvent::Planned { .. } => Vec::new(),
+        RunEvent::Warning { message } => vec![format!("warning: {message}")],
+        RunEvent::Cached { label, origin, .. } => vec![format!("  cached   {label}  ({origin})")],
+        RunEvent::WouldRun { label, cause, uncertain } => {
+            let verb = if *uncertain { "may run  " } else { "would run" };
+            let mut lines = vec![format!("{verb}  {label}")];
+            lines.extend(cause.iter().map(|line| format!("             {line}")));
+            lines
+        }
+        RunEvent::Started { label, cause, .. } => {
+            let mut lines = vec![format!("  running  {label}")];
+            lines.extend(cause.iter().map(|line| format!("             {line}")));
+            lines
+        }
+        RunEvent::Waiting { label, holder } => vec![format!("  waiting  {label}: {holder} is making it")],
+        RunEvent::Progress { label, done, total, unit } if verbose => vec![match total {
+            Some(total) => format!("           {label}: {done} of {total} {unit}"),
+            None => format!("           {label}: {done} {unit}"),
+        }],
+        RunEvent::Doing { label, what } if verbose => vec![format!("           {label}: {what}")],
+        RunEvent::Progress { .. } | RunEvent::Doing { .. } => Vec::new(),
+        RunEvent::Finished { label, seconds, bytes: size, note, .. } => {
+            let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
+            vec![format!("  done     {label}  ({}, {}{note})", duration(*seconds), bytes(*size))]
+        }
+        RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
+            let mut lines = vec![format!("  FAILED   {label}: {reason}")];
+            lines.extend(hint.iter().map(|hint| format!("             hint: {hint}")));
+            if !log_tail.is_empty() {
+                let count = plural(log_tail.len() as u64, "line", "lines");
+                lines.push(format!("             last {count} of its log ({}):", short_path(log)));
+                lines.extend(log_tail.iter().map(|line| format!("             | {line}")));
+            }
+            lines
+        }
+        RunEvent::Skipped { label, because } => vec![format!("  skipped  {label}: needs {because}")],
+        RunEvent::Exported { source, path } => vec![format!("{source}: {}", short_path(path))],
+        RunEvent::Summary { ran, cached, failed, skipped } => {
+            vec![format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")]
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Live progress on a terminal: a bar a running stage, lines of what is done above.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cwm_contract::Label;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::events::plain::lines;
+use crate::events::{Reader, RunEvent};
+
+/// Draws on standard error.
+pub struct Terminal {
+    bars: MultiProgress,
+    running: HashMap<Label, ProgressBar>,
+    /// Cached cells are counted in one line that the next event completes, not listed.
+    cached: Vec<Label>,
+}
+
+impl Terminal {
+    /// Nothing drawn yet.
+    pub fn new() -> Self {
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        Terminal { bars, running: HashMap::new(), cached: Vec::new() }
+    }
+
+    fn print(&self, text: &[String]) {
+        for line in text {
+            let _ = self.bars.println(colour(line));
+        }
+    }
+
+    /// Says which cells were cached: by name when few, else as a number.
+    fn flush_cached(&mut self) {
+        let cached = std::mem::take(&mut self.cached);
+        match cached.as_slice() {
+            [] => {}
+            few @ [_, ..] if few.len() <= 3 => {
+                let names: Vec<_> = few.iter().map(Label::to_string).collect();
+                self.print(&[format!("  cached   {}", names.join(", "))]);
+            }
+            many => {
+                self.print(&[format!("  cached   {}, {} and {} more", many[0], many[1], many.len() - 2)]);
+            }
+        }
+    }
+
+    fn bar(&mut self, label: &Label) -> &ProgressBar {
+        self.running.entry(label.clone()).or_insert_with(|| {
+            let bar = self.bars.add(ProgressBar::new_spinner());
+            bar.set_style(spinner());
+            bar.set_prefix(label.to_string());
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        })
+    }
+
+    fn end(&mut self, label: &Label) {
+        if let Some(bar) = self.running.remove(label) {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Terminal::new()
+    }
+}
+
+fn spinner() -> ProgressStyle {
+    ProgressStyle::with_template("  {spinner} {prefix} {elapsed} {wide_msg:.dim}").expect("the template is well-formed")
+}
+
+fn counted(unit: &str) -> ProgressStyle {
+    let figures = if unit == "bytes" {
+        "{bytes}/{total_bytes} {bytes_per_sec}"
+    } else {
+        "{human_pos}/{human_len} {msg} {per_sec:.dim}"
+    };
+    let template = format!("  {{spinner}} {{prefix}} {{bar:24.cyan/dim}} {figures} {{eta:.dim}} left");
+    ProgressStyle::with_template(&template).expect("the template is well-formed").progress_chars("━━─")
+}
+
+fn uncounted(unit: &str) -> ProgressStyle {
+    let figures = if unit == "bytes" { "{bytes} {bytes_per_sec}" } else { "{human_pos} {msg} {per_sec:.dim}" };
+    let template = format!("  {{spinner}} {{prefix}} {figures} {{elapsed:.dim}}");
+    ProgressStyle::with_template(&template).expect("the template is well-formed")
+}
+
+/// Colours the word that a line begins with: readable without colour, quicker with it.
+fn colour(line: &str) -> String {
+    use owo_colors::OwoColorize;
+    if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        return line.to_owned();
+    }
+    for (word, paint) in [("  done   ", 2), ("  cached ", 6), ("  FAILED ", 1), ("  skipped", 3), ("  waiting", 3), ("warning:", 3)] {
+        if let Some(rest) = line.strip_prefix(word) {
+            let painted = match paint {
+                1 => word.red().bold().to_string(),
+                2 => word.green().to_string(),
+                3 => word.yellow().to_string(),
+                _ => word.cyan().to_string(),
+            };
+            return format!("{painted}{rest}");
+        }
+    }
+    line.to_owned()
+}
+
+impl Reader for Terminal {
+    fn read(&mut self, event: &RunEvent) {
+        if let RunEvent::Cached { label, .. } = event {
+            self.cached.push(label.clone());
+            return;
+        }
+        match event {
+            RunEvent::Progress { label, done, total, unit } => {
+                let bar = self.bar(label);
+                match total {
+                    Some(total) => {
+                        if bar.length() != Some(*total) {
+                            bar.set_style(counted(unit));
+                            bar.set_length(*total);
+                            bar.set_message(unit.clone());
+                        }
+                    }
+                    None => {
+                        if bar.message() != *unit {
+                            bar.set_style(uncounted(unit));
+                            bar.set_message(unit.clone());
+                        }
+                    }
+                }
+                bar.set_position(*done);
+                return;
+            }
+            RunEvent::Doing { label, what } => {
+                let bar = self.bar(label);
+                bar.set_style(spinner());
+                bar.unset_length();
+                bar.set_message(what.clone());
+                return;
+            }
+            RunEvent::Started { label, .. } => {
+                self.flush_cached();
+                self.bar(label);
+                return;
+            }
+            RunEvent::Finished { label, .. } | RunEvent::Failed { label, .. } => self.end(label),
+            RunEvent::Planned { .. } => return,
+            _ => {}
+        }
+        self.flush_cached();
+        self.print(&lines(event, false));
+    }
+}

@@ -1,0 +1,163 @@
+//! `command` stages: a shell command with declared inputs, outputs and dependencies.
+
+use std::collections::BTreeMap;
+use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cwm_contract::{Cancellation, Failure, GroupInput};
+
+use crate::exec::action_file::ActionFile;
+
+/// What a command gets: where its inputs and outputs are.
+pub struct Layout<'a> {
+    /// The current folder of the command; `deps` stand in it under their relative paths.
+    pub folder: &'a Path,
+    /// Links to the inputs, made by the caller: input name to path.
+    pub inputs: &'a BTreeMap<String, PathBuf>,
+    /// Output name to the path to create.
+    pub outputs: &'a BTreeMap<String, PathBuf>,
+    /// Scratch space.
+    pub temporary: &'a Path,
+    /// Cores it may use.
+    pub cores: usize,
+    /// The descriptor that holds the key's lock. The command inherits it, so that the lock lasts as long as anyone can
+    /// write, even if this process is killed.
+    pub lock: RawFd,
+}
+
+/// Variables that a command finds, besides `PATH`, `HOME` and what `env:` lists.
+///
+/// `out` with one output, else `out_NAME`; `in` with one input, and always `in_NAME`; the other keys of `with:`.
+pub fn environment(action: &BTreeMap<String, String>, layout: &Layout<'_>) -> BTreeMap<String, String> {
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let mut variables = action.clone();
+    for (name, path) in layout.outputs {
+        let variable = if name == "out" { "out".to_owned() } else { format!("out_{name}") };
+        variables.insert(variable, text(path));
+    }
+    let mut inputs = layout.inputs.iter().filter(|(name, _)| name.as_str() != "deps");
+    for (name, path) in inputs.clone() {
+        variables.insert(format!("in_{name}"), text(path));
+    }
+    if let (Some((_, only)), None) = (inputs.next(), inputs.next()) {
+        variables.insert("in".into(), text(only));
+    }
+    variables.insert("TMPDIR".into(), layout.temporary.to_string_lossy().into_owned());
+    variables
+}
+
+/// Runs `run` under `sh -euc` and waits for it.
+///
+/// # Errors
+/// The shell cannot be started, or the command ends with another status than 0, by a signal, or on request.
+pub fn run(
+    command: &str,
+    environment: &BTreeMap<String, String>,
+    inherited: &BTreeMap<String, String>,
+    layout: &Layout<'_>,
+    cancellation: &Cancellation,
+) -> Result<(), Failure> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
+    for name in ["PATH", "HOME"] {
+        if let Some(value) = std::env::var_os(name) {
+            shell.env(name, value);
+        }
+    }
+    shell.envs(inherited).envs(environment).env("CWM_CORES", layout.cores.to_string());
+    let lock = layout.lock;
+    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default signal
+    // dispositions, and the lock's descriptor stays open in it.
+    unsafe {
+        shell.pre_exec(move || {
+            libc::fcntl(lock, libc::F_SETFD, 0);
+            libc::signal(libc::SIGTERM, libc::SIG_DFL);
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let mut child = shell.spawn().map_err(|error| Failure::system(format!("cannot start /bin/sh: {error}")))?;
+    let pid = child.id() as libc::pid_t;
+    let mut asked = false;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) => {
+                if cancellation.is_cancelled() && !asked {
+                    asked = true;
+                    // SAFETY: signals a child that has not been waited for, so the pid is still its own.
+                    unsafe { libc::kill(pid, libc::SIGTERM) };
+                }
+                wait_a_little(pid);
+            }
+            Err(error) => return Err(Failure::system(format!("cannot wait for the command: {error}"))),
+        }
+    };
+    match (status.code(), status.signal()) {
+        (Some(0), _) => Ok(()),
+        _ if asked => Err(Failure::cancelled()),
+        (Some(code), _) => Err(Failure::input(format!("its command ended with exit status {code}"))),
+        (None, Some(signal)) => Err(Failure::input(format!("its command was killed by signal {signal}"))),
+        (None, None) => Err(Failure::internal("its command ended without status or signal")),
+    }
+}
+
+/// Sleeps until the child changes state or 50 ms are over, so that short commands cost no polling delay.
+fn wait_a_little(pid: libc::pid_t) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let descriptor = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    match descriptor {
+        Some(descriptor) => {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+            let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout));
+        }
+        None => std::thread::sleep(std::time::Duration::from_millis(20)),
+    }
+}
+
+/// Puts what an action reads where a command finds it: `in/<name>.<ext>` for a single artifact, `in/<name>/<label>` for
+/// a group; dependencies under their relative paths. All are links, so nothing is copied.
+///
+/// # Errors
+/// A link cannot be made.
+pub fn lay_out(
+    action: &ActionFile,
+    inputs: &BTreeMap<String, Vec<GroupInput>>,
+    folder: &Path,
+    deps: &BTreeMap<PathBuf, PathBuf>,
+) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    let link = |target: &Path, at: &Path| -> Result<(), Failure> {
+        if let Some(parent) = at.parent() {
+            std::fs::create_dir_all(parent).map_err(|error| Failure::io("make", parent, error))?;
+        }
+        std::os::unix::fs::symlink(target, at).map_err(|error| Failure::io("link", at, error))
+    };
+    let mut paths = BTreeMap::new();
+    for (name, group) in inputs {
+        let shapes = action.inputs.get(name).map(Vec::as_slice).unwrap_or_default();
+        let extension = |index: usize, base: &str| {
+            shapes.get(index).map_or_else(|| base.to_owned(), |input| input.shape.file_name(base))
+        };
+        if action.groups.contains(name) {
+            let at = folder.join("in").join(name);
+            for (index, input) in group.iter().enumerate() {
+                // A label may hold a slash (sizes do), which cannot stand in a file name.
+                let label = input.label.to_string().replace('/', "_");
+                link(&input.path, &at.join(extension(index, &label)))?;
+            }
+            paths.insert(name.clone(), at);
+        } else if let Some(input) = group.first() {
+            let at = folder.join("in").join(extension(0, name));
+            link(&input.path, &at)?;
+            paths.insert(name.clone(), at);
+        }
+    }
+    for (relative, path) in deps {
+        link(path, &folder.join(relative))?;
+    }
+    Ok(paths)
+}

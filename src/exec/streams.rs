@@ -1,0 +1,82 @@
+//! Where a stage's process writes: events to the executor, everything else to the log.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use cwm_contract::{Event, Reporter};
+
+use crate::error::Error;
+use crate::exec::protocol::Line;
+
+/// The stream of [`Line`]s to the executor.
+#[derive(Clone)]
+pub struct Lines(Arc<Mutex<File>>);
+
+impl Lines {
+    /// Takes standard output for events, so that nothing that a library prints gets among them; standard output and
+    /// error then go nowhere until [`Lines::log_to`].
+    ///
+    /// # Errors
+    /// The system is out of file descriptors.
+    pub fn take() -> Result<Self, Error> {
+        // SAFETY: duplicates descriptor 1, which is open, into a new one that only this value owns.
+        let copy = unsafe { libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 10) };
+        if copy < 0 {
+            return Err(Error::system(format!("cannot take standard output: {}", std::io::Error::last_os_error())));
+        }
+        // SAFETY: `copy` is a fresh descriptor that nothing else owns.
+        Ok(Lines(Arc::new(Mutex::new(unsafe { File::from_raw_fd(copy) }))))
+    }
+
+    /// Sends standard output and error to the log at `path`, appending.
+    ///
+    /// # Errors
+    /// The log cannot be opened.
+    pub fn log_to(&self, path: &Path) -> Result<(), Error> {
+        let log = OpenOptions::new().create(true).append(true).open(path);
+        let log = log.map_err(|error| Error::io("open the log", path, error))?;
+        for descriptor in [1, 2] {
+            // SAFETY: both descriptors are open; dup2 replaces the second by a copy of the first.
+            if unsafe { libc::dup2(log.as_raw_fd(), descriptor) } < 0 {
+                return Err(Error::io("write the log", path, std::io::Error::last_os_error()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process.
+    pub fn send(&self, line: &Line) {
+        if let (Ok(text), Ok(mut file)) = (serde_json::to_string(line), self.0.lock()) {
+            let _ = file.write_all(format!("{text}\n").as_bytes());
+        }
+    }
+}
+
+/// A stage's events: log lines to the log, the rest to the executor; what the record needs is remembered.
+pub struct StageReporter {
+    /// To the executor.
+    pub lines: Lines,
+    /// Metrics and aliases, in order.
+    pub kept: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Reporter for StageReporter {
+    fn report(&self, event: Event) {
+        match &event {
+            Event::Log(line) => {
+                let _ = writeln!(std::io::stderr(), "{line}");
+                return;
+            }
+            Event::Metric { .. } | Event::SameAs { .. } => {
+                if let Ok(mut kept) = self.kept.lock() {
+                    kept.push(event.clone());
+                }
+            }
+            Event::Progress { .. } | Event::Doing(_) => {}
+        }
+        self.lines.send(&Line::Event(event));
+    }
+}

@@ -1,0 +1,229 @@
+//! The key of an action: what its result depends on, hashed.
+//!
+//! # Format, version 1
+//! `blake3` of the canonical encoding of [`Components`], as [`Canonical`] defines it. Not in the key: paths, machine,
+//! time, thread count, device, verbosity, backend features.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::{Digest, Key};
+
+/// Version of this format; a new one is announced by `why` as such.
+pub const KEY_FORMAT: u32 = 1;
+
+/// Everything that a result depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Components {
+    /// [`KEY_FORMAT`].
+    pub key_format: u32,
+    /// [`cwm_contract::CONTRACT_VERSION`].
+    pub contract: u32,
+    /// Kind of stage.
+    pub kind: String,
+    /// Code fingerprint, by part: `base` and the parts that the parameters rest on. Empty for fixed-output stages and
+    /// for commands.
+    pub code: BTreeMap<String, String>,
+    /// Parameters, normalised, defaults included. A file from outside stands as `{"$file": digest}`, a secret as
+    /// `{"$secret": digest}`.
+    pub parameters: BTreeMap<String, Value>,
+    /// Content of each input, by input name: label and digest, sorted by label. The label of an input that takes
+    /// exactly one artifact is empty, because its name in the pipeline says nothing about its content.
+    pub inputs: BTreeMap<String, Vec<(String, Digest)>>,
+}
+
+impl Components {
+    /// The key.
+    pub fn key(&self) -> Key {
+        let mut bytes = Vec::with_capacity(1024);
+        self.encode(&mut bytes);
+        Key(*blake3::hash(&bytes).as_bytes())
+    }
+}
+
+/// The canonical encoding.
+///
+/// Each value is a type tag (one byte), then its content; numbers are little-endian, lengths unsigned 64-bit:
+///
+/// | tag | type | content |
+/// |---|---|---|
+/// | 0 | null | nothing |
+/// | 1 | boolean | one byte, 0 or 1 |
+/// | 2 | integer | 16 bytes, two's complement |
+/// | 3 | float | 8 bytes, IEEE 754; every NaN as 7ff8000000000000, -0 as 0 |
+/// | 4 | text | length, UTF-8 bytes |
+/// | 5 | list | length, items |
+/// | 6 | map | length, then key (as text) and value, sorted by the key's bytes |
+/// | 7 | digest | 32 bytes |
+pub trait Canonical {
+    /// Appends the encoding.
+    fn encode(&self, out: &mut Vec<u8>);
+}
+
+fn length(tag: u8, length: usize, out: &mut Vec<u8>) {
+    out.push(tag);
+    out.extend_from_slice(&(length as u64).to_le_bytes());
+}
+
+impl Canonical for str {
+    fn encode(&self, out: &mut Vec<u8>) {
+        length(4, self.len(), out);
+        out.extend_from_slice(self.as_bytes());
+    }
+}
+
+impl Canonical for String {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.as_str().encode(out);
+    }
+}
+
+impl Canonical for u32 {
+    fn encode(&self, out: &mut Vec<u8>) {
+        Value::Int((*self).into()).encode(out);
+    }
+}
+
+impl Canonical for Digest {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(7);
+        out.extend_from_slice(&self.0);
+    }
+}
+
+impl<T: Canonical> Canonical for Vec<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        length(5, self.len(), out);
+        self.iter().for_each(|item| item.encode(out));
+    }
+}
+
+impl<A: Canonical, B: Canonical> Canonical for (A, B) {
+    fn encode(&self, out: &mut Vec<u8>) {
+        length(5, 2, out);
+        self.0.encode(out);
+        self.1.encode(out);
+    }
+}
+
+impl<T: Canonical> Canonical for BTreeMap<String, T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        length(6, self.len(), out);
+        for (key, value) in self {
+            key.encode(out);
+            value.encode(out);
+        }
+    }
+}
+
+impl Canonical for Value {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Value::Null => out.push(0),
+            Value::Bool(b) => out.extend_from_slice(&[1, u8::from(*b)]),
+            Value::Int(i) => {
+                out.push(2);
+                out.extend_from_slice(&i.to_le_bytes());
+            }
+            Value::Float(x) => {
+                let canonical = match x {
+                    x if x.is_nan() => f64::from_bits(0x7ff8_0000_0000_0000),
+                    x if *x == 0.0 => 0.0,
+                    x => *x,
+                };
+                out.push(3);
+                out.extend_from_slice(&canonical.to_bits().to_le_bytes());
+            }
+            Value::Text(text) => text.encode(out),
+            Value::List(items) => items.encode(out),
+            Value::Map(map) => map.encode(out),
+        }
+    }
+}
+
+impl Canonical for Components {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Components { key_format, contract, kind, code, parameters, inputs } = self;
+        length(5, 6, out);
+        key_format.encode(out);
+        contract.encode(out);
+        kind.encode(out);
+        code.encode(out);
+        parameters.encode(out);
+        inputs.encode(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn components(value: Value) -> Components {
+        Components {
+            key_format: KEY_FORMAT,
+            contract: 1,
+            kind: "split".into(),
+            code: BTreeMap::from([("base".into(), "aa".into())]),
+            parameters: BTreeMap::from([("x".into(), value)]),
+            inputs: BTreeMap::from([("games".into(), vec![(String::new(), Digest::of(b"games"))])]),
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_equal_make_one_key_and_integers_stay_integers() {
+        let key = |value| components(value).key();
+        assert_eq!(key(Value::Float(1e-3)), key(Value::Float(0.001)));
+        assert_eq!(key(Value::Float(0.0)), key(Value::Float(-0.0)));
+        assert_ne!(key(Value::Int(1 << 53)), key(Value::Int((1 << 53) + 1)));
+        assert_ne!(key(Value::Int(1)), key(Value::Float(1.0)));
+        assert_ne!(key(Value::Text("1".into())), key(Value::Int(1)));
+    }
+
+    /// Written down once; a change here reruns everything everywhere, and needs a new [`KEY_FORMAT`].
+    #[test]
+    fn the_encoding_is_what_it_was() {
+        assert_eq!(
+            components(Value::Float(0.003)).key().to_string(),
+            "@@KEY@@"
+        );
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i128>().prop_map(Value::Int),
+            any::<f64>().prop_map(Value::Float),
+            ".{0,6}".prop_map(Value::Text),
+        ];
+        leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::List),
+                prop::collection::btree_map(".{0,3}", inner, 0..4).prop_map(Value::Map),
+            ]
+        })
+    }
+
+    fn same(a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::Float(a), Value::Float(b)) => a == b || (a.is_nan() && b.is_nan()),
+            (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+            (Value::Map(a), Value::Map(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|((ka, a), (kb, b))| ka == kb && same(a, b))
+            }
+            (a, b) => a == b,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn different_values_have_different_keys(a in value(), b in value()) {
+            let (ka, kb) = (components(a.clone()).key(), components(b.clone()).key());
+            prop_assert_eq!(ka == kb, same(&a, &b));
+        }
+    }
+}
