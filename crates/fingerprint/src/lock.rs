@@ -38,7 +38,12 @@ impl Lock {
     /// The packages that the workspace crate `user` means by the dependency `name`: one, or all versions of that name
     /// that it uses (under several aliases); none if the lock does not know it.
     pub(crate) fn chosen(&self, user: &str, name: &str) -> Vec<&Package> {
-        self.local(user).map(|user| self.dependencies(user)).unwrap_or_default().into_iter().filter(|p| p.name == name).collect()
+        self.local(user)
+            .map(|user| self.dependencies(user))
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|p| p.name == name)
+            .collect()
     }
 
     /// The packages without a source that are reached from `start`: crates of the workspace, and patches.
@@ -72,8 +77,10 @@ impl Lock {
         let name = words.next().unwrap_or_default();
         let (version, source) = (words.next(), words.next());
         self.packages.get(&name).into_iter().flatten().filter(move |package| {
-            let same_source = |source: &String| package.source.as_ref().is_some_and(|own| *source == format!("({own})"));
-            version.as_ref().is_none_or(|version| package.version == *version) && source.as_ref().is_none_or(same_source)
+            let same_source =
+                |source: &String| package.source.as_ref().is_some_and(|own| *source == format!("({own})"));
+            version.as_ref().is_none_or(|version| package.version == *version)
+                && source.as_ref().is_none_or(same_source)
         })
     }
 }

@@ -77,7 +77,9 @@ impl Manifest {
         let metadata = package.get("metadata").and_then(|metadata| metadata.get("cwm"));
         let metadata = metadata.and_then(Value::as_table).cloned().unwrap_or_default();
         if let Some(unknown) = metadata.keys().find(|key| !matches!(key.as_str(), "parts" | "result-features")) {
-            return Err(wrong(format!("`package.metadata.cwm.{unknown}` is unknown; known: `parts`, `result-features`")));
+            return Err(wrong(format!(
+                "`package.metadata.cwm.{unknown}` is unknown; known: `parts`, `result-features`"
+            )));
         }
         let mut features = BTreeMap::new();
         for (feature, _) in table.get("features").and_then(Value::as_table).into_iter().flatten() {
@@ -126,7 +128,8 @@ fn dependency(
     let inherits = own.get("workspace").and_then(Value::as_bool) == Some(true);
     let (shared, folder) = if inherits {
         let shared = inheritance.dependencies.get(alias);
-        let shared = shared.ok_or_else(|| format!("`{alias}.workspace = true`, but the root has no such dependency"))?;
+        let shared =
+            shared.ok_or_else(|| format!("`{alias}.workspace = true`, but the root has no such dependency"))?;
         (long_form(shared), "")
     } else {
         (own.clone(), folder)

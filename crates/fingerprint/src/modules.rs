@@ -30,7 +30,8 @@ pub(crate) fn test_only(files: &[SourceFile]) -> BTreeSet<String> {
 }
 
 fn is_root(path: &str) -> bool {
-    let is_program = path.strip_prefix("src/bin/").is_some_and(|rest| !rest.contains('/') || rest.ends_with("/main.rs"));
+    let is_program =
+        path.strip_prefix("src/bin/").is_some_and(|rest| !rest.contains('/') || rest.ends_with("/main.rs"));
     matches!(path, "src/lib.rs" | "src/main.rs" | "build.rs") || is_program
 }
 

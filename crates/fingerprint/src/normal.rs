@@ -138,7 +138,8 @@ impl VisitMut for Normal {
     fn visit_block_mut(&mut self, block: &mut syn::Block) {
         block.stmts.retain(|statement| !is_test_only(statement_attributes(statement)));
         visit_mut::visit_block_mut(self, block);
-        if let Some(Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), semicolon)) = block.stmts.last_mut()
+        if let Some(Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), semicolon)) =
+            block.stmts.last_mut()
         {
             semicolon.get_or_insert_default();
         }
