@@ -1,0 +1,206 @@
+//! Digests of files from outside, computed once.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+
+use super::cache::{self, Entries, Entry};
+use super::stat::{Snapshot, Stat};
+use crate::digest::Digest;
+use crate::store::durable::Disk;
+use crate::store::{Result, Store, StoreError, Trouble};
+
+/// A file changed less than this before it was hashed is hashed again next time: within it, a change may leave no
+/// trace in the times of a coarse file system.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
+
+/// From this size on, waiting for a young file to settle is cheaper than hashing it twice.
+const WORTH_WAITING: u64 = 1 << 30;
+
+/// Bytes read at once: enough for all cores to hash at a time.
+const BLOCK: usize = 4 << 20;
+
+/// The digests of files from outside. Cheap to ask again; shared between threads.
+pub struct Files {
+    /// Where the cache is kept, if anywhere.
+    cache: Option<PathBuf>,
+    known: Mutex<Known>,
+    hashed: AtomicU64,
+    was_unreadable: bool,
+    clock: Box<dyn Clock>,
+}
+
+#[derive(Default)]
+struct Known {
+    entries: Entries,
+    /// What was learnt since the cache was read.
+    learnt: Entries,
+}
+
+/// Time, so that tests need none.
+pub trait Clock: Send + Sync {
+    /// Now, by the clock that stamps files.
+    fn now(&self) -> SystemTime;
+    /// Lets time pass.
+    fn wait(&self, time: Duration);
+}
+
+/// The system's time.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn wait(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+impl Files {
+    /// With the cache of `store`. A cache that cannot be read is as good as none and is made anew.
+    pub fn of_store(store: &Store) -> Files {
+        Files::with(Some(store.outside_cache()), Box::new(SystemClock))
+    }
+
+    /// Without a cache on disk.
+    pub fn without_cache() -> Files {
+        Files::with(None, Box::new(SystemClock))
+    }
+
+    /// With a cache file and a clock of one's own.
+    pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> Files {
+        let (entries, was_unreadable) = cache.as_deref().map(cache::read).unwrap_or_default();
+        let known = Mutex::new(Known { entries, learnt: Entries::new() });
+        Files { cache, known, hashed: AtomicU64::new(0), was_unreadable, clock }
+    }
+
+    /// Whether there was a cache that could not be used.
+    pub fn cache_was_unreadable(&self) -> bool {
+        self.was_unreadable
+    }
+
+    /// How many files were read so far.
+    pub fn hashed(&self) -> u64 {
+        self.hashed.load(Ordering::Relaxed)
+    }
+
+    /// The digest of a file.
+    ///
+    /// # Errors
+    /// It is not there, cannot be read, is not a plain file, or is being written.
+    pub fn digest(&self, path: &Path) -> Result<Digest> {
+        Ok(self.snapshot(path)?.digest)
+    }
+
+    /// The file as it is now.
+    ///
+    /// # Errors
+    /// As [`Files::digest`].
+    pub fn snapshot(&self, path: &Path) -> Result<Snapshot> {
+        let path = std::path::absolute(path).map_err(StoreError::io("find", path))?;
+        let stat = Stat::of(&path)?;
+        if let Some(entry) = self.known().entries.get(&path).filter(|entry| entry.stat == stat) {
+            return Ok(Snapshot { path, stat, digest: entry.digest, settled: true });
+        }
+        if stat.size >= WORTH_WAITING && stat.is_young(self.clock.now(), SETTLED_AFTER) {
+            self.clock.wait(SETTLED_AFTER);
+        }
+        let snapshot = self.hash(path)?;
+        let mut known = self.known();
+        if snapshot.settled {
+            let entry = Entry { stat: snapshot.stat, digest: snapshot.digest };
+            known.entries.insert(snapshot.path.clone(), entry);
+            known.learnt.insert(snapshot.path.clone(), entry);
+        }
+        Ok(snapshot)
+    }
+
+    /// Whether the file system says something else about `path` than it did.
+    ///
+    /// # Errors
+    /// The system refuses; a file that is gone has changed.
+    pub fn changed_since(&self, path: &Path, stat: &Stat) -> Result<bool> {
+        match Stat::of(path) {
+            Ok(now) => Ok(now != *stat),
+            Err(error) if error.trouble() == Trouble::Missing => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps what was learnt, if anything: true if the cache was written. Entries of files that are gone are
+    /// dropped, what another process learnt meanwhile is kept. Where the store cannot be written, nothing is.
+    ///
+    /// # Errors
+    /// The disk is full or fails.
+    pub fn save(&self, store: &Store) -> Result<bool> {
+        let mut known = self.known();
+        let Some(path) = self.cache.as_deref().filter(|_| !known.learnt.is_empty() && store.exists()) else {
+            return Ok(false);
+        };
+        let (mut entries, _) = cache::read(path);
+        entries.extend(known.learnt.iter().map(|(path, entry)| (path.clone(), *entry)));
+        entries.retain(|path, _| path.exists());
+        match Disk::default().replace(path, cache::encode(&entries).as_bytes(), false) {
+            Ok(()) => {
+                known.learnt.clear();
+                Ok(true)
+            }
+            Err(error) if error.trouble() == Trouble::ReadOnly => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Reads the file. Not mapped into memory: one that is cut short meanwhile would kill the process.
+    fn hash(&self, path: PathBuf) -> Result<Snapshot> {
+        let reading = |error| StoreError::io("read", &path)(error);
+        let mut file = File::open(&path).map_err(StoreError::io("open", &path))?;
+        // Before and after, of the open file: what is written meanwhile shows.
+        let stat = Stat::from(&file.metadata().map_err(reading)?);
+        let settled = !stat.is_young(self.clock.now(), SETTLED_AFTER);
+        self.hashed.fetch_add(1, Ordering::Relaxed);
+        let mut hasher = blake3::Hasher::new();
+        let mut block = vec![0; BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK).max(1))];
+        let mut length = 0u64;
+        loop {
+            match read_block(&mut file, &mut block).map_err(reading)? {
+                0 => break,
+                n => {
+                    hasher.update_rayon(&block[..n]);
+                    length += n as u64;
+                }
+            }
+        }
+        let after = Stat::from(&file.metadata().map_err(reading)?);
+        if after != stat || length != stat.size {
+            return Err(StoreError::refused(&path, "changed while it was read", "run again when it is complete"));
+        }
+        Ok(Snapshot { path, stat, digest: Digest(*hasher.finalize().as_bytes()), settled })
+    }
+}
+
+/// Fills `block` as far as the file goes.
+fn read_block(file: &mut File, block: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < block.len() {
+        match file.read(&mut block[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,11 @@
+//! Files from outside: PGN that a user has, scripts that a command depends on. Referenced in place, never copied.
+//!
+//! This module knows paths and digests; it knows no plan and no stage. The digest of a file that did not change is
+//! not computed again: it is cached by path and [`Stat`] in one file, whose loss costs only time.
+
+mod cache;
+mod files;
+mod stat;
+
+pub use files::{Clock, Files, SystemClock};
+pub use stat::{Snapshot, Stat};

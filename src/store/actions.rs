@@ -1,0 +1,120 @@
+//! Looking up results by key.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Store;
+use super::error::{Result, StoreError};
+use super::layout;
+use super::record::ActionRecord;
+use crate::digest::{Digest, Key};
+
+impl Store {
+    /// All results of `key`, the first recorded first.
+    ///
+    /// # Errors
+    /// A record is damaged or of a newer version, or cannot be read.
+    pub fn actions(&self, key: &Key) -> Result<Vec<ActionRecord>> {
+        self.record_files(key)?.iter().map(|file| read_record(key, file)).collect()
+    }
+
+    /// The results of `key` in the order in which they should be used: those whose outputs are `preferred` (what the
+    /// lock file says) first, then the first recorded. The first of them whose content can be had is the one to take;
+    /// [`Store::missing`] tells.
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn candidates(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Vec<ActionRecord>> {
+        let mut records = self.actions(key)?;
+        if let Some(preferred) = preferred {
+            // Stable: among equals the first recorded stays first.
+            records.sort_by_key(|record| record.output_digests() != *preferred);
+        }
+        Ok(records)
+    }
+
+    /// The first of [`Store::candidates`], without looking whether its content is there.
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn recorded(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Option<ActionRecord>> {
+        Ok(self.candidates(key, preferred)?.into_iter().next())
+    }
+
+    /// The keys that have results, sorted.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn keys(&self) -> Result<Vec<Key>> {
+        let mut keys = Vec::new();
+        for shard in layout::shards() {
+            for (name, _) in list(&self.root().join("actions").join(shard))? {
+                keys.extend(name.parse::<Key>().ok());
+            }
+        }
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// The files of the records of `key`, by number.
+    pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
+        let mut files: Vec<RecordFile> = list(&self.layout.action_folder(key))?
+            .into_iter()
+            .filter_map(|(name, path)| {
+                let (number, digest) = name.strip_suffix(".json")?.split_once('-')?;
+                Some(RecordFile { number: number.parse().ok()?, digest: digest.parse().ok()?, path })
+            })
+            .collect();
+        files.sort_by_key(|file| (file.number, file.digest));
+        Ok(files)
+    }
+}
+
+/// A record by its name.
+pub(super) struct RecordFile {
+    /// Counted from 1.
+    pub number: u32,
+    /// Of the file's bytes.
+    pub digest: Digest,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl RecordFile {
+    /// The name of record `number` with these bytes.
+    pub fn name(number: u32, bytes: &[u8]) -> String {
+        format!("{number:04}-{}.json", Digest::of(bytes))
+    }
+}
+
+/// Reads one record of `key` and checks that it is what was written.
+pub(super) fn read_record(key: &Key, file: &RecordFile) -> Result<ActionRecord> {
+    let bytes = fs::read(&file.path).map_err(StoreError::io("read", &file.path))?;
+    if Digest::of(&bytes) != file.digest {
+        return Err(StoreError::damaged(&file.path, "its content does not have the digest that names it"));
+    }
+    let record = ActionRecord::decode(&file.path, &bytes)?;
+    if record.key != *key {
+        return Err(StoreError::damaged(&file.path, format!("it is the record of another key, {}", record.key)));
+    }
+    Ok(record)
+}
+
+/// Names and paths in a folder, unsorted; none if the folder is not there. Names that are not UTF-8 are not ours.
+pub(super) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io("read the folder", folder)(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+        if let Ok(name) = entry.file_name().into_string() {
+            names.push((name, entry.path()));
+        }
+    }
+    Ok(names)
+}

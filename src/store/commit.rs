@@ -1,0 +1,278 @@
+//! Taking over what a stage made: all files, then folders, then the record.
+//!
+//! In this order, so that at any instant whatever is recorded is there: hash and sync each file, make it read-only,
+//! rename it into `objects/`; write the manifests of folders the same way and make their trees; sync every folder
+//! that got a name; write, sync and rename the record, and sync its folders. What was renamed when a commit is
+//! interrupted is content without a record, which nothing refers to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Format, Label};
+use rayon::prelude::*;
+
+use super::Store;
+use super::actions::{RecordFile, read_record};
+use super::error::{Result, StoreError, Trouble};
+use super::hashing::hash_own_file;
+use super::manifest::{Manifest, ManifestFile};
+use super::objects::{MadeFile, survey};
+use super::record::{ActionRecord, Circumstances, OutputRecord, OutputShape, OutsideReference, RECORD_FORMAT};
+use super::trees::PreparedTree;
+use crate::digest::Digest;
+use crate::key::Components;
+use crate::outside::Snapshot;
+
+/// A finished action, before it is in the store.
+#[derive(Clone, Debug)]
+pub struct NewAction {
+    /// The pipeline's file name without extension.
+    pub pipeline: String,
+    /// The cell that made it.
+    pub label: Label,
+    /// What its key is made of.
+    pub components: Components,
+    /// What came out, by output name.
+    pub outputs: BTreeMap<String, NewOutput>,
+    /// Figures that the stage told.
+    pub metrics: BTreeMap<String, f64>,
+    /// The stage's log, a file in its work folder; it is moved into the store.
+    pub log: Option<PathBuf>,
+    /// When, where, by whom, and what it cost.
+    pub circumstances: Circumstances,
+}
+
+/// One output of a finished action.
+#[derive(Clone, Debug)]
+pub struct NewOutput {
+    /// What it holds.
+    pub format: Format,
+    /// A file or a folder.
+    pub shape: OutputShape,
+    /// Where it comes from.
+    pub content: Content,
+}
+
+/// Where an output comes from.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
+    Made(PathBuf),
+    /// A file from outside, referenced in place.
+    Outside(Snapshot),
+}
+
+/// What came of recording.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The record that stands for these outputs: the new one, or the equal one that was there.
+    pub record: ActionRecord,
+    /// Whether it was written just now.
+    pub new: bool,
+}
+
+impl Store {
+    /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
+    /// that record stays and none is written.
+    ///
+    /// # Errors
+    /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
+    /// or the disk refuses. Nothing is recorded then, and what was recorded before stands.
+    pub fn record(&self, action: NewAction) -> Result<Recorded> {
+        self.create()?;
+        // Against `gc`, which must not find the content before its record.
+        let _shared = self.lock_shared()?;
+        let key = action.components.key();
+        let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
+
+        let surveyed = action
+            .outputs
+            .values()
+            .map(|output| match &output.content {
+                Content::Made(path) => survey(path, &output.shape),
+                Content::Outside(_) => Ok(Vec::new()),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let hashed = commit.hash_and_sync(surveyed)?;
+        let mut outputs = BTreeMap::new();
+        for ((name, output), files) in action.outputs.iter().zip(hashed) {
+            outputs.insert(name.clone(), commit.place_output(output, files)?);
+        }
+
+        let numbered = self.record_files(&key)?;
+        for file in &numbered {
+            match read_record(&key, file) {
+                Ok(record) if record.outputs == outputs => {
+                    // Its content may have been lost since; then it has just been put back.
+                    commit.finish_content()?;
+                    return Ok(Recorded { record, new: false });
+                }
+                // A damaged or newer record is no reason to lose this result; looking it up tells about it.
+                Ok(_) => {}
+                Err(error) if matches!(error.trouble(), Trouble::Damaged | Trouble::TooNew) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let log = action.log.as_deref().map(|path| commit.place_log(path)).transpose()?;
+        commit.finish_content()?;
+        let record = ActionRecord {
+            format: RECORD_FORMAT,
+            key,
+            pipeline: action.pipeline,
+            label: action.label,
+            components: action.components,
+            outputs,
+            metrics: action.metrics,
+            log,
+            circumstances: action.circumstances,
+        };
+        self.write_record(&record, numbered.last().map_or(1, |last| last.number.saturating_add(1)))?;
+        Ok(Recorded { record, new: true })
+    }
+
+    fn write_record(&self, record: &ActionRecord, number: u32) -> Result<()> {
+        let bytes = record.encode()?;
+        let folder = self.layout.action_folder(&record.key);
+        let shard = self.layout.action_shard(&record.key);
+        let file = self.disk.write_temporary(&self.layout.temporary(), &bytes)?;
+        self.disk.protect(file.path())?;
+        self.disk.make_folder(&folder)?;
+        file.place(&folder.join(RecordFile::name(number, &bytes)))?;
+        self.disk.sync_folder(&folder)?;
+        // Also if the folder was there: whoever made it may not have come to this.
+        self.disk.sync_folder(&shard)
+    }
+
+    /// How a file from outside is referred to.
+    fn reference(&self, path: &Path) -> OutsideReference {
+        let shared = path.components().zip(self.root().components()).take_while(|(a, b)| a == b).count();
+        // Only the root in common: the two will not be moved together.
+        let from_store = (shared > 1).then(|| {
+            let up = self.root().components().count() - shared;
+            std::iter::repeat_n("..", up).collect::<PathBuf>().join(path.components().skip(shared).collect::<PathBuf>())
+        });
+        OutsideReference { path: path.to_owned(), from_store }
+    }
+}
+
+/// A file that a stage made, hashed.
+struct Hashed {
+    file: MadeFile,
+    digest: Digest,
+    /// Whether its content is on the disk for good.
+    synced: bool,
+}
+
+/// A commit under way.
+struct Commit<'store> {
+    store: &'store Store,
+    /// Folders with names that are not on the disk for good yet.
+    touched: BTreeSet<PathBuf>,
+    /// Trees that are complete but not placed.
+    trees: Vec<PreparedTree<'store>>,
+}
+
+impl Commit<'_> {
+    /// Hashes the files of all outputs on all cores, and syncs those that are new.
+    fn hash_and_sync(&self, outputs: Vec<Vec<MadeFile>>) -> Result<Vec<Vec<Hashed>>> {
+        let hash = |file: MadeFile| {
+            let digest = hash_own_file(&file.path)?;
+            let new = self.store.object_size(&digest)? != Some(file.size);
+            if new {
+                self.store.disk.sync_file(&file.path)?;
+            }
+            Ok(Hashed { file, digest, synced: new })
+        };
+        outputs.into_par_iter().map(|files| files.into_par_iter().map(hash).collect()).collect()
+    }
+
+    fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
+        let (format, shape) = (output.format.clone(), output.shape.clone());
+        let path = match &output.content {
+            Content::Outside(snapshot) => {
+                let outside = Some(self.store.reference(&snapshot.path));
+                return Ok(OutputRecord { digest: snapshot.digest, size: snapshot.stat.size, shape, format, outside });
+            }
+            Content::Made(path) => path,
+        };
+        for Hashed { file, digest, synced } in &files {
+            self.place_object(&file.path, file.size, digest, *synced)?;
+        }
+        let (digest, size) = match (&shape, files.as_slice()) {
+            (OutputShape::File { .. }, [one]) => (one.digest, one.file.size),
+            _ => {
+                let manifest = Manifest::new(
+                    files
+                        .into_iter()
+                        .map(|Hashed { file: MadeFile { name, size, executable, .. }, digest, .. }| {
+                            (name, ManifestFile { digest, size, executable })
+                        })
+                        .collect(),
+                )
+                .map_err(|what| {
+                    StoreError::refused(path, format!("cannot be stored: {what}"), "name its files differently")
+                })?;
+                (self.place_manifest(&manifest)?, manifest.size())
+            }
+        };
+        Ok(OutputRecord { digest, size, shape, format, outside: None })
+    }
+
+    /// Moves a file that is hashed to its place among the objects; if it is there already, drops it.
+    fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
+        let place = self.store.object_path(digest);
+        let disk = &self.store.disk;
+        if self.store.object_size(digest)? == Some(size) {
+            disk.remove(path)?;
+        } else {
+            if !synced {
+                disk.sync_file(path)?;
+            }
+            disk.protect(path)?;
+            if !shard_of(&place).is_dir() {
+                // Shards are made with the store; this one was removed since.
+                disk.make_folder(shard_of(&place))?;
+                self.touched.insert(shard_of(shard_of(&place)).to_owned());
+            }
+            disk.place(path, &place)?;
+        }
+        // Also for one that was there: whoever placed it may not have come to this.
+        self.touched.insert(shard_of(&place).to_owned());
+        Ok(())
+    }
+
+    fn place_manifest(&mut self, manifest: &Manifest) -> Result<Digest> {
+        let bytes = manifest.encode().into_bytes();
+        let digest = Digest::of(&bytes);
+        let store = self.store;
+        if store.object_size(&digest)? == Some(bytes.len() as u64) {
+            self.touched.insert(shard_of(&store.object_path(&digest)).to_owned());
+        } else {
+            let file = store.disk.write_temporary(&store.layout.temporary(), &bytes)?;
+            // Moved away by this; the guard then finds nothing to remove.
+            self.place_object(file.path(), bytes.len() as u64, &digest, true)?;
+        }
+        self.trees.extend(store.prepare_tree(&digest, manifest)?);
+        Ok(digest)
+    }
+
+    fn place_log(&mut self, path: &Path) -> Result<Digest> {
+        let size = fs::metadata(path).map_err(StoreError::io("look at", path))?.len();
+        let digest = hash_own_file(path)?;
+        self.place_object(path, size, &digest, false)?;
+        Ok(digest)
+    }
+
+    /// After this, all content is there for good.
+    fn finish_content(self) -> Result<()> {
+        let mut folders = self.touched;
+        folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
+        folders.par_iter().try_for_each(|folder| self.store.disk.sync_folder(folder))?;
+        self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
+    }
+}
+
+fn shard_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
+}

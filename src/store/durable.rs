@@ -1,0 +1,212 @@
+//! Every change that the store makes to the disk goes through here, one step at a time.
+//!
+//! What must survive a power loss is written in this order: the content to a temporary file in the same file system,
+//! `fsync`, mode 0444, `rename`, `fsync` of the folder. A failed `fsync` is final: the kernel may have dropped the
+//! pages, so the file is given up and never synced again. In tests each step can be watched, failed, or be the last
+//! one that happens.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::error::{Result, StoreError};
+
+/// Begins the name of everything temporary: hidden, since some of it stands beside the user's files for an instant.
+pub(crate) const TEMPORARY: &str = ".cwm-";
+
+/// One change to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    /// A folder is made.
+    MakeFolder,
+    /// A temporary file is filled.
+    Write,
+    /// A file's content goes to the disk for good.
+    SyncFile,
+    /// A file becomes read-only.
+    Protect,
+    /// A symbolic link is made.
+    Link,
+    /// A file or folder gets its name.
+    Place,
+    /// The names in a folder go to the disk for good.
+    SyncFolder,
+    /// A file or folder is removed.
+    Remove,
+}
+
+#[cfg(test)]
+pub(crate) type Hook = std::sync::Arc<dyn Fn(Step, &Path) -> io::Result<()> + Send + Sync>;
+
+/// The disk, as the store changes it.
+#[derive(Clone, Default)]
+pub(crate) struct Disk {
+    #[cfg(test)]
+    pub(crate) hook: Option<Hook>,
+}
+
+impl Disk {
+    #[cfg(test)]
+    fn before(&self, step: Step, path: &Path) -> io::Result<()> {
+        self.hook.as_ref().map_or(Ok(()), |hook| hook(step, path))
+    }
+
+    #[cfg(not(test))]
+    #[inline]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
+    fn before(&self, _: Step, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn step<T>(
+        &self,
+        step: Step,
+        doing: &'static str,
+        path: &Path,
+        change: impl FnOnce() -> io::Result<T>,
+    ) -> Result<T> {
+        self.before(step, path).and_then(|()| change()).map_err(StoreError::io(doing, path))
+    }
+
+    /// Makes a folder; true if it was not there.
+    pub fn make_folder(&self, path: &Path) -> Result<bool> {
+        self.step(Step::MakeFolder, "make the folder", path, || match fs::create_dir(path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Makes a folder and those above it, for names that need not survive a power loss.
+    pub fn make_folders(&self, path: &Path) -> Result<()> {
+        self.step(Step::MakeFolder, "make the folder", path, || fs::create_dir_all(path))
+    }
+
+    /// Sends a file's content to the disk for good.
+    pub fn sync_file(&self, path: &Path) -> Result<()> {
+        self.step(Step::SyncFile, "sync", path, || File::open(path)?.sync_all())
+    }
+
+    /// Sends the names in a folder to the disk for good.
+    pub fn sync_folder(&self, path: &Path) -> Result<()> {
+        self.step(Step::SyncFolder, "sync the folder", path, || File::open(path)?.sync_all())
+    }
+
+    /// Makes a file read-only for everyone.
+    pub fn protect(&self, path: &Path) -> Result<()> {
+        self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o444)))
+    }
+
+    /// Renames, replacing a file that is there.
+    pub fn place(&self, from: &Path, to: &Path) -> Result<()> {
+        self.step(Step::Place, "move a file to", to, || fs::rename(from, to))
+    }
+
+    /// Makes the symbolic link `path`.
+    pub fn link(&self, target: &Path, path: &Path) -> Result<()> {
+        self.step(Step::Link, "make the link", path, || std::os::unix::fs::symlink(target, path))
+    }
+
+    /// Removes a file, a link or a whole folder; nothing there is fine. Folders that a stage left without permission
+    /// to write are given it first.
+    pub fn remove(&self, path: &Path) -> Result<()> {
+        self.step(Step::Remove, "remove", path, || {
+            let removed = match fs::symlink_metadata(path) {
+                Err(error) => Err(error),
+                Ok(metadata) if !metadata.is_dir() => fs::remove_file(path),
+                Ok(_) => fs::remove_dir_all(path).or_else(|error| match error.kind() {
+                    io::ErrorKind::PermissionDenied => {
+                        allow_removal(path)?;
+                        fs::remove_dir_all(path)
+                    }
+                    _ => Err(error),
+                }),
+            };
+            match removed {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                other => other,
+            }
+        })
+    }
+
+    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file goes away on failure.
+    pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
+        let (mut file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
+            tempfile::Builder::new()
+                .prefix(TEMPORARY)
+                .permissions(Permissions::from_mode(0o666))
+                .tempfile_in(folder)?
+                .keep()
+                .map_err(|error| error.error)
+        })?;
+        let temporary = Temporary { disk: self, path: Some(path) };
+        self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
+        self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
+        Ok(temporary)
+    }
+
+    /// A new empty folder in `folder`, whose name begins with `prefix`; it goes away unless it is placed.
+    pub fn temporary_folder(&self, folder: &Path, prefix: &str) -> Result<Temporary<'_>> {
+        let path = self.step(Step::MakeFolder, "make a folder in", folder, || {
+            Ok(tempfile::Builder::new()
+                .prefix(prefix)
+                .permissions(Permissions::from_mode(0o777))
+                .tempdir_in(folder)?
+                .keep())
+        })?;
+        Ok(Temporary { disk: self, path: Some(path) })
+    }
+
+    /// Replaces or creates the file `path` in one instant: temporary file beside it, sync, rename. With `durable`, the
+    /// new name survives a power loss too.
+    pub fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        self.write_temporary(folder, bytes)?.place(path)?;
+        if durable { self.sync_folder(folder) } else { Ok(()) }
+    }
+}
+
+/// Gives the owner every permission on the folders in and under `path`.
+fn allow_removal(path: &Path) -> io::Result<()> {
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file or folder that goes away unless it is placed.
+pub(crate) struct Temporary<'disk> {
+    disk: &'disk Disk,
+    path: Option<PathBuf>,
+}
+
+impl Temporary<'_> {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Gives it its name.
+    pub fn place(mut self, to: &Path) -> Result<()> {
+        self.disk.place(self.path(), to)?;
+        self.path = None;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            // Best effort: what stays in `temporary/` is never read, and is swept by the exclusive lock's holder.
+            drop(self.disk.remove(&path));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What can go wrong in the store, with the path, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result of the store.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// What went wrong. Every variant names the file or folder; [`StoreError::hint`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system refused an operation.
+    #[error("cannot {doing} {}: {cause}", path.display())]
+    Io {
+        /// What was tried, as a verb: `write`, `rename`.
+        doing: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Something in the store is not what was written there.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Written by a newer cwm in a format that this one does not know.
+    #[error("{} has format {found} of {what}; this cwm knows up to {known}", path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// What the format is of: `the store`, `an action record`.
+        what: &'static str,
+        /// Its version.
+        found: u64,
+        /// The newest version known here.
+        known: u32,
+    },
+    /// Something is needed that is not there.
+    #[error("{} {what}", path.display())]
+    Missing {
+        /// The file or folder.
+        path: PathBuf,
+        /// In words: `is not in the store`.
+        what: String,
+    },
+    /// Content that the store does not take, or a place that it does not touch.
+    #[error("{} {what}", path.display())]
+    Refused {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, in words that follow the path: `is a symbolic link`.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
+}
+
+/// What sort of trouble an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The disk, or the user's quota, is full.
+    DiskFull,
+    /// The store cannot be written.
+    ReadOnly,
+    /// Something in the store is damaged.
+    Damaged,
+    /// A newer cwm wrote it.
+    TooNew,
+    /// Something is not there.
+    Missing,
+    /// Not taken, in words.
+    Refused,
+    /// Any other failure of the system.
+    System,
+}
+
+/// What is tried of files that are only read.
+const READING: [&str; 5] = ["read", "read the folder", "look at", "open", "find"];
+
+impl StoreError {
+    /// An I/O error with its path: `StoreError::io("read", &path)` for `map_err`.
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+        let path = path.to_owned();
+        move |cause| StoreError::Io { doing, path, cause }
+    }
+
+    /// A refusal of `path`.
+    pub(crate) fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> StoreError {
+        StoreError::Refused { path: path.to_owned(), what: what.into(), hint }
+    }
+
+    /// Damage found in `path`.
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
+        StoreError::Damaged { path: path.to_owned(), what: what.into() }
+    }
+
+    /// What sort of trouble this is.
+    pub fn trouble(&self) -> Trouble {
+        match self {
+            StoreError::Io { doing, cause, .. } => match cause.kind() {
+                // A file from outside that we may not read says nothing about the store.
+                io::ErrorKind::PermissionDenied if READING.contains(doing) => Trouble::System,
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Trouble::DiskFull,
+                io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Trouble::ReadOnly,
+                io::ErrorKind::NotFound => Trouble::Missing,
+                _ => Trouble::System,
+            },
+            StoreError::Damaged { .. } => Trouble::Damaged,
+            StoreError::TooNew { .. } => Trouble::TooNew,
+            StoreError::Missing { .. } => Trouble::Missing,
+            StoreError::Refused { .. } => Trouble::Refused,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            StoreError::Refused { hint, .. } => Some(hint),
+            _ => match self.trouble() {
+                Trouble::DiskFull => Some("free space on that disk, then run again: nothing that was recorded is lost"),
+                Trouble::ReadOnly => Some("the store cannot be written; name another one with `--store` or CWM_STORE"),
+                Trouble::Damaged => Some("`cwm verify` sets damaged files aside; the next run makes them again"),
+                Trouble::TooNew => Some("use the cwm that wrote it, or a newer one"),
+                Trouble::Missing | Trouble::Refused | Trouble::System => None,
+            },
+        }
+    }
+}

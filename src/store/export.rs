@@ -1,0 +1,301 @@
+//! Copies of outputs where people find them.
+//!
+//! Copies or reflinks (what `std::fs::copy` makes where the file system can), never hard links, since those share mode
+//! and bytes with the store. All is made aside and renamed, so that a reader never sees half an export. Only what an
+//! export made is ever replaced: the hidden file `.cwm-export` beside the copies says what that is.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use super::actions::list;
+use super::durable::{Disk, TEMPORARY, Temporary};
+use super::error::{Result, StoreError};
+use super::hashing::hash_own_file;
+use super::record::{OutputRecord, OutputShape};
+use crate::digest::Digest;
+use crate::outside::Files;
+
+/// The file that says what was exported.
+const LIST: &str = ".cwm-export";
+
+/// Version of its format.
+const LIST_FORMAT: u32 = 1;
+
+/// What an export did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exported {
+    /// The copies were made.
+    Written,
+    /// They were there already, unchanged; nothing was written.
+    Unchanged,
+}
+
+/// What `.cwm-export` holds: JSON.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct List {
+    cwm_export: u32,
+    /// By name in the folder.
+    files: BTreeMap<String, Copied>,
+}
+
+/// One copy, as it was when it was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Copied {
+    digest: Digest,
+    size: u64,
+    mtime_ns: i64,
+    executable: bool,
+}
+
+impl Store {
+    /// Copies an output to `target`: a folder output becomes the folder `target`, a file output the file `target`.
+    /// Files get mode 0644, or 0755 if they may be executed. An earlier export there is replaced as a whole.
+    ///
+    /// # Errors
+    /// The output is not in the store; in `target` is something that no export made, or an exported file was changed
+    /// since; the disk refuses.
+    pub fn export(&self, output: &OutputRecord, target: &Path, outside: &Files) -> Result<Exported> {
+        let target = std::path::absolute(target).map_err(StoreError::io("find", target))?;
+        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+            return Err(StoreError::refused(&target, "cannot be exported to", "name a folder below it"));
+        };
+        let export = Export { disk: &self.disk, target: &target, parent, name: name.to_string_lossy().into_owned() };
+        match &output.shape {
+            OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output),
+            OutputShape::Folder => {
+                let manifest = self.manifest(&output.digest)?;
+                if manifest.files().contains_key(LIST) {
+                    return Err(StoreError::refused(
+                        &target,
+                        format!("would hold a file named `{LIST}` of its own"),
+                        "that name is cwm's; have the stage choose another",
+                    ));
+                }
+                let files = manifest.files().iter().map(|(name, file)| {
+                    let wanted = Wanted { digest: file.digest, executable: file.executable };
+                    (name.clone(), (self.object_path(&file.digest), wanted))
+                });
+                export.folder(&files.collect())
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Wanted {
+    digest: Digest,
+    executable: bool,
+}
+
+struct Export<'a> {
+    disk: &'a Disk,
+    target: &'a Path,
+    parent: &'a Path,
+    name: String,
+}
+
+const OUT_OF_THE_WAY: &str = "move it away, or export to another place; cwm replaces only what it exported itself";
+
+impl Export<'_> {
+    fn file(&self, source: &Path, output: &OutputRecord) -> Result<Exported> {
+        let list_path = self.parent.join(LIST);
+        let mut exported = read_list(&list_path)?;
+        let wanted = Wanted { digest: output.digest, executable: false };
+        if fs::symlink_metadata(self.target).is_ok() {
+            let known = exported.files.get(&self.name);
+            let there = look_at_copy(self.target, known)?;
+            match (known, there) {
+                (Some(known), There::AsCopied) if known.digest == wanted.digest => return Ok(Exported::Unchanged),
+                (Some(_), There::AsCopied) => {}
+                (_, There::Changed(Some(digest))) if digest == wanted.digest => {}
+                (Some(_), There::Changed(_)) => return Err(changed(self.target)),
+                (None, _) => return Err(foreign(self.target)),
+            }
+        }
+        self.disk.make_folders(self.parent)?;
+        let (aside, _held) = self.aside()?;
+        let copy = aside.path().join("copy");
+        exported.files.insert(self.name.clone(), copy_file(source, &copy, wanted)?);
+        // If we end between the two, the file is not what the list says; equal content is then taken as ours.
+        write_list(&aside, &exported)?;
+        self.disk.place(&copy, self.target)?;
+        self.disk.place(&aside.path().join(LIST), &list_path)?;
+        Ok(Exported::Written)
+    }
+
+    fn folder(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<Exported> {
+        let exists = fs::symlink_metadata(self.target).is_ok();
+        if exists && self.is_unchanged(files)? {
+            return Ok(Exported::Unchanged);
+        }
+        self.disk.make_folders(self.parent)?;
+        let (aside, _held) = self.aside()?;
+        let mut exported = List::default();
+        for (name, (source, wanted)) in files {
+            let copy = aside.path().join(name);
+            if let Some(folder) = copy.parent() {
+                self.disk.make_folders(folder)?;
+            }
+            exported.files.insert(name.clone(), copy_file(source, &copy, *wanted)?);
+        }
+        write_list(&aside, &exported)?;
+        if !exists {
+            aside.place(self.target)?;
+            return Ok(Exported::Written);
+        }
+        // The two folders change places in one instant; what was there is then removed with what held the new one.
+        if exchange(aside.path(), self.target).is_err() {
+            // Not every file system can: then there is an instant without any export.
+            let old = self.disk.temporary_folder(self.parent, TEMPORARY)?;
+            self.disk.place(self.target, old.path())?;
+            aside.place(self.target)?;
+        }
+        Ok(Exported::Written)
+    }
+
+    /// A folder beside the target, locked as long as the file is open; and away with those that killed exports to this
+    /// target left.
+    fn aside(&self) -> Result<(Temporary<'_>, File)> {
+        let prefix = format!("{TEMPORARY}{}-", self.name);
+        for (name, path) in list(self.parent)? {
+            if name.starts_with(&prefix) && File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
+                self.disk.remove(&path)?;
+            }
+        }
+        let aside = self.disk.temporary_folder(self.parent, &prefix)?;
+        let folder = File::open(aside.path()).map_err(StoreError::io("open", aside.path()))?;
+        folder.lock().map_err(StoreError::io("lock", aside.path()))?;
+        Ok((aside, folder))
+    }
+
+    /// Whether the folder holds exactly these copies.
+    ///
+    /// # Errors
+    /// It holds anything that no export made, or that was changed since.
+    fn is_unchanged(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<bool> {
+        if !fs::symlink_metadata(self.target).is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(StoreError::refused(self.target, "is not a folder", OUT_OF_THE_WAY));
+        }
+        let exported = read_list(&self.target.join(LIST))?;
+        let mut there = 0;
+        let mut folders = vec![(self.target.to_owned(), String::new())];
+        while let Some((folder, prefix)) = folders.pop() {
+            for entry in fs::read_dir(&folder).map_err(StoreError::io("read the folder", &folder))? {
+                let entry = entry.map_err(StoreError::io("read the folder", &folder))?;
+                let path = entry.path();
+                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                if entry.file_type().map_err(StoreError::io("look at", &path))?.is_dir() {
+                    folders.push((path, format!("{name}/")));
+                } else if name != LIST {
+                    let known = exported.files.get(&name).ok_or_else(|| foreign(&path))?;
+                    match look_at_copy(&path, Some(known))? {
+                        There::AsCopied => there += 1,
+                        There::Changed(_) => return Err(changed(&path)),
+                    }
+                }
+            }
+        }
+        // A copy that someone removed is made again.
+        Ok(there == files.len()
+            && files.iter().all(|(name, (_, wanted))| {
+                exported
+                    .files
+                    .get(name)
+                    .is_some_and(|known| known.digest == wanted.digest && known.executable == wanted.executable)
+            }))
+    }
+}
+
+fn write_list(aside: &Temporary<'_>, exported: &List) -> Result<()> {
+    let path = aside.path().join(LIST);
+    let list = List { cwm_export: LIST_FORMAT, files: exported.files.clone() };
+    let text = serde_json::to_string_pretty(&list).map_err(|error| StoreError::io("write", &path)(error.into()))?;
+    fs::write(&path, text + "\n").map_err(StoreError::io("write", &path))
+}
+
+fn foreign(path: &Path) -> StoreError {
+    StoreError::refused(path, "is in the way: no export made it", OUT_OF_THE_WAY)
+}
+
+fn changed(path: &Path) -> StoreError {
+    StoreError::refused(path, "is in the way: it was changed since it was exported", OUT_OF_THE_WAY)
+}
+
+/// How a file compares with the copy that an export made.
+enum There {
+    AsCopied,
+    /// With the digest that it has now, if it is a plain file.
+    Changed(Option<Digest>),
+}
+
+fn look_at_copy(path: &Path, known: Option<&Copied>) -> Result<There> {
+    let metadata = fs::symlink_metadata(path).map_err(StoreError::io("look at", path))?;
+    if !metadata.is_file() {
+        return Ok(There::Changed(None));
+    }
+    if known.is_some_and(|known| known.size == metadata.len() && known.mtime_ns == mtime(&metadata)) {
+        return Ok(There::AsCopied);
+    }
+    let digest = hash_own_file(path)?;
+    match known {
+        Some(known) if known.digest == digest => Ok(There::AsCopied),
+        _ => Ok(There::Changed(Some(digest))),
+    }
+}
+
+fn copy_file(source: &Path, copy: &Path, wanted: Wanted) -> Result<Copied> {
+    fs::copy(source, copy).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            StoreError::Missing { path: source.to_owned(), what: "is not in the store".to_owned() }
+        }
+        _ => StoreError::io("copy to", copy)(error),
+    })?;
+    let mode = if wanted.executable { 0o755 } else { 0o644 };
+    fs::set_permissions(copy, Permissions::from_mode(mode)).map_err(StoreError::io("make writable", copy))?;
+    let metadata = fs::symlink_metadata(copy).map_err(StoreError::io("look at", copy))?;
+    Ok(Copied {
+        digest: wanted.digest,
+        size: metadata.len(),
+        mtime_ns: mtime(&metadata),
+        executable: wanted.executable,
+    })
+}
+
+fn mtime(metadata: &fs::Metadata) -> i64 {
+    metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec())
+}
+
+/// What was exported; nothing if there is no list.
+fn read_list(path: &Path) -> Result<List> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(List::default());
+        }
+        Err(error) => return Err(StoreError::io("read", path)(error)),
+    };
+    let list: List = serde_json::from_slice(&bytes).map_err(|error| {
+        StoreError::refused(path, format!("is not a list of exported files: {error}"), OUT_OF_THE_WAY)
+    })?;
+    if list.cwm_export > LIST_FORMAT {
+        return Err(StoreError::TooNew {
+            path: path.to_owned(),
+            what: "the list of exported files",
+            found: list.cwm_export.into(),
+            known: LIST_FORMAT,
+        });
+    }
+    Ok(list)
+}
+
+/// Two names change places in one instant.
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}

@@ -1,0 +1,85 @@
+//! Where things are in a store.
+
+use std::path::{Path, PathBuf};
+
+use crate::digest::{Digest, Key};
+
+/// Version of the layout, in the file `format`.
+pub const STORE_FORMAT: u32 = 1;
+
+/// Folders that a store consists of; whatever else is in its root is not ours.
+pub(super) const FOLDERS: [&str; 7] = ["objects", "trees", "actions", "work", "locks", "temporary", "quarantine"];
+
+/// The paths of a store.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub root: PathBuf,
+}
+
+impl Layout {
+    fn sharded(&self, folder: &str, hexadecimal: &str) -> PathBuf {
+        self.root.join(folder).join(&hexadecimal[..2]).join(&hexadecimal[2..])
+    }
+
+    /// `format`.
+    pub fn format(&self) -> PathBuf {
+        self.root.join("format")
+    }
+
+    /// `objects/ab/cdef…`.
+    pub fn object(&self, digest: &Digest) -> PathBuf {
+        self.sharded("objects", &digest.to_string())
+    }
+
+    /// `trees/ab/cdef…`.
+    pub fn tree(&self, digest: &Digest) -> PathBuf {
+        self.sharded("trees", &digest.to_string())
+    }
+
+    /// `actions/ab`, which holds `<key>/`.
+    pub fn action_shard(&self, key: &Key) -> PathBuf {
+        self.root.join("actions").join(&key.to_string()[..2])
+    }
+
+    /// `actions/ab/<key>`.
+    pub fn action_folder(&self, key: &Key) -> PathBuf {
+        self.action_shard(key).join(key.to_string())
+    }
+
+    /// `work/<key>`.
+    pub fn work(&self, key: &Key) -> PathBuf {
+        self.root.join("work").join(key.to_string())
+    }
+
+    /// `locks/<name>`.
+    pub fn lock(&self, name: &str) -> PathBuf {
+        self.root.join("locks").join(name)
+    }
+
+    /// `temporary`: files and folders before they get their names.
+    pub fn temporary(&self) -> PathBuf {
+        self.root.join("temporary")
+    }
+
+    /// `quarantine`: what `verify` found damaged.
+    pub fn quarantine(&self) -> PathBuf {
+        self.root.join("quarantine")
+    }
+
+    /// `outside.cache`: digests of files from outside.
+    pub fn outside_cache(&self) -> PathBuf {
+        self.root.join("outside.cache")
+    }
+}
+
+/// The 256 shards: `00` … `ff`.
+pub(super) fn shards() -> impl Iterator<Item = String> {
+    (0..=255u8).map(|byte| format!("{byte:02x}"))
+}
+
+/// The digest that the path of a sharded file spells: `…/ab/cdef…`.
+pub(super) fn digest_of_path(path: &Path) -> Option<Digest> {
+    let shard = path.parent()?.file_name()?.to_str()?;
+    let rest = path.file_name()?.to_str()?;
+    (shard.len() == 2).then(|| format!("{shard}{rest}").parse().ok()).flatten()
+}

@@ -1,0 +1,255 @@
+//! The kernel's locks, so that nothing is ever to be deleted by hand.
+//!
+//! A lock is `flock` on a file in `locks/` that is opened for writing (NFS wants that) and never removed by a holder;
+//! if someone else removed it meanwhile, the lock is taken again on the file that is there now. It ends when the last
+//! process that has the descriptor ends, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use super::error::{Result, StoreError, Trouble};
+use super::record::{host_name, timestamp};
+use crate::digest::Key;
+
+/// Who holds a lock; one JSON line in the lock's file. Read only to tell whom we wait for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Process id on its host.
+    pub pid: u32,
+    /// Host name.
+    pub host: String,
+    /// What it was asked to do: `cwm run paper.yaml`.
+    pub command: String,
+    /// Since when.
+    #[serde(with = "timestamp")]
+    pub since: Timestamp,
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host)
+    }
+}
+
+/// Holds the lock of a key, until it is dropped and every child that inherited it has ended.
+#[derive(Debug)]
+pub struct KeyLock {
+    // Only ever closed, never unlocked: an unlock would take the lock from the children, too.
+    file: File,
+}
+
+impl KeyLock {
+    /// Lets children of this process keep the lock for as long as they live.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn let_children_keep(&self) -> io::Result<()> {
+        rustix::io::fcntl_setfd(&self.file, rustix::io::FdFlags::empty()).map_err(io::Error::from)
+    }
+}
+
+impl AsFd for KeyLock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl AsRawFd for KeyLock {
+    fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+}
+
+/// Holds the lock of the whole store, shared or exclusive.
+#[derive(Debug)]
+pub struct StoreLock {
+    /// None on a read-only store that never had a lock file: nobody removes anything there.
+    _file: Option<File>,
+}
+
+/// How often a waiting process looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The lock of the store as a whole.
+const STORE_LOCK: &str = "store";
+
+#[derive(Clone, Copy)]
+enum Mode {
+    Shared,
+    Exclusive,
+}
+
+impl Store {
+    /// Takes the lock of `key` if nobody holds it. `command` tells those who wait what we do.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn try_lock_key(&self, key: &Key, command: &str) -> Result<Option<KeyLock>> {
+        self.create()?;
+        let path = self.layout.lock(&key.to_string());
+        let Some(mut file) = try_lock(&path, Mode::Exclusive)? else { return Ok(None) };
+        let holder =
+            Holder { pid: std::process::id(), host: host_name(), command: command.to_owned(), since: Timestamp::now() };
+        write_holder(&mut file, &holder).map_err(StoreError::io("write", &path))?;
+        Ok(Some(KeyLock { file }))
+    }
+
+    /// Takes the lock of `key`, waiting for as long as `waiting` says so. It is called about twenty times a second
+    /// with who holds the lock, if that can be told.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn lock_key(
+        &self,
+        key: &Key,
+        command: &str,
+        mut waiting: impl FnMut(Option<&Holder>) -> bool,
+    ) -> Result<Option<KeyLock>> {
+        loop {
+            if let Some(lock) = self.try_lock_key(key, command)? {
+                return Ok(Some(lock));
+            }
+            if !waiting(self.read_holder(key).as_ref()) {
+                return Ok(None);
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Who holds the lock of `key` now. Nothing is locked for more than an instant, and nothing is written.
+    ///
+    /// # Errors
+    /// The lock's file cannot be read.
+    pub fn holder(&self, key: &Key) -> Result<Option<Holder>> {
+        let path = self.layout.lock(&key.to_string());
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io("open", &path)(error)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(self.read_holder(key)),
+            Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
+        }
+    }
+
+    fn read_holder(&self, key: &Key) -> Option<Holder> {
+        let mut text = String::new();
+        File::open(self.layout.lock(&key.to_string())).ok()?.take(65536).read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Keeps `gc` from removing anything. Waits while one moves garbage aside. On a store that cannot be written, the
+    /// lock is taken if it can be.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn lock_shared(&self) -> Result<StoreLock> {
+        let path = self.layout.lock(STORE_LOCK);
+        let opened =
+            if self.exists() { lock(&path, Mode::Shared, true) } else { return Ok(StoreLock { _file: None }) };
+        match opened {
+            Ok(file) => Ok(StoreLock { _file: Some(file) }),
+            Err(error) if error.trouble() == Trouble::ReadOnly => match lock(&path, Mode::Shared, false) {
+                Ok(file) => Ok(StoreLock { _file: Some(file) }),
+                Err(error) if error.trouble() == Trouble::Missing => Ok(StoreLock { _file: None }),
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the store alone: for moving garbage aside. Nothing if someone plans or records right now.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn try_lock_exclusive(&self) -> Result<Option<StoreLock>> {
+        self.create()?;
+        let file = try_lock(&self.layout.lock(STORE_LOCK), Mode::Exclusive)?;
+        Ok(file.map(|file| StoreLock { _file: Some(file) }))
+    }
+
+    /// Has the store alone: for moving garbage aside. Waits for those who plan or record.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn lock_exclusive(&self) -> Result<StoreLock> {
+        self.create()?;
+        Ok(StoreLock { _file: Some(lock(&self.layout.lock(STORE_LOCK), Mode::Exclusive, true)?) })
+    }
+
+    /// Removes what interrupted writes left in `temporary/`. Only with the store alone is it certain that nobody is
+    /// still writing it.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn sweep_temporary(&self, _alone: &StoreLock) -> Result<()> {
+        for (_, path) in super::actions::list(&self.layout.temporary())? {
+            self.disk.remove(&path)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
+    let text = serde_json::to_string(holder)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(format!("{text}\n").as_bytes())
+}
+
+fn open(path: &Path, writing: bool) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(writing).create(writing).truncate(false);
+    options.open(path).map_err(StoreError::io("open the lock", path))
+}
+
+/// Whether `path` still names the file that was locked.
+fn is_still_there(path: &Path, file: &File) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+fn try_lock(path: &Path, mode: Mode) -> Result<Option<File>> {
+    loop {
+        let file = open(path, true)?;
+        let locked = match mode {
+            Mode::Shared => file.try_lock_shared(),
+            Mode::Exclusive => file.try_lock(),
+        };
+        match locked {
+            Ok(()) if is_still_there(path, &file) => return Ok(Some(file)),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        }
+    }
+}
+
+fn lock(path: &Path, mode: Mode, writing: bool) -> Result<File> {
+    loop {
+        let file = open(path, writing)?;
+        let locked = match mode {
+            Mode::Shared => file.lock_shared(),
+            Mode::Exclusive => file.lock(),
+        };
+        match locked {
+            Ok(()) if is_still_there(path, &file) => return Ok(file),
+            Ok(()) => {}
+            // A signal whose handler only notes it.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(StoreError::io("lock", path)(error)),
+        }
+    }
+}

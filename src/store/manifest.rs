@@ -1,0 +1,252 @@
+//! What a folder holds: a canonical list of its files.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::digest::Digest;
+
+/// Version of the format that [`Manifest::encode`] writes.
+pub const MANIFEST_FORMAT: u32 = 1;
+
+/// The content of a folder.
+///
+/// # Format, version 1
+/// Text. The first line is `cwm-folder 1`; then one JSON array a file, sorted by the bytes of the name:
+/// `["name","digest",size,executable]`, without spaces, each line ended by `\n`. The digest of a folder is the BLAKE3
+/// of this text, so there is exactly one way to write it, and any other is refused. Names are relative paths with `/`;
+/// empty folders are not kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    files: BTreeMap<String, ManifestFile>,
+}
+
+/// One file of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ManifestFile {
+    /// Its content.
+    pub digest: Digest,
+    /// Its bytes.
+    pub size: u64,
+    /// Whether it may be executed.
+    pub executable: bool,
+}
+
+impl Manifest {
+    /// The manifest of `files`.
+    ///
+    /// # Errors
+    /// A name that must not be in a folder of ours, in words.
+    pub fn new(files: BTreeMap<String, ManifestFile>) -> Result<Manifest, String> {
+        check_names(files.keys().map(String::as_str))?;
+        Ok(Manifest { files })
+    }
+
+    /// Its files, sorted by name.
+    pub fn files(&self) -> &BTreeMap<String, ManifestFile> {
+        &self.files
+    }
+
+    /// Bytes of all files.
+    pub fn size(&self) -> u64 {
+        self.files.values().map(|file| file.size).fold(0, u64::saturating_add)
+    }
+
+    /// The canonical text.
+    pub fn encode(&self) -> String {
+        let mut text = format!("cwm-folder {MANIFEST_FORMAT}\n");
+        for (name, ManifestFile { digest, size, executable }) in &self.files {
+            let name = serde_json::Value::from(name.as_str());
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "[{name},\"{digest}\",{size},{executable}]");
+        }
+        text
+    }
+
+    /// Reads what [`Manifest::encode`] wrote. The bytes may come from anywhere.
+    ///
+    /// # Errors
+    /// What is wrong, in words; a version that is too new as [`ManifestFault::TooNew`].
+    pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestFault> {
+        let wrong = ManifestFault::Wrong;
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
+        let (header, lines) = text.split_once('\n').ok_or_else(|| wrong("its first line is not complete".into()))?;
+        let version = header
+            .strip_prefix("cwm-folder ")
+            .and_then(|version| version.parse::<u64>().ok())
+            .ok_or_else(|| wrong("it is not the manifest of a folder".into()))?;
+        if version > u64::from(MANIFEST_FORMAT) {
+            return Err(ManifestFault::TooNew(version));
+        }
+        let mut files = BTreeMap::new();
+        for (index, line) in lines.lines().enumerate() {
+            let (name, digest, size, executable): (String, Digest, u64, bool) =
+                serde_json::from_str(line).map_err(|error| wrong(format!("line {}: {error}", index + 2)))?;
+            files.insert(name, ManifestFile { digest, size, executable });
+        }
+        let manifest = Manifest::new(files).map_err(wrong)?;
+        if manifest.encode().as_bytes() != bytes {
+            return Err(wrong("it is not written in the one canonical way".into()));
+        }
+        Ok(manifest)
+    }
+}
+
+/// Why bytes are not a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ManifestFault {
+    /// Of a newer version.
+    TooNew(u64),
+    /// In words.
+    Wrong(String),
+}
+
+/// Longest name of one file or folder, and longest path, in bytes: what common file systems take.
+const LONGEST_PART: usize = 255;
+const LONGEST_NAME: usize = 2048;
+
+/// Names that are safe below any folder on any system, and can all be there at once.
+fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    // By lower case, so that names which some file systems take for one meet here.
+    let mut seen: BTreeMap<String, (&str, bool)> = BTreeMap::new();
+    for name in names {
+        check_name(name).map_err(|what| format!("the name {name:?} {what}"))?;
+        let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+        for end in ends {
+            let (part, is_file) = (&name[..end], end == name.len());
+            match seen.insert(part.to_lowercase(), (part, is_file)) {
+                Some((other, _)) if other != part => {
+                    return Err(format!("the names {other:?} and {part:?} differ only in case"));
+                }
+                Some((_, was_file)) if was_file || is_file => {
+                    return Err(format!("the name {part:?} stands for a file and for a folder"));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_name(name: &str) -> Result<(), &'static str> {
+    if name.starts_with('/') {
+        return Err("is absolute");
+    }
+    if name.len() > LONGEST_NAME {
+        return Err("is too long");
+    }
+    if name.chars().any(|c| c.is_control() || c == '\\') {
+        return Err("has a control character or a backslash");
+    }
+    for part in name.split('/') {
+        match part {
+            "" => return Err("has an empty part"),
+            "." | ".." => return Err("has a part `.` or `..`"),
+            part if part.len() > LONGEST_PART => return Err("is too long"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn file(content: &str) -> ManifestFile {
+        ManifestFile { digest: Digest::of(content.as_bytes()), size: content.len() as u64, executable: false }
+    }
+
+    fn folder(names: &[&str]) -> Result<Manifest, String> {
+        Manifest::new(names.iter().map(|name| ((*name).to_owned(), file(name))).collect())
+    }
+
+    fn line(name: &str) -> String {
+        format!("[{},\"{}\",0,false]\n", serde_json::Value::from(name), Digest::of(b""))
+    }
+
+    #[test]
+    fn the_text_is_what_it_was() {
+        let manifest = folder(&["b/c.txt", "a"]).unwrap();
+        assert_eq!(
+            manifest.encode(),
+            format!(
+                "cwm-folder 1\n[\"a\",\"{}\",1,false]\n[\"b/c.txt\",\"{}\",7,false]\n",
+                Digest::of(b"a"),
+                Digest::of(b"b/c.txt")
+            )
+        );
+    }
+
+    #[test]
+    fn hostile_names_are_refused_in_words() {
+        for (names, word) in [
+            (&["/etc/passwd"][..], "absolute"),
+            (&["../x"], "`..`"),
+            (&["a/../../x"], "`..`"),
+            (&["./a"], "`.`"),
+            (&["a//b"], "empty part"),
+            (&["a/"], "empty part"),
+            (&[""], "empty part"),
+            (&["a\nb"], "control"),
+            (&["a\0"], "control"),
+            (&["a\\b"], "backslash"),
+            (&["a", "a/b"], "a file and for a folder"),
+            (&["README", "readme"], "only in case"),
+            (&["Data/a", "data/b"], "only in case"),
+        ] {
+            let message = folder(names).unwrap_err();
+            assert!(message.contains(word), "{names:?}: {message}");
+            let text = names.iter().map(|name| line(name)).collect::<String>();
+            let decoded = Manifest::decode(format!("cwm-folder 1\n{text}").as_bytes());
+            assert!(matches!(decoded, Err(ManifestFault::Wrong(_))), "{names:?}: {decoded:?}");
+        }
+        assert!(folder(&[&"x".repeat(256)]).is_err());
+    }
+
+    #[test]
+    fn only_the_canonical_text_is_read() {
+        let (a, b) = (line("a"), line("b"));
+        assert!(Manifest::decode(format!("cwm-folder 1\n{a}{b}").as_bytes()).is_ok());
+        for text in [
+            format!("cwm-folder 1\n{b}{a}"),
+            format!("cwm-folder 1\n{a}{a}"),
+            format!("cwm-folder 1\n{a}{}", b.trim_end()),
+            format!("cwm-folder 01\n{a}"),
+            format!("cwm-folder 1\n{}", a.replace(',', ", ")),
+            "cwm-folder 1".to_owned(),
+            String::new(),
+        ] {
+            assert!(matches!(Manifest::decode(text.as_bytes()), Err(ManifestFault::Wrong(_))), "{text:?}");
+        }
+        assert_eq!(Manifest::decode(b"cwm-folder 2\nanything\n"), Err(ManifestFault::TooNew(2)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_manifest_reads_back_as_written(names in prop::collection::btree_set("[a-z é]{1,3}(/[a-z.]{1,3}){0,2}", 0..6)) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            if let Ok(manifest) = folder(&names) {
+                prop_assert_eq!(Manifest::decode(manifest.encode().as_bytes()), Ok(manifest));
+            }
+        }
+
+        #[test]
+        fn no_name_that_is_read_leaves_its_folder(name in "[./a\\\\\u{0}-\u{1f}A]{0,8}") {
+            if Manifest::decode(format!("cwm-folder 1\n{}", line(&name)).as_bytes()).is_ok() {
+                let path = std::path::Path::new(&name);
+                prop_assert!(path.components().all(|part| matches!(part, std::path::Component::Normal(_))));
+                prop_assert_eq!(path.components().count(), name.split('/').count());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            drop(Manifest::decode(&bytes));
+            let mut text = b"cwm-folder 1\n".to_vec();
+            text.extend(bytes);
+            drop(Manifest::decode(&text));
+        }
+    }
+}

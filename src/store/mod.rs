@@ -1,0 +1,181 @@
+//! The store: results by the hash of what they depend on, content by its own hash.
+//!
+//! It knows digests, keys and files; it knows no YAML, no plan and no stage. `docs/store.md` says where everything is.
+//! At any instant, also after `kill -9` or a power loss, a store is valid and has lost only unfinished work:
+//! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
+
+mod actions;
+mod commit;
+mod completeness;
+pub(crate) mod durable;
+mod error;
+mod export;
+mod hashing;
+mod layout;
+mod locks;
+mod manifest;
+mod objects;
+mod record;
+#[cfg(test)]
+mod tests;
+mod trees;
+mod verify;
+mod work;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use commit::{Content, NewAction, NewOutput, Recorded};
+pub use completeness::Missing;
+pub use error::{Result, StoreError, Trouble};
+pub use export::Exported;
+pub use hashing::hash_own_file;
+pub use layout::STORE_FORMAT;
+pub use locks::{Holder, KeyLock, StoreLock};
+pub use manifest::{Manifest, ManifestFile};
+pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
+pub use verify::{Finding, VerifyProgress, VerifyReport};
+pub use work::{KeepStamp, WorkFolder};
+
+use durable::Disk;
+use layout::Layout;
+
+/// What stands in a new store's `README.md`.
+const README: &str = "\
+# artifacts
+
+The results of `cwm run`, by the hash of what they depend on. Made and read by cwm; nothing here is edited by hand.
+`cwm show`, `cwm path` and `cwm export` give people what is in it, `cwm verify` checks it. It may be deleted as a
+whole: what the pipeline needs is then made again.
+";
+
+/// A store, which may not have been created yet: then it is empty, and is created by the first write.
+#[derive(Clone)]
+pub struct Store {
+    layout: Layout,
+    disk: Disk,
+    created: Arc<AtomicBool>,
+}
+
+impl Store {
+    /// The store at `root`, for reading and writing. Nothing is written yet, not even if there is no store.
+    ///
+    /// # Errors
+    /// The store has a newer format, or its `format` cannot be read.
+    pub fn at(root: &Path) -> Result<Store> {
+        let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
+        let store =
+            Store { layout: Layout { root }, disk: Disk::default(), created: Arc::new(AtomicBool::new(false)) };
+        let created = store.read_format()?;
+        store.created.store(created, Ordering::Release);
+        Ok(store)
+    }
+
+    /// The folder of the store, absolute.
+    pub fn root(&self) -> &Path {
+        &self.layout.root
+    }
+
+    /// Whether there is a store on disk.
+    pub fn exists(&self) -> bool {
+        self.created.load(Ordering::Acquire)
+    }
+
+    /// Where digests of files from outside are remembered.
+    pub fn outside_cache(&self) -> PathBuf {
+        self.layout.outside_cache()
+    }
+
+    /// Whether `path` lies in this store.
+    pub fn contains(&self, path: &Path) -> bool {
+        path.starts_with(self.root())
+    }
+
+    /// True if there is a store of a known format, false if there is none.
+    fn read_format(&self) -> Result<bool> {
+        let path = self.layout.format();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(StoreError::io("read", &path)(error)),
+        };
+        match text.trim().parse::<u64>() {
+            Ok(found) if found == u64::from(STORE_FORMAT) => Ok(true),
+            Ok(found) if found > u64::from(STORE_FORMAT) => {
+                Err(StoreError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
+            }
+            _ => Err(StoreError::damaged(&path, format!("it should hold a format version, such as `{STORE_FORMAT}`"))),
+        }
+    }
+
+    /// Creates the store if it is not there. Every writing method does this by itself.
+    ///
+    /// The shards of `objects` and `actions` are all made now, and `format` last: so a commit never has to make a
+    /// shard's name durable, and a creation that was interrupted is simply done again.
+    ///
+    /// # Errors
+    /// The folder holds something else, or cannot be written.
+    pub fn create(&self) -> Result<()> {
+        if self.exists() {
+            return Ok(());
+        }
+        let root = self.root();
+        self.disk.make_folders(root)?;
+        if !self.read_format()? {
+            self.refuse_a_foreign_folder()?;
+            for folder in layout::FOLDERS {
+                self.disk.make_folder(&root.join(folder))?;
+            }
+            for folder in ["objects", "actions"] {
+                let folder = root.join(folder);
+                for shard in layout::shards() {
+                    self.disk.make_folder(&folder.join(shard))?;
+                }
+                self.disk.sync_folder(&folder)?;
+            }
+            let readme = root.join("README.md");
+            if !readme.exists() {
+                self.disk.replace(&readme, README.as_bytes(), false)?;
+            }
+            if let Some(parent) = root.parent() {
+                self.disk.sync_folder(parent)?;
+            }
+            self.disk.sync_folder(root)?;
+            let format = self.disk.write_temporary(&self.layout.temporary(), format!("{STORE_FORMAT}\n").as_bytes())?;
+            format.place(&self.layout.format())?;
+            self.disk.sync_folder(root)?;
+        }
+        self.created.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// A mistyped `--store` must not fill someone's folder with ours.
+    fn refuse_a_foreign_folder(&self) -> Result<()> {
+        let root = self.root();
+        for entry in fs::read_dir(root).map_err(StoreError::io("read the folder", root))? {
+            let entry = entry.map_err(StoreError::io("read the folder", root))?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let ours = layout::FOLDERS.contains(&name.as_ref()) || name == "README.md" || name == "format";
+            // Hidden files are a version control system's, a desktop's or an interrupted creation's.
+            if !ours && !name.starts_with('.') {
+                return Err(StoreError::refused(
+                    root,
+                    format!("is not a store: it holds `{name}`"),
+                    "name an empty folder, or one that cwm made",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What happens on disk, step by step, goes through `hook` first.
+    #[cfg(test)]
+    pub(crate) fn watched(mut self, hook: durable::Hook) -> Store {
+        self.disk.hook = Some(hook);
+        self
+    }
+}

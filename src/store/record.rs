@@ -1,0 +1,201 @@
+//! What is written down about one result of an action.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Format, Label};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::error::{Result, StoreError};
+use crate::digest::{Digest, Key};
+use crate::key::Components;
+
+/// Version of the format of [`ActionRecord`].
+pub const RECORD_FORMAT: u32 = 1;
+
+/// One result of an action.
+///
+/// # Format, version 1
+/// One JSON object in `actions/ab/<key>/<number>-<BLAKE3 of the file>.json`; a key may have several (made on a CPU and
+/// on a GPU), counted from `0001`. Fields that this version does not know are ignored; a newer version is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ActionRecord {
+    /// [`RECORD_FORMAT`].
+    pub format: u32,
+    /// What it is a result of.
+    pub key: Key,
+    /// The pipeline's file name without extension, where it was first made: `paper`.
+    pub pipeline: String,
+    /// The cell that first made it.
+    pub label: Label,
+    /// What the key was made of: `why` compares these.
+    pub components: Components,
+    /// What came out, by output name.
+    pub outputs: BTreeMap<String, OutputRecord>,
+    /// Figures that the stage told.
+    #[serde(with = "figures")]
+    pub metrics: BTreeMap<String, f64>,
+    /// The stage's log.
+    pub log: Option<Digest>,
+    /// When, where, by whom, and what it cost.
+    pub circumstances: Circumstances,
+}
+
+/// One output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputRecord {
+    /// Of the file, or of the folder's [`Manifest`](super::Manifest).
+    pub digest: Digest,
+    /// Bytes, of all files together.
+    pub size: u64,
+    /// A file or a folder.
+    pub shape: OutputShape,
+    /// What it holds.
+    pub format: Format,
+    /// If it is a file from outside, referenced in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideReference>,
+}
+
+/// A file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputShape {
+    /// A file, with the extension that it gets where people see it (without the dot; may be empty).
+    File {
+        /// Such as `parquet`.
+        extension: String,
+    },
+    /// A folder of files.
+    Folder,
+}
+
+/// Where a file from outside is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutsideReference {
+    /// Absolute, when it was recorded.
+    pub path: PathBuf,
+    /// From the store's folder, so that store and file can be moved together.
+    pub from_store: Option<PathBuf>,
+}
+
+/// When, where, by whom, and what it cost. Nothing of it is in the key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// When the stage started.
+    #[serde(with = "timestamp")]
+    pub started: Timestamp,
+    /// Seconds from start to end.
+    pub wall_seconds: f64,
+    /// Seconds of CPU in the stage's own code.
+    pub user_seconds: f64,
+    /// Seconds of CPU in the kernel on its behalf.
+    pub system_seconds: f64,
+    /// Most memory that its process held at once.
+    pub peak_memory_bytes: u64,
+    /// The machine.
+    pub machine: Machine,
+    /// Accelerators that it had; empty means none.
+    pub devices: Vec<String>,
+    /// Who ran it.
+    pub user: String,
+    /// Version of cwm.
+    pub cwm_version: String,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Host name.
+    pub host: String,
+    /// Cores that a process may use.
+    pub cores: usize,
+    /// Operating system and architecture: `linux x86_64`.
+    pub os: String,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn here() -> Machine {
+        Machine {
+            host: host_name(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        }
+    }
+}
+
+/// The name of this host.
+pub(super) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+impl ActionRecord {
+    /// The digest of each output, as the lock file has them.
+    pub fn output_digests(&self) -> BTreeMap<String, Digest> {
+        self.outputs.iter().map(|(name, output)| (name.clone(), output.digest)).collect()
+    }
+
+    /// The file's bytes.
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(self)
+            .map_err(|error| StoreError::io("write the record of", Path::new(&self.label.to_string()))(error.into()))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// Reads `bytes`, which `path` held.
+    pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<ActionRecord> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u64,
+        }
+        let too_new =
+            |found| StoreError::TooNew { path: path.to_owned(), what: "an action record", found, known: RECORD_FORMAT };
+        match serde_json::from_slice::<ActionRecord>(bytes) {
+            Ok(record) if record.format > RECORD_FORMAT => Err(too_new(record.format.into())),
+            Ok(record) => Ok(record),
+            Err(error) => Err(match serde_json::from_slice::<Version>(bytes) {
+                Ok(Version { format }) if format > u64::from(RECORD_FORMAT) => too_new(format),
+                _ => StoreError::damaged(path, error.to_string()),
+            }),
+        }
+    }
+}
+
+/// Floats by name; those that JSON lacks as [`cwm_contract::Value`] writes them.
+mod figures {
+    use std::collections::BTreeMap;
+
+    use cwm_contract::Value;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(figures: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(figures.iter().map(|(name, figure)| (name, Value::Float(*figure))))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+        BTreeMap::<String, Value>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(name, value)| match value {
+                Value::Float(figure) => Ok((name, figure)),
+                other => Err(serde::de::Error::custom(format!("metric `{name}` is {}, not a float", other.kind()))),
+            })
+            .collect()
+    }
+}
+
+/// RFC 3339 in UTC.
+pub(super) mod timestamp {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(timestamp)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,223 @@
+//! Checking everything that a store holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::Store;
+use super::actions::{list, read_record};
+use super::error::{Result, StoreError, Trouble};
+use super::hashing::hash_own_file;
+use super::layout;
+use super::record::OutputShape;
+use crate::digest::Digest;
+
+/// What a check of the store found.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyReport {
+    /// Objects that were hashed.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Action records that were read.
+    pub actions: u64,
+    /// What is wrong, sorted by path.
+    pub findings: Vec<Finding>,
+}
+
+/// Something that is wrong in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where.
+    pub path: PathBuf,
+    /// What is wrong, in words that follow the path.
+    pub what: String,
+    /// Where it was moved to. Nothing for what is not there or may stay, and on a store that cannot be written.
+    pub quarantined: Option<PathBuf>,
+}
+
+/// How far a check is: bytes hashed, of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyProgress {
+    /// Bytes hashed.
+    pub done: u64,
+    /// Bytes in all.
+    pub total: u64,
+}
+
+impl VerifyReport {
+    /// Whether all is well.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl Store {
+    /// Hashes every object again, on all cores, and checks every manifest, tree and record. What is damaged is moved
+    /// to `quarantine/`, never deleted; the next run then makes it again. On a store that cannot be written, it is
+    /// only told.
+    ///
+    /// # Errors
+    /// The system refuses to let us read.
+    pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
+        let _shared = self.lock_shared()?;
+        let mut report = VerifyReport::default();
+        let good = self.verify_objects(&mut report, progress)?;
+        self.verify_actions(&mut report, &good)?;
+        report.findings.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(report)
+    }
+
+    /// The objects that are what their names say.
+    fn verify_objects(
+        &self,
+        report: &mut VerifyReport,
+        progress: impl Fn(VerifyProgress) + Sync,
+    ) -> Result<BTreeSet<Digest>> {
+        let mut objects = Vec::new();
+        let folder = self.root().join("objects");
+        for (shard, path) in list(&folder)? {
+            if shard.len() != 2 || !path.is_dir() {
+                report.findings.push(Finding::about(path, "is not part of a store"));
+                continue;
+            }
+            for (_, path) in list(&path)? {
+                match layout::digest_of_path(&path) {
+                    Some(digest) => objects.push((path, digest)),
+                    None => report.findings.push(Finding::about(path, "is not named like an object")),
+                }
+            }
+        }
+        let sized: Vec<(PathBuf, Digest, u64)> = objects
+            .into_iter()
+            .map(|(path, digest)| {
+                let size = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
+                (path, digest, size)
+            })
+            .collect();
+        let total = sized.iter().map(|(_, _, size)| size).sum();
+        let done = AtomicU64::new(0);
+        let checked: Vec<(PathBuf, Digest, Option<String>)> = sized
+            .into_par_iter()
+            .map(|(path, digest, size)| {
+                let wrong = what_is_wrong(&path, &digest);
+                let done = done.fetch_add(size, Ordering::Relaxed) + size;
+                progress(VerifyProgress { done, total });
+                (path, digest, wrong)
+            })
+            .collect();
+        report.bytes = total;
+        report.objects = checked.len() as u64;
+        let mut good = BTreeSet::new();
+        for (path, digest, wrong) in checked {
+            match wrong {
+                None => drop(good.insert(digest)),
+                Some(what) => report.findings.push(self.set_aside(path, what)?),
+            }
+        }
+        Ok(good)
+    }
+
+    fn verify_actions(&self, report: &mut VerifyReport, good: &BTreeSet<Digest>) -> Result<()> {
+        // Lost content is told once for each record that names it, but a manifest is read once.
+        let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
+        for key in self.keys()? {
+            for file in self.record_files(&key)? {
+                report.actions += 1;
+                let record = match read_record(&key, &file) {
+                    Ok(record) => record,
+                    Err(StoreError::Damaged { path, what }) => {
+                        report.findings.push(self.set_aside(path, format!("is damaged: {what}"))?);
+                        continue;
+                    }
+                    Err(error) if error.trouble() == Trouble::TooNew => {
+                        report.findings.push(Finding::about(file.path, "was not checked: a newer cwm wrote it"));
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
+                let mut lost = BTreeSet::new();
+                for output in record.outputs.values().filter(|output| output.outside.is_none()) {
+                    if !good.contains(&output.digest) {
+                        lost.insert(output.digest);
+                    } else if output.shape == OutputShape::Folder {
+                        if !folders.contains_key(&output.digest) {
+                            let children = self.verify_folder(report, &output.digest)?;
+                            folders.insert(output.digest, children);
+                        }
+                        lost.extend(folders[&output.digest].iter().filter(|child| !good.contains(child)));
+                    }
+                }
+                lost.extend(record.log.filter(|log| !good.contains(log)));
+                for digest in lost {
+                    let what = format!("names {digest}, which is not in the store (`{}` makes it)", record.label);
+                    report.findings.push(Finding::about(file.path.clone(), what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a good object that should be a manifest names; and whether its tree is right.
+    fn verify_folder(&self, report: &mut VerifyReport, digest: &Digest) -> Result<Vec<Digest>> {
+        let manifest = match self.manifest(digest) {
+            Ok(manifest) => manifest,
+            Err(error @ (StoreError::Damaged { .. } | StoreError::TooNew { .. })) => {
+                let what = format!("cannot be read as a folder: {error}");
+                report.findings.push(Finding::about(self.object_path(digest), what));
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(error),
+        };
+        let tree = self.layout.tree(digest);
+        if tree.is_dir() && !self.tree_is_right(digest, &manifest)? {
+            report.findings.push(self.set_aside(tree, "does not hold the links that its manifest says".into())?);
+        }
+        Ok(manifest.files().values().map(|file| file.digest).collect())
+    }
+
+    /// Moves something damaged to the quarantine, if the store can be written.
+    fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
+        let inside = path.strip_prefix(self.root()).unwrap_or(&path);
+        let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        let quarantine = self.layout.quarantine();
+        let base = name.join("-");
+        // Something of that name may have been set aside before.
+        let place = (0u32..)
+            .map(|count| quarantine.join(if count == 0 { base.clone() } else { format!("{base}-{count}") }))
+            .find(|place| fs::symlink_metadata(place).is_err())
+            .unwrap_or_else(|| quarantine.join(&base));
+        let moved = self.disk.make_folders(&quarantine).and_then(|()| self.disk.place(&path, &place));
+        match moved.and_then(|()| self.disk.sync_folder(&quarantine)) {
+            Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
+            Err(error) if error.trouble() == Trouble::ReadOnly => Ok(Finding { path, what, quarantined: None }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Finding {
+    fn about(path: PathBuf, what: impl Into<String>) -> Finding {
+        Finding { path, what: what.into(), quarantined: None }
+    }
+}
+
+/// Why a file is not the object that its name says; nothing if it is, or if it is gone meanwhile.
+fn what_is_wrong(path: &Path, digest: &Digest) -> Option<String> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(format!("cannot be looked at: {error}")),
+        Ok(metadata) if !metadata.is_file() => return Some("is not a plain file".into()),
+        Ok(_) => {}
+    }
+    match hash_own_file(path) {
+        Ok(found) if found == *digest => None,
+        Ok(found) => Some(format!("is damaged: its content has the digest {found}")),
+        Err(StoreError::Io { cause, .. }) => Some(format!("cannot be read: {cause}")),
+        Err(error) => Some(error.to_string()),
+    }
+}

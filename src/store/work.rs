@@ -1,0 +1,192 @@
+//! The private folder of a running stage.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use super::actions::list;
+use super::durable::Disk;
+use super::error::{Result, StoreError};
+use crate::digest::Key;
+
+/// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
+/// the key's lock.
+#[derive(Clone)]
+pub struct WorkFolder {
+    store: Store,
+    path: PathBuf,
+}
+
+/// What wrote `keep/`: whoever goes on from there must be the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeepStamp {
+    /// Version of this stamp and of the rules for `keep/`.
+    pub format: u32,
+    /// Fingerprint of the stage's code in the binary that wrote it.
+    pub binary: String,
+    /// The device that it ran on: `cpu`, `cuda:0 NVIDIA H200`.
+    pub device: String,
+}
+
+/// Prefix of a work folder that is being removed.
+const REMOVING: &str = ".removing-";
+
+impl Store {
+    /// The work folder of `key`; [`WorkFolder::prepare`] makes it.
+    pub fn work(&self, key: &Key) -> WorkFolder {
+        WorkFolder { store: self.clone(), path: self.layout.work(key) }
+    }
+
+    /// Keys that have a work folder: running, interrupted or failed. Sorted.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn work_keys(&self) -> Result<Vec<Key>> {
+        let names = list(&self.root().join("work"))?;
+        let mut keys: Vec<Key> = names.into_iter().filter_map(|(name, _)| name.parse().ok()).collect();
+        keys.sort();
+        Ok(keys)
+    }
+}
+
+impl WorkFolder {
+    /// The folder itself; the current folder of a command stage.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where outputs are made.
+    pub fn out(&self) -> PathBuf {
+        self.path.join("out")
+    }
+
+    /// Scratch space.
+    pub fn tmp(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    /// What survives interruption.
+    pub fn keep(&self) -> PathBuf {
+        self.path.join("keep")
+    }
+
+    /// The self-contained description of the action.
+    pub fn action_file(&self) -> PathBuf {
+        self.path.join("action.json")
+    }
+
+    /// The stage's log.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    /// Whether it is there: left by a failed or interrupted run, or in use.
+    pub fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// Makes the folder ready for a start: everything is emptied but `keep/` and the action file. A log that an
+    /// earlier attempt left is removed.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn prepare(&self) -> Result<()> {
+        self.store.create()?;
+        self.store.disk.make_folders(&self.path)?;
+        for (name, path) in list(&self.path)? {
+            if name != "keep" && name != "action.json" {
+                self.store.disk.remove(&path)?;
+            }
+        }
+        for folder in [self.out(), self.tmp(), self.keep()] {
+            self.store.disk.make_folder(&folder)?;
+        }
+        Ok(())
+    }
+
+    /// Throws away what earlier attempts kept.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn forget_kept(&self) -> Result<()> {
+        self.store.disk.remove(&self.keep())?;
+        self.store.disk.make_folder(&self.keep()).map(drop)
+    }
+
+    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for kept work.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn remove(&self) -> Result<()> {
+        let parent = self.store.root().join("work");
+        if self.exists() {
+            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+            let aside = parent.join(format!("{REMOVING}{name}-{}", std::process::id()));
+            self.store.disk.remove(&aside)?;
+            self.store.disk.place(&self.path, &aside)?;
+        }
+        // Also those that a killed process left.
+        for (name, path) in list(&parent)? {
+            if name.starts_with(REMOVING) {
+                self.store.disk.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the action file in one instant. The folder is made if needed.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn write_action<T: Serialize>(&self, action: &T) -> Result<()> {
+        self.store.create()?;
+        self.store.disk.make_folders(&self.path)?;
+        write_json(&self.store.disk, &self.action_file(), action)
+    }
+
+    /// Reads the action file.
+    ///
+    /// # Errors
+    /// It is not there or is not what [`WorkFolder::write_action`] wrote.
+    pub fn read_action<T: DeserializeOwned>(&self) -> Result<T> {
+        let path = self.action_file();
+        read_json(&path)?.ok_or_else(|| StoreError::Missing { path, what: "is not there".into() })
+    }
+
+    /// Says what writes `keep/` from now on.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn write_stamp(&self, stamp: &KeepStamp) -> Result<()> {
+        write_json(&self.store.disk, &self.keep().join(".stamp"), stamp)
+    }
+
+    /// What wrote `keep/`, or nothing if it was never stamped.
+    ///
+    /// # Errors
+    /// The stamp is not what [`WorkFolder::write_stamp`] wrote.
+    pub fn read_stamp(&self) -> Result<Option<KeepStamp>> {
+        read_json(&self.keep().join(".stamp"))
+    }
+}
+
+fn write_json<T: Serialize>(disk: &Disk, path: &Path, value: &T) -> Result<()> {
+    let mut bytes =
+        serde_json::to_vec_pretty(value).map_err(|error| StoreError::io("write", path)(io::Error::from(error)))?;
+    bytes.push(b'\n');
+    disk.replace(path, &bytes, false)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match fs::read(path) {
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::damaged(path, error.to_string()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}
