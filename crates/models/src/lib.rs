@@ -1,1 +1,36 @@
-//! stub
+//! The model families in Burn behind one trait, and what training and testing them needs: loss, optimiser, checkpoints.
+//!
+//! This crate knows tensors and labels as numbers. It must not know chess (what a label means), files of games, the
+//! executor, or where a batch comes from. Each family lives alone below [`families`]; what two families share lives
+//! outside it.
+
+pub mod architecture;
+pub mod checkpoint;
+pub mod device;
+mod error;
+pub mod families;
+pub mod gradient;
+pub mod heads;
+pub mod lanes;
+pub mod layers;
+pub mod loss;
+pub mod metrics;
+mod network;
+pub mod noise;
+pub mod ops;
+pub mod optimiser;
+pub mod parameters;
+#[cfg(test)]
+mod parity;
+mod pass;
+pub mod size;
+#[cfg(test)]
+mod testing;
+pub mod tokens;
+
+pub use architecture::Architecture;
+pub use error::ModelError;
+pub use network::{Model, Network};
+pub use pass::{Observation, Pass, Placed};
+pub use size::Size;
+pub use tokens::Tokens;

@@ -1,0 +1,76 @@
+//! What a model is and how it was trained, as `model.json`.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Architecture, ModelError};
+
+/// Version of `model.json` that this code writes; newer ones are refused.
+pub const FORMAT: u32 = 1;
+
+/// Contents of `model.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Family, size and options.
+    pub architecture: Architecture,
+    /// Number of parameters.
+    pub parameters: u64,
+    /// How the training ended.
+    pub status: Status,
+    /// How it was trained: steps, hyper-parameters, seeds. Whoever trained it decides what is in here.
+    pub training: serde_json::Map<String, serde_json::Value>,
+}
+
+/// How a training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It made all its steps.
+    Finished,
+    /// Too many batches in a row had no finite loss or gradient; the weights are those before them.
+    Diverged,
+}
+
+/// Larger files are not descriptions of ours.
+const LARGEST: u64 = 1 << 20;
+
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+impl Description {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// No file, not JSON, a newer format, or fields that are missing or unknown.
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        let wrong =
+            |error: serde_json::Error| ModelError::content(path, format!("is no description of a model: {error}"));
+        let size = std::fs::metadata(path).map_err(|error| ModelError::file("read", path, error))?.len();
+        if size > LARGEST {
+            return Err(ModelError::content(path, format!("is no description of a model: {size} bytes long")));
+        }
+        let text = std::fs::read(path).map_err(|error| ModelError::file("read", path, error))?;
+        let Version { format } = serde_json::from_slice(&text).map_err(wrong)?;
+        if format != FORMAT {
+            let message = format!("has format {format}; this build reads format {FORMAT}");
+            return Err(ModelError::content(path, message));
+        }
+        serde_json::from_slice(&text).map_err(wrong)
+    }
+
+    /// Writes it, keys in a fixed order.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+        let mut text = serde_json::to_string_pretty(self).expect("a description is plain data");
+        text.push('\n');
+        std::fs::write(path, text).map_err(|error| ModelError::file("write", path, error))
+    }
+}

@@ -1,0 +1,50 @@
+//! What can be wrong with a model, its description or its files.
+
+use std::path::PathBuf;
+
+/// An error, in words that fit after "failed: ".
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// No family has this name.
+    #[error("there is no family `{name}`; known are {}", known.join(", "))]
+    UnknownFamily {
+        /// The name that was asked for.
+        name: String,
+        /// All names in the registry.
+        known: Vec<&'static str>,
+    },
+    /// The size, an option or their combination makes no model.
+    #[error("{0}")]
+    Architecture(String),
+    /// A device that this build or machine does not have.
+    #[error("{0}")]
+    Device(String),
+    /// A file that cannot be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        /// `read`, `write`, `rename`, ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{}: {message}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where in it.
+        message: String,
+    },
+}
+
+impl ModelError {
+    pub(crate) fn file(action: &'static str, path: &std::path::Path, source: std::io::Error) -> Self {
+        ModelError::File { action, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn content(path: &std::path::Path, message: impl Into<String>) -> Self {
+        ModelError::Content { path: path.to_owned(), message: message.into() }
+    }
+}

@@ -1,0 +1,37 @@
+//! The registry of model families.
+//!
+//! A new family is one file or folder beside this one, one `mod` line and one line in [`FAMILIES`]. Nothing else here
+//! names a family, and no family imports another: the code fingerprint hashes each by itself, so that a new family
+//! reruns no training of another.
+
+use crate::architecture::OptionSpec;
+use crate::parameters::Scope;
+use crate::{Architecture, Model, ModelError};
+
+mod transformer;
+
+/// A family of models.
+pub struct Family {
+    /// Its name in pipelines, checkpoints and tables.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub about: &'static str,
+    /// Its own options.
+    pub options: &'static [OptionSpec],
+    /// Declares the parameters and returns the computation; the options have been checked against `options`.
+    pub build: fn(&Architecture, &mut Scope<'_>) -> Result<Box<dyn Model>, ModelError>,
+}
+
+/// All families.
+pub static FAMILIES: &[Family] = &[transformer::FAMILY];
+
+/// The family of this name.
+///
+/// # Errors
+/// There is none; the error names all.
+pub fn find(name: &str) -> Result<&'static Family, ModelError> {
+    FAMILIES.iter().find(|family| family.name == name).ok_or_else(|| ModelError::UnknownFamily {
+        name: name.to_owned(),
+        known: FAMILIES.iter().map(|family| family.name).collect(),
+    })
+}

@@ -1,0 +1,327 @@
+//! Causal softmax attention with rotary positions, as one operation.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+use super::rope::Rotation;
+use crate::Tokens;
+use crate::ops::exp::exp;
+use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::ops::{Dropout, dot, sum};
+
+/// Shape of a batch of attention.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    time: usize,
+    lengths: Arc<[usize]>,
+    heads: usize,
+    head_width: usize,
+}
+
+impl Shape {
+    /// For this batch.
+    pub fn new(tokens: &Tokens, heads: usize, head_width: usize) -> Self {
+        Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, head_width }
+    }
+
+    fn width(&self) -> usize {
+        self.heads * self.head_width
+    }
+
+    fn rows(&self) -> usize {
+        self.lengths.len() * self.time
+    }
+}
+
+/// softmax(q kᵀ/√D) v over steps up to each step's own, with dropout on the probabilities.
+///
+/// `qkv` is [batch * time, 3 * width], queries, keys, values, each head by head; the result is [batch * time, width] and
+/// zero at padded steps.
+pub fn attention(qkv: Tensor<2>, shape: Shape, rotation: &Rotation, dropout: Option<Dropout>) -> Tensor<2> {
+    apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout })
+}
+
+#[derive(Debug)]
+struct AttentionKernel {
+    shape: Shape,
+    rotation: Rotation,
+    dropout: Option<Dropout>,
+}
+
+/// One head of one game: where its things lie.
+struct Part {
+    /// Real steps.
+    steps: usize,
+    /// First row of the game.
+    row: usize,
+    /// First channel of the head.
+    channel: usize,
+    /// Ordinal of (game, head).
+    ordinal: usize,
+}
+
+impl AttentionKernel {
+    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+        let Shape { time, lengths, heads, head_width } = &self.shape;
+        lengths.iter().enumerate().flat_map(move |(game, &steps)| {
+            (0..*heads).map(move |head| Part {
+                steps,
+                row: game * time,
+                channel: head * head_width,
+                ordinal: game * heads + head,
+            })
+        })
+    }
+
+    /// Copies queries (0), keys (1) or values (2) of a part into [steps, head width], turned by position if wanted.
+    fn gather(&self, qkv: &[f32], part: &Part, which: usize, into: &mut Vec<f32>) {
+        let (width, d) = (self.shape.width(), self.shape.head_width);
+        into.clear();
+        into.resize(part.steps * d, 0.0);
+        for (t, into) in into.chunks_exact_mut(d).enumerate() {
+            let start = (part.row + t) * 3 * width + which * width + part.channel;
+            let from = &qkv[start..start + d];
+            if which == 2 {
+                into.copy_from_slice(from);
+            } else {
+                self.rotation.turn(t, from, into);
+            }
+        }
+    }
+
+    /// Factor of dropout on the probability of `j` at step `i`.
+    fn factor(&self, part: &Part, i: usize, j: usize) -> f32 {
+        let time = self.shape.time;
+        self.dropout.map_or(1.0, |dropout| dropout.factor((part.ordinal * time + i) * time + j))
+    }
+
+    fn scale(&self) -> f32 {
+        1.0 / (self.shape.head_width as f32).sqrt()
+    }
+}
+
+/// Number of (step, earlier or same step) pairs.
+fn triangle(steps: usize) -> usize {
+    steps * (steps + 1) / 2
+}
+
+impl Kernel<1> for AttentionKernel {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.shape.rows(), self.shape.width()]
+    }
+
+    fn forward(&self, [qkv]: [&[f32]; 1], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let (width, d) = (self.shape.width(), self.shape.head_width);
+        let mut out = vec![0.0; self.shape.rows() * width];
+        let mut kept = Vec::new();
+        let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        let mut row = vec![0.0; self.shape.time];
+        for part in self.parts() {
+            self.gather(qkv, &part, 0, &mut q);
+            self.gather(qkv, &part, 1, &mut k);
+            self.gather(qkv, &part, 2, &mut v);
+            for i in 0..part.steps {
+                let row = &mut row[..=i];
+                probabilities(&q[i * d..(i + 1) * d], &k, self.scale(), row);
+                if keep {
+                    kept.extend_from_slice(row);
+                }
+                if self.dropout.is_some() {
+                    row.iter_mut().enumerate().for_each(|(j, p)| *p *= self.factor(&part, i, j));
+                }
+                let start = (part.row + i) * width + part.channel;
+                weighted_sum(row, &v, &mut out[start..start + d]);
+            }
+        }
+        (out, if keep { vec![kept] } else { Vec::new() })
+    }
+
+    fn backward(&self, [qkv]: [&[f32]; 1], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+        let (width, d) = (self.shape.width(), self.shape.head_width);
+        let mut for_qkv = vec![0.0; qkv.len()];
+        let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        let mut row = vec![0.0; self.shape.time];
+        let mut factors = vec![1.0; self.shape.time];
+        let mut kept = kept[0].as_slice();
+        for part in self.parts() {
+            self.gather(qkv, &part, 0, &mut q);
+            self.gather(qkv, &part, 1, &mut k);
+            self.gather(qkv, &part, 2, &mut v);
+            let (probabilities, rest) = kept.split_at(triangle(part.steps));
+            kept = rest;
+            let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
+            for i in 0..part.steps {
+                let p = &probabilities[triangle(i)..triangle(i + 1)];
+                if self.dropout.is_some() {
+                    factors[..=i].iter_mut().enumerate().for_each(|(j, factor)| *factor = self.factor(&part, i, j));
+                }
+                let start = (part.row + i) * width + part.channel;
+                let at = i * d..(i + 1) * d;
+                let gradient = &gradient[start..start + d];
+                let of = Row { p, factors: &factors[..=i], q: &q[at.clone()], k: &k, v: &v, gradient };
+                let into = Towards { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
+                backward_row(of, self.scale(), &mut row[..=i], into);
+            }
+            for t in 0..part.steps {
+                let (at, start) = (t * d..(t + 1) * d, (part.row + t) * 3 * width + part.channel);
+                let place = |which: usize| start + which * width..start + which * width + d;
+                self.rotation.turn_back(t, &for_q[at.clone()], &mut for_qkv[place(0)]);
+                self.rotation.turn_back(t, &for_k[at.clone()], &mut for_qkv[place(1)]);
+                for_qkv[place(2)].copy_from_slice(&for_v[at]);
+            }
+        }
+        [for_qkv]
+    }
+}
+
+/// softmax of scale * (q · k_j) for all j below the length of `row`.
+#[macerator::with_simd]
+fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut [f32]) {
+    let mut largest = f32::NEG_INFINITY;
+    for (p, k) in row.iter_mut().zip(k.chunks_exact(q.len())) {
+        *p = dot(q, k) * scale;
+        largest = if *p > largest { *p } else { largest };
+    }
+    for p in row.iter_mut() {
+        *p = exp(*p - largest);
+    }
+    let inverse = 1.0 / sum(row);
+    for p in row {
+        *p *= inverse;
+    }
+}
+
+/// Σ_j p_j v_j
+#[macerator::with_simd]
+fn weighted_sum<S: macerator::Simd>(p: &[f32], v: &[f32], out: &mut [f32]) {
+    for (&p, v) in p.iter().zip(v.chunks_exact(out.len())) {
+        add_scaled(out, p, v);
+    }
+}
+
+/// One query with all keys and values, and the gradient of its output.
+struct Row<'a> {
+    p: &'a [f32],
+    factors: &'a [f32],
+    q: &'a [f32],
+    k: &'a [f32],
+    v: &'a [f32],
+    gradient: &'a [f32],
+}
+
+/// Where the gradients of queries, keys and values go.
+struct Towards<'a> {
+    q: &'a mut [f32],
+    k: &'a mut [f32],
+    v: &'a mut [f32],
+}
+
+/// Adds the gradients of one query, its keys and values. `slopes` is scratch as long as `row.p`.
+#[macerator::with_simd]
+fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, scale: f32, slopes: &mut [f32], into: Towards<'a>) {
+    let d = row.q.len();
+    let weights = row.p.iter().zip(row.factors);
+    for (((&p, &factor), slope), (v, for_v)) in
+        weights.zip(slopes.iter_mut()).zip(row.v.chunks_exact(d).zip(into.v.chunks_exact_mut(d)))
+    {
+        *slope = dot(row.gradient, v) * factor;
+        add_scaled(for_v, p * factor, row.gradient);
+    }
+    let mean = dot(row.p, slopes);
+    let keys = row.k.chunks_exact(d).zip(into.k.chunks_exact_mut(d));
+    for ((&p, &slope), (k, for_k)) in row.p.iter().zip(slopes.iter()).zip(keys) {
+        let slope = p * (slope - mean) * scale;
+        add_scaled(into.q, slope, k);
+        add_scaled(for_k, slope, row.q);
+    }
+}
+
+#[inline(always)]
+fn add_scaled(into: &mut [f32], factor: f32, from: &[f32]) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into += factor * from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Bool, TensorData, activation::softmax};
+
+    use super::super::rope::Layout;
+    use super::*;
+    use crate::noise::Noise;
+    use crate::testing::{assert_close, assert_finite_differences, random, values};
+
+    const HEADS: usize = 2;
+    const D: usize = 6;
+
+    fn batch() -> Tokens {
+        Tokens::padded([[1u16; 9].as_slice(), &[1; 5], &[1; 1]], 0)
+    }
+
+    /// The same, composed of Burn's operations; padded steps hold what they hold.
+    fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dropout>) -> Tensor<2> {
+        let (batch, time, width) = (tokens.batch(), tokens.time(), HEADS * D);
+        let device = qkv.device();
+        let part = |which: usize| {
+            let part = qkv.clone().slice([0..batch * time, which * width..(which + 1) * width]);
+            part.reshape([batch, time, HEADS, D]).swap_dims(1, 2)
+        };
+        // Turning is linear, so a matrix for each position does it.
+        let rotation = Rotation::new(layout, time, D);
+        let mut turns = Vec::new();
+        for t in 0..time {
+            for unit in 0..D {
+                let (mut x, mut y) = ([0.0; D], [0.0; D]);
+                x[unit] = 1.0;
+                rotation.turn(t, &x, &mut y);
+                turns.extend(y);
+            }
+        }
+        let turns = Tensor::<4>::from_data(TensorData::new(turns, [1, time, D, D]), &device);
+        let turn = |x: Tensor<4>| {
+            let x = x.reshape([batch * HEADS, time, 1, D]);
+            x.matmul(turns.clone()).reshape([batch, HEADS, time, D])
+        };
+        let scores = turn(part(0)).matmul(turn(part(1)).swap_dims(2, 3)) / (D as f32).sqrt();
+        let later: Vec<bool> = (0..time * time).map(|i| i % time > i / time).collect();
+        let later = Tensor::<4, Bool>::from_data(TensorData::new(later, [1, 1, time, time]), &device);
+        let mut p = softmax(scores.mask_fill(later.expand([batch, HEADS, time, time]), f32::NEG_INFINITY), 3);
+        if let Some(dropout) = dropout {
+            p = crate::ops::dropout(p, dropout);
+        }
+        p.matmul(part(2)).swap_dims(1, 2).reshape([batch * time, width])
+    }
+
+    /// Zero at padded rows.
+    fn valid(tokens: &Tokens) -> Tensor<2> {
+        let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
+        Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
+    }
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        let tokens = batch();
+        let noise = Dropout { key: Noise::new(1, 1, 1).next_key(), p: 0.3 };
+        for (layout, dropout) in [(Layout::Upstream, None), (Layout::Standard, None), (Layout::Upstream, Some(noise))] {
+            let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
+            let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0) * valid(&tokens);
+            let rotation = Rotation::new(layout, tokens.time(), D);
+            let kernel = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, dropout);
+            let composed = reference(x.clone(), &tokens, layout, dropout);
+            assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 1e-6);
+            let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
+            let expected = x.grad(&(composed * pull).sum().backward()).unwrap();
+            assert_close(&values(&found), &values(&expected), 3e-6);
+        }
+    }
+
+    #[test]
+    fn its_gradient_is_its_slope() {
+        let tokens = batch();
+        let rotation = Rotation::new(Layout::Upstream, tokens.time(), D);
+        let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
+        assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None));
+    }
+}

@@ -1,0 +1,24 @@
+//! Lookup of move tokens in a table.
+
+use burn::tensor::Tensor;
+
+use crate::parameters::{Declaration, Init, Scope, Slot};
+use crate::{Pass, Tokens};
+
+/// A table [vocabulary, width], declared as `weight`.
+#[derive(Clone, Copy, Debug)]
+pub struct Embedding {
+    weight: Slot<2>,
+}
+
+impl Embedding {
+    /// Declares the table. The row `padding`, if given, never receives a gradient.
+    pub fn declare(scope: &mut Scope<'_>, vocabulary: usize, width: usize, init: Init, padding: Option<usize>) -> Self {
+        Embedding { weight: scope.declare("weight", Declaration::embedding([vocabulary, width], init, padding)) }
+    }
+
+    /// Rows of the tokens: [batch * time, width].
+    pub fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
+        pass.look_up(self.weight, tokens)
+    }
+}

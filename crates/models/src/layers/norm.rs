@@ -1,0 +1,25 @@
+//! Normalisation.
+
+use burn::tensor::Tensor;
+
+use crate::parameters::{Declaration, Init, Scope, Slot};
+use crate::{Pass, ops};
+
+/// Root-mean-square normalisation over the width, with a learnt `weight` [width] that begins at 1.
+#[derive(Clone, Copy, Debug)]
+pub struct RmsNorm {
+    weight: Slot<1>,
+    epsilon: f32,
+}
+
+impl RmsNorm {
+    /// Declares the weight.
+    pub fn declare(scope: &mut Scope<'_>, width: usize, epsilon: f32) -> Self {
+        RmsNorm { weight: scope.declare("weight", Declaration::new([width], Init::Constant(1.0))), epsilon }
+    }
+
+    /// [rows, width] to the same.
+    pub fn forward(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
+        ops::rms_norm(x, pass.parameter(self.weight), self.epsilon)
+    }
+}

@@ -1,0 +1,29 @@
+//! The loss of a batch (models.md §1.3): cross-entropies of all labels of all real steps, over 75 times their number.
+
+use burn::tensor::Tensor;
+
+use crate::heads::LABELS;
+use crate::ops::{Targets, cross_entropy};
+
+/// Loss of a micro-batch, ready for its backward pass.
+#[derive(Debug)]
+pub struct Loss {
+    /// This micro-batch's share of the batch's loss; the shares of all micro-batches add up to it.
+    pub share: Tensor<1>,
+    /// Sum of all cross-entropies, in f64.
+    pub sum: f64,
+}
+
+/// Loss of `logits` [rows, 1878] against `targets`, as a share of a batch with `batch_steps` real steps in all.
+pub fn loss(logits: Tensor<2>, targets: &Targets, batch_steps: usize) -> Loss {
+    let rows = cross_entropy(logits, targets);
+    let row_losses = rows.clone().inner().into_data();
+    let row_losses = row_losses.as_slice::<f32>().expect("losses are f32 and contiguous");
+    let sum = row_losses.iter().map(|&loss| f64::from(loss)).sum();
+    Loss { share: rows.sum() / denominator(batch_steps) as f32, sum }
+}
+
+/// What a sum of cross-entropies over `steps` real steps is divided by; at least 1.
+pub fn denominator(steps: usize) -> f64 {
+    ((LABELS * steps) as f64).max(1.0)
+}

@@ -1,0 +1,79 @@
+//! Random bits for dropout, made from counters.
+//!
+//! Burn's generators are one per process and cannot be saved; with several micro-batches at once the order of calls
+//! would decide their bits. Here each bit is a function of (seed, step, micro-batch, place in the model, element), so a
+//! run can be continued at any step, on any number of threads, with equal bits.
+
+use std::cell::Cell;
+
+/// A stream of keys for one micro-batch of one step.
+#[derive(Debug)]
+pub struct Noise {
+    key: u64,
+    calls: Cell<u64>,
+}
+
+/// The key of one call of dropout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoiseKey(u64);
+
+impl Noise {
+    /// The noise of micro-batch `micro_batch` of step `step` under `seed`.
+    pub fn new(seed: u64, step: u64, micro_batch: u64) -> Self {
+        let key = [step, micro_batch].iter().fold(mix(seed), |key, &part| mix(key ^ mix(part)));
+        Noise { key, calls: Cell::new(0) }
+    }
+
+    /// The key of the next call.
+    pub fn next_key(&self) -> NoiseKey {
+        let call = self.calls.get();
+        self.calls.set(call + 1);
+        NoiseKey(mix(self.key ^ mix(call)))
+    }
+}
+
+impl NoiseKey {
+    /// Factor of element `index` under dropout with probability `p`: 0 or `1/(1-p)`.
+    #[inline(always)]
+    pub fn factor(self, index: usize, p: f32) -> f32 {
+        // 24 bits: the resolution of a float below 1.
+        let uniform = (mix(self.0.wrapping_add(index as u64)) >> 40) as f32 * (1.0 / 16_777_216.0);
+        if uniform < p { 0.0 } else { 1.0 / (1.0 - p) }
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014) after its increment.
+#[inline(always)]
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropout_keeps_the_mean_and_drops_a_share_p() {
+        let key = Noise::new(1, 2, 3).next_key();
+        let factors: Vec<f32> = (0..100_000).map(|i| key.factor(i, 0.1)).collect();
+        let dropped = factors.iter().filter(|&&factor| factor == 0.0).count();
+        assert!((9_500..10_500).contains(&dropped), "{dropped}");
+        let mean = factors.iter().sum::<f32>() / 1e5;
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+    }
+
+    #[test]
+    fn other_seeds_steps_micro_batches_and_calls_give_other_keys() {
+        let first = |seed, step, micro| Noise::new(seed, step, micro).next_key();
+        let key = first(0, 0, 0);
+        assert_eq!(key, first(0, 0, 0));
+        for other in [first(1, 0, 0), first(0, 1, 0), first(0, 0, 1)] {
+            assert_ne!(key, other);
+        }
+        let noise = Noise::new(0, 0, 0);
+        assert_ne!(noise.next_key(), noise.next_key());
+    }
+}

@@ -1,0 +1,74 @@
+//! Dropout from counted noise.
+
+use burn::tensor::Tensor;
+
+use super::kernel::{Kernel, Operand, apply};
+use crate::noise::NoiseKey;
+
+/// Dropout at one place of one pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropout {
+    /// Decides which elements go.
+    pub key: NoiseKey,
+    /// Probability that an element goes; the others grow by 1/(1-p).
+    pub p: f32,
+}
+
+impl Dropout {
+    /// What element `index` is multiplied with.
+    #[inline(always)]
+    pub fn factor(self, index: usize) -> f32 {
+        self.key.factor(index, self.p)
+    }
+}
+
+/// Each element of `x` times [`Dropout::factor`] of its place.
+pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
+    let shape = x.dims().to_vec();
+    apply([Operand::from(x)], DropoutKernel { shape, dropout })
+}
+
+#[derive(Debug)]
+struct DropoutKernel {
+    shape: Vec<usize>,
+    dropout: Dropout,
+}
+
+impl Kernel<1> for DropoutKernel {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.clone()
+    }
+
+    fn forward(&self, [x]: [&[f32]; 1], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        (scale(x, self.dropout), Vec::new())
+    }
+
+    fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+        [scale(gradient, self.dropout)]
+    }
+}
+
+#[macerator::with_simd]
+fn scale<S: macerator::Simd>(x: &[f32], dropout: Dropout) -> Vec<f32> {
+    x.iter().enumerate().map(|(i, x)| x * dropout.factor(i)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+    use crate::testing::{random, values};
+
+    #[test]
+    fn values_and_gradients_are_scaled_alike() {
+        let dropout_here = Dropout { key: Noise::new(3, 1, 0).next_key(), p: 0.25 };
+        let x = random::<2>([17, 9], 5, 1.0).autodiff().require_grad();
+        let factors: Vec<f32> = (0..17 * 9).map(|i| dropout_here.factor(i)).collect();
+        let y = dropout(x.clone(), dropout_here);
+        let expected: Vec<f32> = values(&x).iter().zip(&factors).map(|(x, factor)| x * factor).collect();
+        assert_eq!(values(&y), expected);
+        let gradient = x.grad(&y.sum().backward()).unwrap();
+        assert_eq!(values(&gradient), factors);
+        assert!(factors.contains(&0.0) && factors.contains(&(1.0 / 0.75)));
+    }
+}

@@ -1,0 +1,65 @@
+//! Operations with a backward pass of our own.
+//!
+//! Each is here in two forms: composed of Burn's own operations (`reference`, which runs anywhere and is the truth in
+//! tests), and as a kernel on the processor that does the same in one sweep over memory. Burn's processor backend has no
+//! threads in elementwise operations and makes a full-size temporary for each, which is where most of a training step
+//! went before.
+
+mod cross_entropy;
+mod dropout;
+pub(crate) mod exp;
+pub(crate) mod kernel;
+mod rms_norm;
+mod swiglu;
+
+pub use cross_entropy::{Targets, cross_entropy};
+pub use dropout::{Dropout, dropout};
+pub use rms_norm::rms_norm;
+pub use swiglu::{Gate, swiglu};
+
+/// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
+const LANES: usize = 16;
+
+/// Σ a ⊙ b, added in 16 lanes, whatever the width of the processor's registers.
+#[inline(always)]
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; LANES];
+    let (mut a, mut b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    for (a, b) in (&mut a).zip(&mut b) {
+        for i in 0..LANES {
+            lanes[i] += a[i] * b[i];
+        }
+    }
+    for (lane, (a, b)) in lanes.iter_mut().zip(a.remainder().iter().zip(b.remainder())) {
+        *lane += a * b;
+    }
+    fold(lanes)
+}
+
+/// Σ a, added in 16 lanes.
+#[inline(always)]
+pub(crate) fn sum(a: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; LANES];
+    let mut chunks = a.chunks_exact(LANES);
+    for chunk in &mut chunks {
+        for i in 0..LANES {
+            lanes[i] += chunk[i];
+        }
+    }
+    for (lane, a) in lanes.iter_mut().zip(chunks.remainder()) {
+        *lane += a;
+    }
+    fold(lanes)
+}
+
+#[inline(always)]
+fn fold(mut lanes: [f32; LANES]) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] += lanes[i + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}

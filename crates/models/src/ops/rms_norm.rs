@@ -1,0 +1,110 @@
+//! Root-mean-square normalisation (Zhang and Sennrich 2019).
+
+use burn::tensor::Tensor;
+
+use super::kernel::{Kernel, Operand, apply};
+
+/// w ⊙ x / sqrt(mean(x²) + ε) over the width: `x` [rows, width], `weight` [width].
+pub fn rms_norm(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+    let [rows, width] = x.dims();
+    apply([Operand::from(x), Operand::from(weight)], RmsNorm { rows, width, epsilon })
+}
+
+/// The same, composed of Burn's operations.
+#[cfg(test)]
+fn reference(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+    let mean_square = x.clone().square().mean_dim(1);
+    x / (mean_square + epsilon).sqrt() * weight.unsqueeze::<2>()
+}
+
+#[derive(Debug)]
+struct RmsNorm {
+    rows: usize,
+    width: usize,
+    epsilon: f32,
+}
+
+impl Kernel<2> for RmsNorm {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.rows, self.width]
+    }
+
+    fn forward(&self, [x, weight]: [&[f32]; 2], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut inverses = vec![0.0; self.rows];
+        let mut y = vec![0.0; x.len()];
+        forward(x, weight, self.epsilon, &mut y, &mut inverses);
+        (y, if keep { vec![inverses] } else { Vec::new() })
+    }
+
+    fn backward(&self, [x, weight]: [&[f32]; 2], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
+        let mut for_x = vec![0.0; x.len()];
+        let mut for_weight = vec![0.0; self.width];
+        backward(x, weight, &kept[0], gradient, &mut for_x, &mut for_weight);
+        [for_x, for_weight]
+    }
+}
+
+#[macerator::with_simd]
+fn forward<S: macerator::Simd>(x: &[f32], weight: &[f32], epsilon: f32, y: &mut [f32], inverses: &mut [f32]) {
+    let width = weight.len();
+    for ((x, y), inverse) in x.chunks_exact(width).zip(y.chunks_exact_mut(width)).zip(inverses) {
+        *inverse = 1.0 / (super::dot(x, x) / width as f32 + epsilon).sqrt();
+        for ((y, x), w) in y.iter_mut().zip(x).zip(weight) {
+            *y = x * *inverse * w;
+        }
+    }
+}
+
+#[macerator::with_simd]
+fn backward<S: macerator::Simd>(
+    x: &[f32],
+    weight: &[f32],
+    inverses: &[f32],
+    gradient: &[f32],
+    for_x: &mut [f32],
+    for_weight: &mut [f32],
+) {
+    let width = weight.len();
+    let rows = x.chunks_exact(width).zip(gradient.chunks_exact(width)).zip(for_x.chunks_exact_mut(width));
+    for (((x, g), for_x), &inverse) in rows.zip(inverses) {
+        // dx = r (w ⊙ g) - x r³/d Σ (w ⊙ g ⊙ x), with r the inverse root
+        for ((into, g), w) in for_x.iter_mut().zip(g).zip(weight) {
+            *into = g * w;
+        }
+        let along = super::dot(for_x, x) * inverse * inverse * inverse / width as f32;
+        for ((into, x), (g, for_w)) in for_x.iter_mut().zip(x).zip(g.iter().zip(for_weight.iter_mut())) {
+            *into = *into * inverse - x * along;
+            *for_w += g * x * inverse;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, assert_finite_differences, random, values};
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        for width in [1, 7, 16, 40] {
+            let x = random::<2>([5, width], 1, 0.3).autodiff().require_grad();
+            let w = random::<1>([width], 2, 1.0).autodiff().require_grad();
+            let pull = random::<2>([5, width], 3, 1.0);
+            let kernel = rms_norm(x.clone(), w.clone(), 1e-6);
+            let composed = reference(x.clone(), w.clone(), 1e-6);
+            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let found = (kernel * pull.clone()).sum().backward();
+            let expected = (composed * pull).sum().backward();
+            assert_close(&values(&x.grad(&found).unwrap()), &values(&x.grad(&expected).unwrap()), 1e-5);
+            assert_close(&values(&w.grad(&found).unwrap()), &values(&w.grad(&expected).unwrap()), 1e-5);
+        }
+    }
+
+    #[test]
+    fn its_gradients_are_slopes() {
+        let w = random::<1>([12], 2, 1.0);
+        assert_finite_differences(random::<2>([4, 12], 1, 1.0), |x| rms_norm(x, w.clone(), 1e-6));
+        let x = random::<2>([4, 12], 1, 1.0);
+        assert_finite_differences(w.clone(), |w| rms_norm(x.clone(), w, 1e-6));
+    }
+}

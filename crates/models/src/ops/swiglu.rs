@@ -1,0 +1,131 @@
+//! The gated linear unit with SiLU (Shazeer 2020).
+
+use burn::tensor::Tensor;
+
+use super::exp::sigmoid;
+use super::kernel::{Kernel, Operand, apply};
+
+/// Which half of the input goes through SiLU. Families differ in this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// The first half.
+    First,
+    /// The second half.
+    Second,
+}
+
+/// SiLU(gate) ⊙ value, the two being the halves of `x` [rows, 2 * width]; gives [rows, width].
+///
+/// # Panics
+/// `x` has an odd number of columns: a mistake in a family.
+pub fn swiglu(x: Tensor<2>, gate: Gate) -> Tensor<2> {
+    let [rows, columns] = x.dims();
+    assert!(columns.is_multiple_of(2), "a gated input has two halves, not {columns} columns");
+    apply([Operand::from(x)], SwiGlu { rows, width: columns / 2, gate })
+}
+
+/// The same, composed of Burn's operations.
+#[cfg(test)]
+fn reference(x: Tensor<2>, gate: Gate) -> Tensor<2> {
+    let [rows, columns] = x.dims();
+    let first = x.clone().slice([0..rows, 0..columns / 2]);
+    let second = x.slice([0..rows, columns / 2..columns]);
+    let (gate, value) = if gate == Gate::First { (first, second) } else { (second, first) };
+    burn::tensor::activation::silu(gate) * value
+}
+
+#[derive(Debug)]
+struct SwiGlu {
+    rows: usize,
+    width: usize,
+    gate: Gate,
+}
+
+impl SwiGlu {
+    /// Gate and value of a row.
+    fn halves<'a>(&self, row: &'a [f32]) -> (&'a [f32], &'a [f32]) {
+        let (first, second) = row.split_at(self.width);
+        if self.gate == Gate::First { (first, second) } else { (second, first) }
+    }
+}
+
+impl Kernel<1> for SwiGlu {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.rows, self.width]
+    }
+
+    fn forward(&self, [x]: [&[f32]; 1], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut y = vec![0.0; self.rows * self.width];
+        for (row, y) in x.chunks_exact(2 * self.width).zip(y.chunks_exact_mut(self.width)) {
+            let (gate, value) = self.halves(row);
+            forward_row(gate, value, y);
+        }
+        (y, Vec::new())
+    }
+
+    fn backward(&self, [x]: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+        let mut for_x = vec![0.0; x.len()];
+        let rows = x.chunks_exact(2 * self.width).zip(for_x.chunks_exact_mut(2 * self.width));
+        for ((row, into), g) in rows.zip(gradient.chunks_exact(self.width)) {
+            let (gate, value) = self.halves(row);
+            let (first, second) = into.split_at_mut(self.width);
+            let (for_gate, for_value) = if self.gate == Gate::First { (first, second) } else { (second, first) };
+            backward_row(gate, value, g, for_gate, for_value);
+        }
+        [for_x]
+    }
+}
+
+#[macerator::with_simd]
+fn forward_row<S: macerator::Simd>(gate: &[f32], value: &[f32], y: &mut [f32]) {
+    for ((y, &gate), value) in y.iter_mut().zip(gate).zip(value) {
+        *y = gate * sigmoid(gate) * value;
+    }
+}
+
+#[macerator::with_simd]
+fn backward_row<S: macerator::Simd>(
+    gate: &[f32],
+    value: &[f32],
+    g: &[f32],
+    for_gate: &mut [f32],
+    for_value: &mut [f32],
+) {
+    let inputs = gate.iter().zip(value).zip(g);
+    for (((&gate, value), g), (for_gate, for_value)) in inputs.zip(for_gate.iter_mut().zip(for_value)) {
+        let s = sigmoid(gate);
+        *for_gate = g * value * s * (1.0 + gate * (1.0 - s));
+        *for_value = g * gate * s;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, assert_finite_differences, random, values};
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        for gate in [Gate::First, Gate::Second] {
+            let x = random::<2>([6, 38], 1, 3.0).autodiff().require_grad();
+            let pull = random::<2>([6, 19], 2, 1.0);
+            let (kernel, composed) = (swiglu(x.clone(), gate), reference(x.clone(), gate));
+            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
+            let expected = x.grad(&(composed * pull).sum().backward()).unwrap();
+            assert_close(&values(&found), &values(&expected), 2e-6);
+        }
+    }
+
+    #[test]
+    fn its_gradient_is_its_slope() {
+        assert_finite_differences(random::<2>([4, 10], 1, 1.0), |x| swiglu(x, Gate::First));
+        assert_finite_differences(random::<2>([4, 10], 1, 1.0), |x| swiglu(x, Gate::Second));
+    }
+
+    #[test]
+    fn far_out_it_stays_finite() {
+        let x = Tensor::<2>::from_floats([[-1e30, -100.0, 100.0, 1e10, 2.0, 2.0, 2.0, 2.0]], &crate::device::cpu());
+        assert_eq!(values(&swiglu(x, Gate::First))[2..], [200.0, 2e10]);
+    }
+}

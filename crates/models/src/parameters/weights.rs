@@ -1,0 +1,105 @@
+//! Values of all parameters in one array.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Declarations, Declared, Draw};
+
+/// Names, shapes and places of all parameters of a model.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    declared: Vec<Declared>,
+    starts: Vec<usize>,
+    total: usize,
+}
+
+impl Layout {
+    /// Lays out what was declared, one after the other.
+    pub fn new(declarations: Declarations) -> Self {
+        let mut total = 0;
+        let starts = declarations
+            .all
+            .iter()
+            .map(|declared| {
+                let start = total;
+                total += declared.len();
+                start
+            })
+            .collect();
+        Layout { declared: declarations.all, starts, total }
+    }
+
+    /// All parameters in order.
+    pub fn declared(&self) -> &[Declared] {
+        &self.declared
+    }
+
+    /// Number of values in all.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Where the values of parameter `index` lie.
+    pub fn range(&self, index: usize) -> Range<usize> {
+        self.starts[index]..self.starts[index] + self.declared[index].len()
+    }
+
+    /// The parameter of this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.declared.iter().position(|declared| declared.name == name)
+    }
+}
+
+/// Values for a layout: weights, gradients or moments.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    layout: Arc<Layout>,
+    values: Vec<f32>,
+}
+
+impl Weights {
+    /// All zero.
+    pub fn zeros(layout: Arc<Layout>) -> Self {
+        Weights { values: vec![0.0; layout.total()], layout }
+    }
+
+    /// As each parameter's [`Init`](super::Init) says, drawn in declaration order from one generator.
+    pub fn initial(layout: Arc<Layout>, seed: u64) -> Self {
+        let mut weights = Weights::zeros(layout.clone());
+        let mut draw = Draw::seeded(seed);
+        for (index, declared) in layout.declared().iter().enumerate() {
+            declared.init.fill(&mut weights.values[layout.range(index)], &mut draw);
+        }
+        weights
+    }
+
+    /// Names, shapes and places.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// All values, in declaration order.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The same, to change.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// Values of parameter `index`.
+    pub fn get(&self, index: usize) -> &[f32] {
+        &self.values[self.layout.range(index)]
+    }
+
+    /// The same, to change.
+    pub fn get_mut(&mut self, index: usize) -> &mut [f32] {
+        &mut self.values[self.layout.range(index)]
+    }
+
+    /// Whether every value is finite.
+    pub fn is_finite(&self) -> bool {
+        self.values.iter().all(|value| value.is_finite())
+    }
+}

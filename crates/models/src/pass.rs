@@ -1,0 +1,170 @@
+//! One pass through a model: weights on a device, and what training needs to remember.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use burn::tensor::{Device, Tensor, TensorData};
+
+use crate::gradient::{EmbeddingGradient, MicroGradient};
+use crate::noise::Noise;
+use crate::parameters::{Role, Slot, Weights};
+use crate::{Tokens, ops};
+
+/// Weights as tensors on a device, for one or more passes at once.
+///
+/// Tables that are looked up by token stay where they are: a pass takes the rows that it needs, so that neither a whole
+/// table nor a dense gradient of its size moves about.
+#[derive(Debug)]
+pub struct Placed<'w> {
+    weights: &'w Weights,
+    device: Device,
+    tensors: Vec<Option<Tensor<1>>>,
+}
+
+impl<'w> Placed<'w> {
+    /// Copies all dense parameters to `device`.
+    pub fn new(weights: &'w Weights, device: &Device) -> Self {
+        let tensors = weights
+            .layout()
+            .declared()
+            .iter()
+            .enumerate()
+            .map(|(index, declared)| {
+                let data = || TensorData::new(weights.get(index).to_vec(), [declared.len()]);
+                (declared.role == Role::Dense).then(|| Tensor::from_data(data(), device))
+            })
+            .collect();
+        Placed { weights, device: device.clone(), tensors }
+    }
+}
+
+/// Something seen on the way: `block0.attn` and its value, rows by width.
+pub type Observation = (String, Tensor<2>);
+
+/// One pass: hands out parameters, remembers what gradients are wanted of, draws dropout.
+pub struct Pass<'w> {
+    placed: &'w Placed<'w>,
+    device: Device,
+    parameters: Vec<Option<Tensor<1>>>,
+    looked_up: RefCell<Vec<LookedUp>>,
+    noise: Option<Noise>,
+    observed: Option<RefCell<Vec<Observation>>>,
+}
+
+struct LookedUp {
+    parameter: usize,
+    ids: Arc<[u32]>,
+    rows: Tensor<2>,
+}
+
+impl<'w> Pass<'w> {
+    /// A pass without gradients or dropout.
+    pub fn evaluation(placed: &'w Placed<'w>) -> Self {
+        Pass {
+            placed,
+            device: placed.device.clone(),
+            parameters: placed.tensors.clone(),
+            looked_up: RefCell::default(),
+            noise: None,
+            observed: None,
+        }
+    }
+
+    /// A pass whose gradients [`Pass::gradient`] gives; with dropout if `noise` is given.
+    pub fn training(placed: &'w Placed<'w>, noise: Option<Noise>) -> Self {
+        let leaf = |tensor: &Option<Tensor<1>>| tensor.clone().map(|tensor| tensor.autodiff().require_grad());
+        Pass {
+            placed,
+            device: placed.device.clone().autodiff(),
+            parameters: placed.tensors.iter().map(leaf).collect(),
+            looked_up: RefCell::default(),
+            noise,
+            observed: None,
+        }
+    }
+
+    /// The same pass, keeping what models offer to [`Pass::observe`].
+    pub fn observing(mut self) -> Self {
+        self.observed = Some(RefCell::default());
+        self
+    }
+
+    /// The device of this pass.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A dense parameter in its declared shape.
+    ///
+    /// # Panics
+    /// The slot is that of a table, or of another model: a mistake in a family.
+    pub fn parameter<const D: usize>(&self, slot: Slot<D>) -> Tensor<D> {
+        let flat = self.parameters[slot.index].clone().expect("tables are looked up, not used whole");
+        flat.reshape(slot.shape)
+    }
+
+    /// The rows of a table for each token: [batch * time, width].
+    ///
+    /// # Panics
+    /// A token is not in the table: callers check tokens against the vocabulary.
+    pub fn look_up(&self, slot: Slot<2>, tokens: &Tokens) -> Tensor<2> {
+        let [_, width] = slot.shape;
+        let table = self.placed.weights.get(slot.index);
+        let mut values = Vec::with_capacity(tokens.rows() * width);
+        for &id in tokens.ids().iter() {
+            values.extend_from_slice(&table[id as usize * width..(id as usize + 1) * width]);
+        }
+        let rows = Tensor::from_data(TensorData::new(values, [tokens.rows(), width]), &self.placed.device);
+        if !self.device.is_autodiff() {
+            return rows;
+        }
+        let rows = rows.autodiff().require_grad();
+        self.looked_up.borrow_mut().push(LookedUp {
+            parameter: slot.index,
+            ids: tokens.ids().clone(),
+            rows: rows.clone(),
+        });
+        rows
+    }
+
+    /// Dropout with probability `p` while training with noise; else `x` itself.
+    pub fn dropout<const D: usize>(&self, x: Tensor<D>, p: f64) -> Tensor<D> {
+        match self.dropout_noise(p) {
+            Some(dropout) => ops::dropout(x, dropout),
+            None => x,
+        }
+    }
+
+    /// The dropout of one place, for operations that apply it themselves.
+    pub fn dropout_noise(&self, p: f64) -> Option<ops::Dropout> {
+        let noise = self.noise.as_ref().filter(|_| p > 0.0)?;
+        Some(ops::Dropout { key: noise.next_key(), p: p as f32 })
+    }
+
+    /// Offers a value to whoever watches this pass.
+    pub fn observe(&self, name: impl FnOnce() -> String, value: &Tensor<2>) {
+        if let Some(observed) = &self.observed {
+            observed.borrow_mut().push((name(), value.clone()));
+        }
+    }
+
+    /// What was offered, in order.
+    pub fn observed(&self) -> Vec<Observation> {
+        self.observed.as_ref().map(|observed| observed.borrow().clone()).unwrap_or_default()
+    }
+
+    /// Gradients of the scalar `loss` with respect to all parameters.
+    ///
+    /// # Panics
+    /// The pass is not a training pass, or `loss` does not come from it.
+    pub fn gradient(self, loss: &Tensor<1>) -> MicroGradient {
+        let mut gradients = loss.backward();
+        let mut take = |tensor: Tensor<1>| tensor.grad_remove(&mut gradients).map(Tensor::into_data);
+        let dense = self.parameters.into_iter().map(|parameter| parameter.and_then(&mut take)).collect();
+        let looked_up = self.looked_up.into_inner().into_iter().filter_map(|looked_up| {
+            let rows = looked_up.rows.grad_remove(&mut gradients)?.into_data();
+            Some(EmbeddingGradient { parameter: looked_up.parameter, ids: looked_up.ids, rows })
+        });
+        MicroGradient { looked_up: looked_up.collect(), dense }
+    }
+}
