@@ -2,8 +2,8 @@
 //!
 //! It knows labels, keys and digests; it knows no plan and no store.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,15 +37,15 @@ const INTRODUCTION: &str = "\
 #[derive(Clone, Debug, Default)]
 pub struct LockFile {
     path: PathBuf,
-    cells: BTreeMap<String, LockedCell>,
+    cells: BTreeMap<String, LockLine>,
     /// What is on disk.
     text: Option<String>,
-    notes: Vec<LockNote>,
+    warnings: Vec<LockWarning>,
 }
 
 /// What the lock file says about a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LockedCell {
+pub struct LockLine {
     /// What it was a result of.
     pub key: Key,
     /// What came out, by output name.
@@ -54,11 +54,19 @@ pub struct LockedCell {
 
 /// Something that was odd in a lock file and was read all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockNote {
+pub struct LockWarning {
+    /// The lock file.
+    pub path: PathBuf,
     /// Line number, from 1.
     pub line: usize,
     /// What was odd, and what was done.
     pub message: String,
+}
+
+impl fmt::Display for LockWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.message)
+    }
 }
 
 impl LockFile {
@@ -68,7 +76,7 @@ impl LockFile {
     }
 
     /// Reads a lock file; one that is not there is empty. Merge conflicts and lines that cannot be read do no harm:
-    /// [`LockFile::notes`] tells of them.
+    /// [`LockFile::warnings`] tells of them.
     ///
     /// # Errors
     /// It cannot be read, or a newer cwm wrote it.
@@ -81,8 +89,8 @@ impl LockFile {
             }
             Err(error) => return Err(StoreError::io("read", &path)(error)),
         };
-        let (cells, notes) = parse(&path, &text)?;
-        Ok(LockFile { path, cells, text: Some(text), notes })
+        let (cells, warnings) = parse(&path, &text)?;
+        Ok(LockFile { path, cells, text: Some(text), warnings })
     }
 
     /// Where it is.
@@ -91,35 +99,34 @@ impl LockFile {
     }
 
     /// What was odd when it was read.
-    pub fn notes(&self) -> &[LockNote] {
-        &self.notes
+    pub fn warnings(&self) -> &[LockWarning] {
+        &self.warnings
     }
 
     /// What it says about a cell.
-    pub fn get(&self, label: &Label) -> Option<&LockedCell> {
+    pub fn get(&self, label: &Label) -> Option<&LockLine> {
         self.cells.get(&label.to_string())
     }
 
     /// All cells, sorted by label.
-    pub fn cells(&self) -> impl Iterator<Item = (&str, &LockedCell)> {
+    pub fn cells(&self) -> impl Iterator<Item = (&str, &LockLine)> {
         self.cells.iter().map(|(label, cell)| (label.as_str(), cell))
     }
 
-    /// Sets what it says about a cell; all others stay.
-    pub fn set(&mut self, label: &Label, cell: LockedCell) {
-        self.cells.insert(label.to_string(), cell);
+    /// Sets what it says about these cells; all others stay.
+    pub fn update(&mut self, cells: impl IntoIterator<Item = (Label, LockLine)>) {
+        self.cells.extend(cells.into_iter().map(|(label, cell)| (label.to_string(), cell)));
     }
 
     /// Drops the cells that a pipeline does not have any more. Only after planning all of it.
-    pub fn keep_only<'a>(&mut self, labels: impl IntoIterator<Item = &'a Label>) {
-        let labels: BTreeSet<String> = labels.into_iter().map(Label::to_string).collect();
-        self.cells.retain(|label, _| labels.contains(label));
+    pub fn keep_only(&mut self, mut known: impl FnMut(&Label) -> bool) {
+        self.cells.retain(|label, _| label.parse().is_ok_and(|label| known(&label)));
     }
 
     /// The file's text.
     pub fn text(&self) -> String {
         let mut text = format!("{INTRODUCTION}cwm-lock: {LOCK_FILE_FORMAT}\n");
-        for (label, LockedCell { key, outputs }) in &self.cells {
+        for (label, LockLine { key, outputs }) in &self.cells {
             // Writing to a String cannot fail.
             let _ = write!(text, "{}: {{\"key\": \"{key}\", \"outputs\": {{", serde_json::Value::from(label.as_str()));
             for (i, (name, digest)) in outputs.iter().enumerate() {
@@ -136,7 +143,7 @@ impl LockFile {
     ///
     /// # Errors
     /// The disk refuses; the file is then what it was.
-    pub fn write(&mut self) -> Result<bool> {
+    pub fn save(&mut self) -> Result<bool> {
         let text = self.text();
         if self.text.as_ref() == Some(&text) || (self.text.is_none() && self.cells.is_empty()) {
             return Ok(false);
@@ -145,7 +152,7 @@ impl LockFile {
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         Disk::default().replace(&path, text.as_bytes(), true)?;
         self.text = Some(text);
-        self.notes.clear();
+        self.warnings.clear();
         Ok(true)
     }
 }
@@ -160,17 +167,17 @@ enum Side {
 }
 
 /// Cells by label, and what was odd.
-fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockedCell>, Vec<LockNote>)> {
-    let mut cells: BTreeMap<String, LockedCell> = BTreeMap::new();
-    let mut notes = Vec::new();
+fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockLine>, Vec<LockWarning>)> {
+    let mut cells: BTreeMap<String, LockLine> = BTreeMap::new();
+    let mut warnings = Vec::new();
     let mut side = Side::Neither;
     let mut has_version = false;
     for (index, line) in text.lines().enumerate() {
-        let mut note = |message: String| notes.push(LockNote { line: index + 1, message });
+        let mut warn = |message: String| warnings.push(LockWarning { path: path.to_owned(), line: index + 1, message });
         if let Some(next) = conflict_marker(line, side) {
             if next == Side::First {
                 let name = line.trim_start_matches('<').trim();
-                note(format!("a merge conflict: for cells that both sides have, the first side is taken (`{name}`)"));
+                warn(format!("a merge conflict: for cells that both sides have, the first side is taken (`{name}`)"));
             }
             side = next;
             continue;
@@ -186,7 +193,7 @@ fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockedCell>, Vec<L
                     return Err(StoreError::TooNew { path, what: "the lock file", found, known: LOCK_FILE_FORMAT });
                 }
                 Ok(_) => has_version = true,
-                Err(_) => note("this is not a format version; the line is ignored".into()),
+                Err(_) => warn("this is not a format version; the line is ignored".into()),
             }
             continue;
         }
@@ -194,19 +201,20 @@ fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockedCell>, Vec<L
             // In a conflict the first side is taken; twice without one is a mistake, and again the first is taken.
             Ok((label, _)) if cells.contains_key(&label) => {
                 if side == Side::Neither {
-                    note(format!("`{label}` is here a second time; the line is ignored"));
+                    warn(format!("`{label}` is here a second time; the line is ignored"));
                 }
             }
             Ok((label, cell)) => {
                 cells.insert(label, cell);
             }
-            Err(what) => note(format!("{what}; the line is ignored")),
+            Err(what) => warn(format!("{what}; the line is ignored")),
         }
     }
     if !has_version && !text.trim().is_empty() {
-        notes.push(LockNote { line: 1, message: format!("`cwm-lock: {LOCK_FILE_FORMAT}` is missing") });
+        let message = format!("`cwm-lock: {LOCK_FILE_FORMAT}` is missing");
+        warnings.push(LockWarning { path: path.to_owned(), line: 1, message });
     }
-    Ok((cells, notes))
+    Ok((cells, warnings))
 }
 
 /// The side that begins after this line, if it is git's marker.
@@ -226,8 +234,8 @@ fn conflict_marker(line: &str, side: Side) -> Option<Side> {
 }
 
 /// A line is the inside of a JSON object with one member.
-fn parse_cell(line: &str) -> Result<(String, LockedCell), String> {
-    let mut cells: BTreeMap<String, LockedCell> = serde_json::from_str(&format!("{{{line}}}"))
+fn parse_cell(line: &str) -> Result<(String, LockLine), String> {
+    let mut cells: BTreeMap<String, LockLine> = serde_json::from_str(&format!("{{{line}}}"))
         .map_err(|error| format!("this is not a cell with its key and outputs ({error})"))?;
     match (cells.pop_first(), cells.is_empty()) {
         (Some(cell), true) => Ok(cell),

@@ -133,13 +133,14 @@ impl Files {
     }
 
     /// Keeps what was learnt, if anything: true if the cache was written. Entries of files that are gone are
-    /// dropped, what another process learnt meanwhile is kept. Where the store cannot be written, nothing is.
+    /// dropped, what another process learnt meanwhile is kept. Where there is no store, or it cannot be written,
+    /// nothing is.
     ///
     /// # Errors
     /// The disk is full or fails.
-    pub fn save(&self, store: &Store) -> Result<bool> {
+    pub fn save(&self) -> Result<bool> {
         let mut known = self.known();
-        let Some(path) = self.cache.as_deref().filter(|_| !known.learnt.is_empty() && store.exists()) else {
+        let Some(path) = self.cache.as_deref().filter(|_| !known.learnt.is_empty()) else {
             return Ok(false);
         };
         let (mut entries, _) = cache::read(path);
@@ -150,9 +151,14 @@ impl Files {
                 known.learnt.clear();
                 Ok(true)
             }
-            Err(error) if error.trouble() == Trouble::ReadOnly => Ok(false),
+            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// As [`Files::save`]; a failure is passed over, since a cache that is not kept costs only time.
+    pub fn save_if_possible(&self) {
+        drop(self.save());
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

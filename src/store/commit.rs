@@ -35,6 +35,10 @@ pub struct NewAction {
     pub components: Components,
     /// What came out, by output name.
     pub outputs: BTreeMap<String, NewOutput>,
+    /// Why it ran, in words, one cause a line.
+    pub cause: Vec<String>,
+    /// Why it ran, one cause a line.
+    pub cause: Vec<String>,
     /// Figures that the stage told.
     pub metrics: BTreeMap<String, f64>,
     /// The stage's log, a file in its work folder; it is moved into the store.
@@ -82,7 +86,7 @@ impl Store {
     pub fn record(&self, action: NewAction) -> Result<Recorded> {
         self.create()?;
         // Against `gc`, which must not find the content before its record.
-        let _shared = self.lock_shared()?;
+        let _shared = self.lock_shared(|_| {})?;
         let key = action.components.key();
         let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
 
@@ -123,6 +127,8 @@ impl Store {
             label: action.label,
             components: action.components,
             outputs,
+            cause: action.cause,
+            cause: action.cause,
             metrics: action.metrics,
             log,
             circumstances: action.circumstances,

@@ -28,20 +28,28 @@ const LIST: &str = ".cwm-export";
 const LIST_FORMAT: u32 = 1;
 
 /// What an export did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exported {
-    /// The copies were made.
-    Written,
-    /// They were there already, unchanged; nothing was written.
-    Unchanged,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The file or folder, absolute.
+    pub path: PathBuf,
+    /// Whether it was written; it was there already, unchanged, otherwise.
+    pub written: bool,
 }
 
 /// What `.cwm-export` holds: JSON.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct List {
     cwm_export: u32,
+    /// Whether the folder as a whole is one export; else each file is one.
+    whole: bool,
     /// By name in the folder.
     files: BTreeMap<String, Copied>,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new() }
+    }
 }
 
 /// One copy, as it was when it was made.
@@ -54,20 +62,26 @@ struct Copied {
 }
 
 impl Store {
-    /// Copies an output to `target`: a folder output becomes the folder `target`, a file output the file `target`.
-    /// Files get mode 0644, or 0755 if they may be executed. An earlier export there is replaced as a whole.
+    /// Copies the output `name` to the folder `destination`: a folder's files stand right in it, a file is called
+    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. What an earlier export put there is
+    /// replaced: a folder as a whole, a file by itself.
     ///
     /// # Errors
-    /// The output is not in the store; in `target` is something that no export made, or an exported file was changed
-    /// since; the disk refuses.
-    pub fn export(&self, output: &OutputRecord, target: &Path, outside: &Files) -> Result<Exported> {
-        let target = std::path::absolute(target).map_err(StoreError::io("find", target))?;
+    /// The output is not in the store; something is in the way that no export made, or that was changed since; the
+    /// disk refuses.
+    pub fn export(&self, name: &str, output: &OutputRecord, destination: &Path, outside: &Files) -> Result<Exported> {
+        let destination = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
+        let target = match &output.shape {
+            OutputShape::File { extension } if extension.is_empty() => destination.join(name),
+            OutputShape::File { extension } => destination.join(format!("{name}.{extension}")),
+            OutputShape::Folder => destination,
+        };
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
             return Err(StoreError::refused(&target, "cannot be exported to", "name a folder below it"));
         };
         let export = Export { disk: &self.disk, target: &target, parent, name: name.to_string_lossy().into_owned() };
-        match &output.shape {
-            OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output),
+        let written = match &output.shape {
+            OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output)?,
             OutputShape::Folder => {
                 let manifest = self.manifest(&output.digest)?;
                 if manifest.files().contains_key(LIST) {
@@ -81,9 +95,10 @@ impl Store {
                     let wanted = Wanted { digest: file.digest, executable: file.executable };
                     (name.clone(), (self.object_path(&file.digest), wanted))
                 });
-                export.folder(&files.collect())
+                export.folder(&files.collect())?
             }
-        }
+        };
+        Ok(Exported { path: target.clone(), written })
     }
 }
 
@@ -103,15 +118,18 @@ struct Export<'a> {
 const OUT_OF_THE_WAY: &str = "move it away, or export to another place; cwm replaces only what it exported itself";
 
 impl Export<'_> {
-    fn file(&self, source: &Path, output: &OutputRecord) -> Result<Exported> {
+    fn file(&self, source: &Path, output: &OutputRecord) -> Result<bool> {
         let list_path = self.parent.join(LIST);
         let mut exported = read_list(&list_path)?;
+        if exported.whole {
+            return Err(StoreError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
+        }
         let wanted = Wanted { digest: output.digest, executable: false };
         if fs::symlink_metadata(self.target).is_ok() {
             let known = exported.files.get(&self.name);
             let there = look_at_copy(self.target, known)?;
             match (known, there) {
-                (Some(known), There::AsCopied) if known.digest == wanted.digest => return Ok(Exported::Unchanged),
+                (Some(known), There::AsCopied) if known.digest == wanted.digest => return Ok(false),
                 (Some(_), There::AsCopied) => {}
                 (_, There::Changed(Some(digest))) if digest == wanted.digest => {}
                 (Some(_), There::Changed(_)) => return Err(changed(self.target)),
@@ -126,17 +144,17 @@ impl Export<'_> {
         write_list(&aside, &exported)?;
         self.disk.place(&copy, self.target)?;
         self.disk.place(&aside.path().join(LIST), &list_path)?;
-        Ok(Exported::Written)
+        Ok(true)
     }
 
-    fn folder(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<Exported> {
+    fn folder(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<bool> {
         let exists = fs::symlink_metadata(self.target).is_ok();
         if exists && self.is_unchanged(files)? {
-            return Ok(Exported::Unchanged);
+            return Ok(false);
         }
         self.disk.make_folders(self.parent)?;
         let (aside, _held) = self.aside()?;
-        let mut exported = List::default();
+        let mut exported = List { whole: true, ..List::default() };
         for (name, (source, wanted)) in files {
             let copy = aside.path().join(name);
             if let Some(folder) = copy.parent() {
@@ -147,7 +165,7 @@ impl Export<'_> {
         write_list(&aside, &exported)?;
         if !exists {
             aside.place(self.target)?;
-            return Ok(Exported::Written);
+            return Ok(true);
         }
         // The two folders change places in one instant; what was there is then removed with what held the new one.
         if exchange(aside.path(), self.target).is_err() {
@@ -156,7 +174,7 @@ impl Export<'_> {
             self.disk.place(self.target, old.path())?;
             aside.place(self.target)?;
         }
-        Ok(Exported::Written)
+        Ok(true)
     }
 
     /// A folder beside the target, locked as long as the file is open; and away with those that killed exports to this
@@ -183,6 +201,9 @@ impl Export<'_> {
             return Err(StoreError::refused(self.target, "is not a folder", OUT_OF_THE_WAY));
         }
         let exported = read_list(&self.target.join(LIST))?;
+        if !exported.whole && !exported.files.is_empty() {
+            return Err(StoreError::refused(self.target, "holds exports of single files", OUT_OF_THE_WAY));
+        }
         let mut there = 0;
         let mut folders = vec![(self.target.to_owned(), String::new())];
         while let Some((folder, prefix)) = folders.pop() {
@@ -214,8 +235,7 @@ impl Export<'_> {
 
 fn write_list(aside: &Temporary<'_>, exported: &List) -> Result<()> {
     let path = aside.path().join(LIST);
-    let list = List { cwm_export: LIST_FORMAT, files: exported.files.clone() };
-    let text = serde_json::to_string_pretty(&list).map_err(|error| StoreError::io("write", &path)(error.into()))?;
+    let text = serde_json::to_string_pretty(exported).map_err(|error| StoreError::io("write", &path)(error.into()))?;
     fs::write(&path, text + "\n").map_err(StoreError::io("write", &path))
 }
 

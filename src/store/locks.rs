@@ -33,6 +33,12 @@ pub struct Holder {
     pub since: Timestamp,
 }
 
+impl Holder {
+    fn this(command: &str) -> Holder {
+        Holder { pid: std::process::id(), host: host_name(), command: command.to_owned(), since: Timestamp::now() }
+    }
+}
+
 impl std::fmt::Display for Holder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host)
@@ -95,10 +101,8 @@ impl Store {
     pub fn try_lock_key(&self, key: &Key, command: &str) -> Result<Option<KeyLock>> {
         self.create()?;
         let path = self.layout.lock(&key.to_string());
-        let Some(mut file) = try_lock(&path, Mode::Exclusive)? else { return Ok(None) };
-        let holder =
-            Holder { pid: std::process::id(), host: host_name(), command: command.to_owned(), since: Timestamp::now() };
-        write_holder(&mut file, &holder).map_err(StoreError::io("write", &path))?;
+        let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
+        write_holder(&mut file, &Holder::this(command)).map_err(StoreError::io("write", &path))?;
         Ok(Some(KeyLock { file }))
     }
 
@@ -117,7 +121,7 @@ impl Store {
             if let Some(lock) = self.try_lock_key(key, command)? {
                 return Ok(Some(lock));
             }
-            if !waiting(self.read_holder(key).as_ref()) {
+            if !waiting(read_holder(&self.layout.lock(&key.to_string())).as_ref()) {
                 return Ok(None);
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -137,54 +141,42 @@ impl Store {
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(self.read_holder(key)),
+            Err(TryLockError::WouldBlock) => Ok(read_holder(&path)),
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
         }
     }
 
-    fn read_holder(&self, key: &Key) -> Option<Holder> {
-        let mut text = String::new();
-        File::open(self.layout.lock(&key.to_string())).ok()?.take(65536).read_to_string(&mut text).ok()?;
-        serde_json::from_str(&text).ok()
-    }
-
-    /// Keeps `gc` from removing anything. Waits while one moves garbage aside. On a store that cannot be written, the
-    /// lock is taken if it can be.
+    /// Keeps `gc` from removing anything. While one moves garbage aside, waits, and tells once for whom. On a store that
+    /// cannot be written, the lock is taken if it can be.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn lock_shared(&self) -> Result<StoreLock> {
+    pub fn lock_shared(&self, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
+        if !self.exists() {
+            return Ok(StoreLock { _file: None });
+        }
         let path = self.layout.lock(STORE_LOCK);
-        let opened =
-            if self.exists() { lock(&path, Mode::Shared, true) } else { return Ok(StoreLock { _file: None }) };
-        match opened {
+        let writing = match open(&path, true) {
+            Err(error) if error.trouble() == Trouble::ReadOnly => false,
+            _ => true,
+        };
+        match lock(&path, Mode::Shared, writing, waiting) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
-            Err(error) if error.trouble() == Trouble::ReadOnly => match lock(&path, Mode::Shared, false) {
-                Ok(file) => Ok(StoreLock { _file: Some(file) }),
-                Err(error) if error.trouble() == Trouble::Missing => Ok(StoreLock { _file: None }),
-                Err(error) => Err(error),
-            },
+            Err(error) if !writing && error.trouble() == Trouble::Missing => Ok(StoreLock { _file: None }),
             Err(error) => Err(error),
         }
     }
 
-    /// Has the store alone: for moving garbage aside. Nothing if someone plans or records right now.
+    /// Has the store alone: for moving garbage aside. While others plan or record, waits, and tells so once.
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn try_lock_exclusive(&self) -> Result<Option<StoreLock>> {
+    pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
         self.create()?;
-        let file = try_lock(&self.layout.lock(STORE_LOCK), Mode::Exclusive)?;
-        Ok(file.map(|file| StoreLock { _file: Some(file) }))
-    }
-
-    /// Has the store alone: for moving garbage aside. Waits for those who plan or record.
-    ///
-    /// # Errors
-    /// The store cannot be written.
-    pub fn lock_exclusive(&self) -> Result<StoreLock> {
-        self.create()?;
-        Ok(StoreLock { _file: Some(lock(&self.layout.lock(STORE_LOCK), Mode::Exclusive, true)?) })
+        let path = self.layout.lock(STORE_LOCK);
+        let mut file = lock(&path, Mode::Exclusive, true, waiting)?;
+        write_holder(&mut file, &Holder::this(command)).map_err(StoreError::io("write", &path))?;
+        Ok(StoreLock { _file: Some(file) })
     }
 
     /// Removes what interrupted writes left in `temporary/`. Only with the store alone is it certain that nobody is
@@ -198,6 +190,12 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn read_holder(path: &Path) -> Option<Holder> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
@@ -221,9 +219,9 @@ fn is_still_there(path: &Path, file: &File) -> bool {
     }
 }
 
-fn try_lock(path: &Path, mode: Mode) -> Result<Option<File>> {
+fn try_lock(path: &Path, mode: Mode, writing: bool) -> Result<Option<File>> {
     loop {
-        let file = open(path, true)?;
+        let file = open(path, writing)?;
         let locked = match mode {
             Mode::Shared => file.try_lock_shared(),
             Mode::Exclusive => file.try_lock(),
@@ -237,7 +235,14 @@ fn try_lock(path: &Path, mode: Mode) -> Result<Option<File>> {
     }
 }
 
-fn lock(path: &Path, mode: Mode, writing: bool) -> Result<File> {
+fn lock(path: &Path, mode: Mode, writing: bool, waiting: impl FnOnce(&str)) -> Result<File> {
+    if let Some(file) = try_lock(path, mode, writing)? {
+        return Ok(file);
+    }
+    match (mode, read_holder(path)) {
+        (Mode::Shared, Some(holder)) => waiting(&holder.to_string()),
+        _ => waiting("another process"),
+    }
     loop {
         let file = open(path, writing)?;
         let locked = match mode {

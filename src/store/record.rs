@@ -33,6 +33,12 @@ pub struct ActionRecord {
     pub components: Components,
     /// What came out, by output name.
     pub outputs: BTreeMap<String, OutputRecord>,
+    /// Why it ran, in words, one cause a line.
+    #[serde(default)]
+    pub cause: Vec<String>,
+    /// Why it ran, one cause a line.
+    #[serde(default)]
+    pub cause: Vec<String>,
     /// Figures that the stage told.
     #[serde(with = "figures")]
     pub metrics: BTreeMap<String, f64>,
@@ -132,6 +138,13 @@ pub(super) fn host_name() -> String {
 }
 
 impl ActionRecord {
+    /// Who made it, where and when: `ada@host, 2026-11-21 09:20`.
+    pub fn origin(&self) -> String {
+        let made = &self.circumstances;
+        let when = made.started.to_zoned(jiff::tz::TimeZone::system());
+        format!("{}@{}, {}", made.user, made.machine.host, when.strftime("%Y-%m-%d %H:%M"))
+    }
+
     /// The digest of each output, as the lock file has them.
     pub fn output_digests(&self) -> BTreeMap<String, Digest> {
         self.outputs.iter().map(|(name, output)| (name.clone(), output.digest)).collect()

@@ -1,12 +1,14 @@
 //! Checking everything that a store holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::Store;
 use super::actions::{list, read_record};
@@ -17,7 +19,7 @@ use super::record::OutputShape;
 use crate::digest::Digest;
 
 /// What a check of the store found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct VerifyReport {
     /// Objects that were hashed.
     pub objects: u64,
@@ -30,7 +32,7 @@ pub struct VerifyReport {
 }
 
 /// Something that is wrong in a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Where.
     pub path: PathBuf,
@@ -64,7 +66,7 @@ impl Store {
     /// # Errors
     /// The system refuses to let us read.
     pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
-        let _shared = self.lock_shared()?;
+        let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport::default();
         let good = self.verify_objects(&mut report, progress)?;
         self.verify_actions(&mut report, &good)?;
@@ -196,6 +198,16 @@ impl Store {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
             Err(error) if error.trouble() == Trouble::ReadOnly => Ok(Finding { path, what, quarantined: None }),
             Err(error) => Err(error),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.path.display(), self.what)?;
+        match &self.quarantined {
+            Some(place) => write!(f, "; moved to {}", place.display()),
+            None => Ok(()),
         }
     }
 }
