@@ -4,6 +4,7 @@
 //! labels; of the stage contract it uses only the failure that its errors become.
 
 mod identity;
+pub mod pgn;
 mod shards;
 
 pub use identity::{IdKey, bucket};

@@ -1,0 +1,155 @@
+//! PGN text cut into blocks of whole games.
+
+use std::io::{self, Read};
+
+use thiserror::Error;
+
+use super::scanner::{BrokenText, Scanner, Span};
+
+/// Bytes that a game's text may have at most: what is longer is not a game, and must not fill the memory.
+pub const LONGEST_GAME: usize = 16 << 20;
+
+/// Bytes of text in a block, about.
+const BLOCK: usize = 1 << 20;
+
+/// The text could not be read to its end.
+#[derive(Debug, Error)]
+#[error("{source}; that is in game {game}, after byte {offset} of the text")]
+pub struct PgnError {
+    /// The game in which it ends, counted from 1.
+    pub game: u64,
+    /// Bytes of (decompressed) text read before.
+    pub offset: u64,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// Some whole games.
+#[derive(Debug, Default)]
+pub struct Block {
+    text: Vec<u8>,
+    games: Vec<Span>,
+    /// Where the text begins in the file's text.
+    offset: u64,
+    /// Games before the first of this block.
+    games_before: u64,
+    line_end: u8,
+}
+
+/// The text of one game.
+#[derive(Clone, Copy, Debug)]
+pub struct GameText<'a> {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    /// Where it begins in the file's (decompressed) text.
+    pub offset: u64,
+    /// Its tags and moves.
+    pub text: &'a [u8],
+    /// LF, or CR in files whose lines end so.
+    pub line_end: u8,
+    /// Set where its end was not found; its text is then only what came before.
+    pub broken: Option<BrokenText>,
+}
+
+impl Block {
+    /// The games in order.
+    pub fn games(&self) -> impl Iterator<Item = GameText<'_>> {
+        self.games.iter().zip(1..).map(|(span, ordinal)| GameText {
+            number: self.games_before + ordinal,
+            offset: self.offset + span.start as u64,
+            text: &self.text[span.start..span.end],
+            line_end: self.line_end,
+            broken: span.broken,
+        })
+    }
+}
+
+/// Reads blocks from a stream. Where they end depends on the text alone.
+pub struct Blocks<R> {
+    input: R,
+    scanner: Scanner,
+    block_bytes: usize,
+    longest_game: usize,
+    /// The beginning of a game that did not end in the last block.
+    rest: Vec<u8>,
+    /// Where `rest` begins in the text.
+    offset: u64,
+    games: u64,
+    end: Option<io::Result<()>>,
+}
+
+impl<R: Read> Blocks<R> {
+    /// Reads from `input`; it needs no buffer of its own.
+    pub fn new(input: R) -> Self {
+        Self::with_sizes(input, BLOCK, LONGEST_GAME)
+    }
+
+    pub(super) fn with_sizes(input: R, block_bytes: usize, longest_game: usize) -> Self {
+        Blocks {
+            input,
+            scanner: Scanner::new(),
+            block_bytes,
+            longest_game,
+            rest: Vec::new(),
+            offset: 0,
+            games: 0,
+            end: None,
+        }
+    }
+
+    /// Replaces what is in `block` by the next games; false after the last one.
+    ///
+    /// # Errors
+    /// The stream fails; all whole games before that place have been handed out.
+    pub fn next(&mut self, block: &mut Block) -> Result<bool, PgnError> {
+        block.text.clear();
+        block.games.clear();
+        block.text.append(&mut self.rest);
+        block.offset = self.offset;
+        block.games_before = self.games;
+        while self.end.is_none() {
+            self.read_more(&mut block.text);
+            self.scanner.scan(&block.text, matches!(self.end, Some(Ok(()))), &mut block.games);
+            while self.scanner.pending(block.text.len()) > self.longest_game && self.end.is_none() {
+                self.scanner.give_up_pending(&mut block.games);
+                self.scanner.scan(&block.text, false, &mut block.games);
+            }
+            if !block.games.is_empty() && block.text.len() >= self.block_bytes {
+                break;
+            }
+            if block.games.is_empty() {
+                // Nothing but what lies between games: let it go.
+                let settled = self.scanner.settled();
+                block.text.drain(..settled);
+                self.scanner.forget(settled);
+                block.offset += settled as u64;
+            }
+        }
+        block.line_end = self.scanner.line_end();
+        self.games += block.games.len() as u64;
+        let settled = if self.end.is_some() { block.text.len() } else { self.scanner.settled() };
+        if !block.games.is_empty() {
+            self.rest.extend_from_slice(&block.text[settled..]);
+            self.offset = block.offset + settled as u64;
+            if self.end.is_none() {
+                self.scanner.forget(settled);
+            }
+            return Ok(true);
+        }
+        self.offset = block.offset + block.text.len() as u64;
+        match self.end.replace(Ok(())) {
+            Some(Err(source)) => Err(PgnError { game: self.games + 1, offset: self.offset, source }),
+            _ => Ok(false),
+        }
+    }
+
+    /// Appends up to a block of text.
+    fn read_more(&mut self, text: &mut Vec<u8>) {
+        let wanted = self.block_bytes as u64;
+        match Read::by_ref(&mut self.input).take(wanted).read_to_end(text) {
+            Ok(read) if (read as u64) < wanted => self.end = Some(Ok(())),
+            Ok(_) => {}
+            Err(error) => self.end = Some(Err(error)),
+        }
+    }
+}

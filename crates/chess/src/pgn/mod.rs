@@ -1,0 +1,31 @@
+//! PGN text, read as a stream in constant memory.
+//!
+//! Three steps that never look back: bytes from a file, plain or compressed ([`PgnSource`]); bytes into blocks of whole
+//! games ([`Blocks`], the only authority on where a game begins and ends); one game's text into headers and moves
+//! ([`Tags`], [`read_moves`]). The first two are sequential and cheap, the third can be done for many blocks at once.
+//!
+//! Lines end with LF, CRLF, or (in a file whose first line ends so) a lone CR. Lines that begin with `%` are skipped.
+//! Control characters count as white space.
+
+mod blocks;
+mod movetext;
+mod san;
+mod scanner;
+mod source;
+mod tags;
+
+pub use blocks::{Block, Blocks, GameText, LONGEST_GAME, PgnError};
+pub use movetext::{MoveFault, read_moves};
+pub use san::{SanFault, read_san};
+pub use scanner::BrokenText;
+pub use source::PgnSource;
+pub use tags::Tags;
+
+/// Whether a byte separates words: space and control characters.
+#[inline]
+fn is_space(byte: u8) -> bool {
+    byte <= b' ' || byte == 0x7f
+}
+
+#[cfg(test)]
+mod tests;
