@@ -1,0 +1,424 @@
+//! The rules of the house, as tests: what each crate must not know, and what no file may hold.
+//!
+//! They read text, not syntax: the code is formatted by rustfmt, which makes that enough.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A file of the repository.
+struct File {
+    /// Relative to the root, with `/`.
+    path: String,
+    text: String,
+}
+
+impl File {
+    /// `crates/NAME` or `stages/NAME`, for a file of such a crate.
+    fn crate_folder(&self) -> String {
+        self.path.splitn(3, '/').take(2).collect::<Vec<_>>().join("/")
+    }
+
+    /// The text without comments and without what is built for tests only; lines keep their numbers.
+    fn product_code(&self) -> String {
+        without_tests(&without_comments(&self.text))
+    }
+
+    /// `path:line` of every line of `text` that `wrong` finds wrong.
+    fn lines(&self, text: &str, wrong: impl Fn(&str) -> bool) -> Vec<String> {
+        let numbered = text.lines().enumerate().filter(|(_, line)| wrong(line));
+        numbered.map(|(at, line)| format!("{}:{}: {}", self.path, at + 1, line.trim())).collect()
+    }
+}
+
+fn files_below(folder: &str) -> Vec<File> {
+    let mut found = Vec::new();
+    let mut waiting = vec![Path::new(ROOT).join(folder)];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                found.push(File { path: relative(&path), text });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(ROOT).expect("below the root").to_string_lossy().replace('\\', "/")
+}
+
+fn rust_files(folders: &[&str]) -> Vec<File> {
+    let files = folders.iter().flat_map(|folder| files_below(folder));
+    files.filter(|file| file.path.ends_with(".rs")).collect()
+}
+
+/// The Rust files whose code enters a fingerprint, but for those that only tests use.
+fn hashed_files() -> Vec<File> {
+    let files = rust_files(&["crates", "stages"]);
+    let test_only: Vec<String> = files.iter().flat_map(test_modules).collect();
+    let is_hashed = |file: &File| {
+        let outside = ["crates/contract/", "crates/fingerprint/"].iter().any(|folder| file.path.starts_with(folder));
+        let below =
+            |module: &String| file.path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'));
+        !outside && file.path.split('/').nth(2) == Some("src") && !test_only.iter().any(below)
+    };
+    files.into_iter().filter(is_hashed).collect()
+}
+
+/// The paths, without `.rs`, of the modules that `file` declares for tests only.
+fn test_modules(file: &File) -> Vec<String> {
+    let (folder, name) = file.path.rsplit_once('/').expect("a folder");
+    let folder = match name {
+        "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+        name => format!("{folder}/{}", name.trim_end_matches(".rs")),
+    };
+    let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
+    let pairs = lines.windows(2).filter(|pair| pair[0] == "#[cfg(test)]");
+    let modules =
+        pairs.filter_map(|pair| pair[1].rsplit("mod ").next().filter(|_| pair[1].contains("mod "))?.strip_suffix(';'));
+    modules.map(|module| format!("{folder}/{module}")).collect()
+}
+
+fn without_comments(text: &str) -> String {
+    let code = |line: &str| match line.trim_start() {
+        comment if comment.starts_with("//") => String::new(),
+        _ => line.split(" // ").next().unwrap_or_default().to_owned(),
+    };
+    text.lines().map(code).collect::<Vec<_>>().join("\n")
+}
+
+/// Blanks every item under `#[cfg(test)]`: to the line that closes it, at the same indentation, or to a `;`.
+fn without_tests(text: &str) -> String {
+    let mut kept = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push(line);
+            continue;
+        }
+        kept.push("");
+        let indentation = &line[..line.len() - line.trim_start().len()];
+        for line in lines.by_ref() {
+            kept.push("");
+            let item = line.strip_prefix(indentation).unwrap_or_default();
+            let is_end = item.starts_with('}') || (!item.starts_with([' ', '#']) && item.ends_with([';', ',']));
+            if is_end || (!item.starts_with([' ', '#']) && item.ends_with('}')) {
+                break;
+            }
+        }
+    }
+    kept.join("\n")
+}
+
+/// Whether `text` holds `word` with no letter, digit or `_` before it.
+fn mentions(text: &str, word: &str) -> bool {
+    let starts_word = |at: usize| !text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+    text.match_indices(word).any(|(at, _)| starts_word(at))
+}
+
+/// The same, with none after it either.
+fn mentions_whole(text: &str, word: &str) -> bool {
+    let is_whole = |(at, _): (usize, &str)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        let in_word = |next: char| next.is_alphanumeric() || next == '_';
+        !before.ends_with(in_word) && !after.starts_with(in_word)
+    };
+    text.match_indices(word).any(is_whole)
+}
+
+/// The names under every kind of `dependencies` of a manifest.
+fn dependencies(manifest: &str, with_development: bool) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]") && !line.contains("workspace");
+            inside &= with_development || !line.contains("dev-");
+        } else if inside && !line.is_empty() && !line.starts_with('#') {
+            names.insert(line.split(['.', '=', ' ']).next().unwrap_or_default().to_owned());
+        }
+    }
+    names
+}
+
+/// Every manifest of the workspace with the folder of its crate (empty for the root).
+fn manifests() -> Vec<(String, String)> {
+    let mut found = vec![(String::new(), PathBuf::from(ROOT).join("Cargo.toml"))];
+    for group in ["crates", "stages"] {
+        for entry in fs::read_dir(Path::new(ROOT).join(group)).expect("a folder of crates") {
+            let folder = entry.expect("an entry").path();
+            found.push((relative(&folder), folder.join("Cargo.toml")));
+        }
+    }
+    found.into_iter().map(|(folder, path)| (folder, fs::read_to_string(path).expect("a manifest"))).collect()
+}
+
+#[track_caller]
+fn none(offenders: Vec<String>, rule: &str) {
+    assert!(offenders.is_empty(), "{rule}:\n  {}", offenders.join("\n  "));
+}
+
+#[test]
+fn arrows_between_crates_point_one_way() {
+    let height = |folder: &str| match folder {
+        "" => 4,
+        "crates/chess" | "crates/models" => 2,
+        "crates/encoding" => 1,
+        "crates/contract" | "crates/fingerprint" => 0,
+        stage if stage.starts_with("stages/") => 3,
+        other => panic!("{other} is new: say in this test, and in docs/architecture.md, where it stands"),
+    };
+    let folder_of = |name: &str| {
+        let short = name.strip_prefix("cwm-")?;
+        ["crates", "stages"].iter().map(|group| format!("{group}/{short}")).find(|f| Path::new(ROOT).join(f).is_dir())
+    };
+    let mut offenders = Vec::new();
+    for (folder, manifest) in manifests() {
+        let own = height(&folder);
+        for used in dependencies(&manifest, true).iter().filter_map(|name| folder_of(name)) {
+            if height(&used) >= own || (used == "crates/fingerprint" && !folder.is_empty()) {
+                offenders.push(format!("{folder} uses {used}"));
+            }
+        }
+    }
+    none(
+        offenders,
+        "src -> stages -> crates/{chess,models} -> crates/encoding -> crates/contract, and no stage another",
+    );
+}
+
+#[test]
+fn no_crate_knows_what_it_must_not() {
+    let mut offenders = Vec::new();
+    for (folder, manifest) in manifests() {
+        let banned: &[&str] = match folder.as_str() {
+            "" => {
+                &["cwm-chess", "cwm-models", "cwm-encoding", "shakmaty", "pgn-reader", "burn", "datafusion", "polars"]
+            }
+            _ => &["serde_yaml", "clap", "indicatif", "anstream", "owo-colors"],
+        };
+        let used = dependencies(&manifest, false);
+        offenders.extend(banned.iter().filter(|name| used.contains(**name)).map(|name| format!("{folder}: {name}")));
+    }
+    none(offenders, "the executor knows no chess, the stages no YAML and no terminal");
+}
+
+#[test]
+fn every_crate_says_what_it_is() {
+    let roots = rust_files(&["src", "crates", "stages"]);
+    let is_root = |file: &&File| file.path.ends_with("src/lib.rs") || file.path == "src/main.rs";
+    let silent = roots.iter().filter(is_root).filter(|file| !file.text.starts_with("//!"));
+    none(silent.map(|file| file.path.clone()).collect(), "a crate begins with `//!`: what it is and must not know");
+}
+
+#[test]
+fn hashed_code_reads_nothing_that_the_fingerprint_does_not_see() {
+    let banned = ["env!", "option_env!", "include!", "OUT_DIR"];
+    let wrong = |line: &str| banned.iter().any(|word| mentions(line, word));
+    let offenders = hashed_files().iter().flat_map(|file| file.lines(&file.product_code(), wrong)).collect();
+    none(offenders, "no `env!`, `option_env!`, `include!` or OUT_DIR in code that makes output bytes");
+}
+
+#[test]
+fn hashed_code_includes_only_files_that_are_hashed_too() {
+    let mut offenders = Vec::new();
+    for file in hashed_files() {
+        let code = file.product_code();
+        let includes = ["include_str!(", "include_bytes!("].iter().flat_map(|word| code.split(word).skip(1));
+        for literal in includes.map(|rest| rest.split(')').next().unwrap_or_default().trim().trim_matches('"')) {
+            let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let mut steps: Vec<&str> = folder.split('/').collect();
+            for step in literal.split('/') {
+                match step {
+                    ".." => _ = steps.pop(),
+                    step => steps.push(step),
+                }
+            }
+            let path = steps.join("/");
+            let below = path.strip_prefix(&format!("{}/", file.crate_folder()));
+            let aside = |path: &str| {
+                let prose = path.ends_with("README.md") || (path.ends_with(".md") && !path.contains('/'));
+                let folders = ["tests/", "benches/", "examples/", "target/"];
+                prose || path.ends_with(".snap") || folders.iter().any(|folder| path.starts_with(folder))
+            };
+            if below.is_none_or(aside) {
+                offenders.push(format!("{}: {literal}", file.path));
+            }
+        }
+    }
+    none(offenders, "a stage includes only files of its own crate that its fingerprint covers");
+}
+
+#[test]
+fn nothing_below_the_command_line_prints() {
+    let banned = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
+    let wrong = |line: &str| banned.iter().any(|word| mentions(line, word));
+    let mut files = hashed_files();
+    files.extend(rust_files(&["crates/contract/src", "crates/fingerprint/src"]));
+    files.retain(|file| !file.path.contains("/tests/"));
+    let offenders = files.iter().flat_map(|file| file.lines(&file.product_code(), wrong)).collect();
+    none(offenders, "only src/ prints; a stage reports through its context");
+}
+
+#[test]
+fn no_serde_attribute_gives_bad_messages() {
+    let wrong = |line: &str| line.contains("serde(") && (mentions(line, "flatten") || mentions(line, "untagged"));
+    let files = rust_files(&["src", "crates", "stages"]);
+    let offenders = files.iter().flat_map(|file| file.lines(&without_comments(&file.text), wrong)).collect();
+    none(offenders, "serde's `flatten` and `untagged` are banned: their errors say neither what nor where");
+}
+
+/// The names of the model families: the entries of their folder.
+fn families() -> BTreeSet<String> {
+    let files = files_below("crates/models/src/families");
+    let names =
+        files.iter().map(|file| file.path.split('/').nth(4).expect("an entry").trim_end_matches(".rs").to_owned());
+    names.filter(|name| name != "mod" && name != "tests").collect()
+}
+
+#[test]
+fn no_family_imports_another() {
+    let families = families();
+    assert!(families.contains("transformer"), "the families are looked for in the wrong place: {families:?}");
+    let mut offenders = Vec::new();
+    for file in hashed_files() {
+        let own = file.path.strip_prefix("crates/models/src/families/").unwrap_or_default();
+        let own = own.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+        let mut code: String =
+            file.product_code().split_whitespace().collect::<Vec<_>>().join(" ").replace(":: ", "::");
+        if own == "mod" {
+            code = without_registry(&code);
+        }
+        for other in families.iter().filter(|other| *other != own) {
+            let direct = mentions_whole(&code, &format!("families::{other}"));
+            let beside = !own.is_empty() && mentions_whole(&code, &format!("super::{other}"));
+            let listed = ["families::{", "super::{"].iter().any(|start| {
+                let lists = code.split(start).skip(1).filter_map(|rest| rest.split(';').next());
+                lists.into_iter().any(|list| (own != "" || *start == "families::{") && mentions_whole(list, other))
+            });
+            let in_registry = own == "mod" && mentions(&code, &format!("{other}::"));
+            if direct || beside || listed || in_registry {
+                offenders.push(format!("{} names `{other}`", file.path));
+            }
+        }
+    }
+    none(offenders, "a family is named in the registry's list only, so that each can be fingerprinted by itself");
+}
+
+/// The registry's file without its lists, `&[ … ];`, where families belong.
+fn without_registry(code: &str) -> String {
+    let mut pieces = code.split("&[");
+    let mut rest = pieces.next().unwrap_or_default().to_owned();
+    rest.extend(pieces.map(|piece| piece.split_once("];").map_or(piece, |(_, after)| after)));
+    rest
+}
+
+#[test]
+fn no_file_is_long() {
+    let files = rust_files(&["src", "crates", "stages"]);
+    let long = files.iter().map(|file| (&file.path, file.text.lines().count())).filter(|(_, lines)| *lines > 700);
+    none(
+        long.map(|(path, lines)| format!("{path}: {lines} lines")).collect(),
+        "a file has one idea, and at most 700 lines",
+    );
+}
+
+/// The text files that git tracks; all of the tree's, where there is no git.
+fn tracked_files() -> Vec<File> {
+    let git = Command::new("git").args(["-C", ROOT, "ls-files", "-z"]).output();
+    match git {
+        Ok(output) if output.status.success() && !output.stdout.is_empty() => {
+            let names = String::from_utf8(output.stdout).expect("UTF-8");
+            let names = names.split_terminator('\0').map(|name| (name.to_owned(), Path::new(ROOT).join(name)));
+            names.filter_map(|(path, file)| Some(File { path, text: fs::read_to_string(file).ok()? })).collect()
+        }
+        _ => ["src", "crates", "stages", "tests", "docs"].iter().flat_map(|folder| files_below(folder)).collect(),
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let marks = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X"),
+        concat!("todo", "!("),
+        concat!("unimple", "mented!("),
+    ];
+    let wrong = |line: &str| marks.iter().any(|mark| mentions_whole(line, mark));
+    let files = tracked_files();
+    let offenders = files.iter().flat_map(|file| file.lines(&file.text, wrong));
+    none(offenders.collect(), "what is not done is an issue, not a note in the code");
+}
+
+#[test]
+fn no_file_names_a_place_on_somebodys_machine() {
+    let folders = ["root", "home", "Users", "work/main", "work/shared", "work/target"].map(|name| format!("/{name}/"));
+    let wrong = |line: &str| {
+        let absolute = |folder: &String| {
+            let before = |at: usize| line[..at].chars().next_back();
+            line.match_indices(folder)
+                .any(|(at, _)| before(at).is_none_or(|c| !c.is_alphanumeric() && !"._-~$}/*".contains(c)))
+        };
+        folders.iter().any(absolute)
+    };
+    let offenders = tracked_files().iter().flat_map(|file| file.lines(&file.text, wrong)).collect();
+    none(offenders, "paths are relative, or come from the environment");
+}
+
+#[test]
+fn packages_come_from_the_public_registry_and_no_file_names_another() {
+    let public = "registry+https://github.com/rust-lang/crates.io-index";
+    let lock = fs::read_to_string(Path::new(ROOT).join("Cargo.lock")).expect("Cargo.lock");
+    let sources: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("source = ")).collect();
+    assert!(sources.len() > 100, "the lock file lists the packages");
+    let others = sources.iter().filter(|source| source.trim_matches('"') != public).map(|source| (*source).to_owned());
+    none(others.collect(), "every package comes from crates.io");
+    let marks =
+        [concat!("replace", "-with"), concat!("sparse", "+http"), concat!("[registr", "ies"), concat!("index", "-url")];
+    let wrong = |line: &str| marks.iter().any(|mark| line.contains(mark));
+    let offenders = tracked_files().iter().flat_map(|file| file.lines(&file.text, wrong)).collect();
+    none(offenders, "where packages are fetched from is the machine's business (~/.cargo/config.toml)");
+}
+
+#[test]
+fn what_these_tests_take_for_product_code_is_without_tests_and_comments() {
+    let text = "\
+fn a() {} // env!
+// env!
+#[cfg(test)]
+use x::env;
+fn b() {}
+#[cfg(test)]
+mod tests {
+    fn c() {
+        env!(\"X\");
+    }
+}
+fn d() {}
+#[cfg(test)]
+mod more;
+impl E {
+    #[cfg(test)]
+    fn f() {
+        env!();
+    }
+    fn g() {}
+}";
+    let file = File { path: "crates/x/src/y.rs".to_owned(), text: text.to_owned() };
+    let code = file.product_code();
+    assert_eq!(code.lines().count(), text.lines().count());
+    assert_eq!(
+        code.split_whitespace().collect::<Vec<_>>().join(" "),
+        "fn a() {} fn b() {} fn d() {} impl E { fn g() {} }"
+    );
+    assert_eq!(test_modules(&file), ["crates/x/src/y/more"]);
+}
