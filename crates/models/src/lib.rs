@@ -21,6 +21,8 @@ pub mod ops;
 pub mod optimiser;
 pub mod parameters;
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod parity;
 mod pass;
 pub mod size;

@@ -15,7 +15,7 @@ pub struct Noise {
 
 /// The key of one call of dropout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoiseKey(u64);
+pub struct NoiseKey(u32, u32);
 
 impl Noise {
     /// The noise of micro-batch `micro_batch` of step `step` under `seed`.
@@ -28,18 +28,29 @@ impl Noise {
     pub fn next_key(&self) -> NoiseKey {
         let call = self.calls.get();
         self.calls.set(call + 1);
-        NoiseKey(mix(self.key ^ mix(call)))
+        let key = mix(self.key ^ mix(call));
+        NoiseKey(key as u32, (key >> 32) as u32)
     }
 }
 
 impl NoiseKey {
     /// Factor of element `index` under dropout with probability `p`: 0 or `1/(1-p)`.
     #[inline(always)]
-    pub fn factor(self, index: usize, p: f32) -> f32 {
+    pub fn factor(self, index: u32, p: f32) -> f32 {
         // 24 bits: the resolution of a float below 1.
-        let uniform = (mix(self.0.wrapping_add(index as u64)) >> 40) as f32 * (1.0 / 16_777_216.0);
+        let uniform = (scramble(scramble(index ^ self.0) ^ self.1) >> 8) as f32 * (1.0 / 16_777_216.0);
         if uniform < p { 0.0 } else { 1.0 / (1.0 - p) }
     }
+}
+
+/// A mixing of 32 bits by Wellons (2018, "lowbias32"); unlike 64-bit products its steps vectorise everywhere.
+#[inline(always)]
+fn scramble(mut x: u32) -> u32 {
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x7feb_352d);
+    x ^= x >> 15;
+    x = x.wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014) after its increment.

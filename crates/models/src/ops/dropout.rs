@@ -18,7 +18,7 @@ impl Dropout {
     /// What element `index` is multiplied with.
     #[inline(always)]
     pub fn factor(self, index: usize) -> f32 {
-        self.key.factor(index, self.p)
+        self.key.factor(index as u32, self.p)
     }
 }
 
@@ -40,17 +40,25 @@ impl Kernel<1> for DropoutKernel {
     }
 
     fn forward(&self, [x]: [&[f32]; 1], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
-        (scale(x, self.dropout), Vec::new())
+        (scaled(x, self.dropout), Vec::new())
     }
 
     fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        [scale(gradient, self.dropout)]
+        [scaled(gradient, self.dropout)]
     }
 }
 
+fn scaled(x: &[f32], dropout: Dropout) -> Vec<f32> {
+    let mut y = vec![0.0; x.len()];
+    scale(x, &mut y, dropout);
+    y
+}
+
 #[macerator::with_simd]
-fn scale<S: macerator::Simd>(x: &[f32], dropout: Dropout) -> Vec<f32> {
-    x.iter().enumerate().map(|(i, x)| x * dropout.factor(i)).collect()
+fn scale<S: macerator::Simd>(x: &[f32], y: &mut [f32], dropout: Dropout) {
+    for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
+        *y = x * dropout.factor(i);
+    }
 }
 
 #[cfg(test)]

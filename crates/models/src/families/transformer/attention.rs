@@ -90,10 +90,9 @@ impl AttentionKernel {
         }
     }
 
-    /// Factor of dropout on the probability of `j` at step `i`.
-    fn factor(&self, part: &Part, i: usize, j: usize) -> f32 {
-        let time = self.shape.time;
-        self.dropout.map_or(1.0, |dropout| dropout.factor((part.ordinal * time + i) * time + j))
+    /// Ordinal of the probabilities of step `i` among all of the batch, [game, head, time, time].
+    fn ordinal(&self, part: &Part, i: usize) -> usize {
+        (part.ordinal * self.shape.time + i) * self.shape.time
     }
 
     fn scale(&self) -> f32 {
@@ -127,8 +126,8 @@ impl Kernel<1> for AttentionKernel {
                 if keep {
                     kept.extend_from_slice(row);
                 }
-                if self.dropout.is_some() {
-                    row.iter_mut().enumerate().for_each(|(j, p)| *p *= self.factor(&part, i, j));
+                if let Some(dropout) = self.dropout {
+                    drop_out(row, dropout, self.ordinal(&part, i));
                 }
                 let start = (part.row + i) * width + part.channel;
                 weighted_sum(row, &v, &mut out[start..start + d]);
@@ -153,8 +152,9 @@ impl Kernel<1> for AttentionKernel {
             let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
             for i in 0..part.steps {
                 let p = &probabilities[triangle(i)..triangle(i + 1)];
-                if self.dropout.is_some() {
-                    factors[..=i].iter_mut().enumerate().for_each(|(j, factor)| *factor = self.factor(&part, i, j));
+                if let Some(dropout) = self.dropout {
+                    factors[..=i].fill(1.0);
+                    drop_out(&mut factors[..=i], dropout, self.ordinal(&part, i));
                 }
                 let start = (part.row + i) * width + part.channel;
                 let at = i * d..(i + 1) * d;
@@ -189,6 +189,14 @@ fn probabilities<S: macerator::Simd>(q: &[f32], k: &[f32], scale: f32, row: &mut
     let inverse = 1.0 / sum(row);
     for p in row {
         *p *= inverse;
+    }
+}
+
+/// Multiplies with the factors of dropout from element `first` on.
+#[macerator::with_simd]
+fn drop_out<S: macerator::Simd>(row: &mut [f32], dropout: Dropout, first: usize) {
+    for (j, p) in row.iter_mut().enumerate() {
+        *p *= dropout.factor(first + j);
     }
 }
 

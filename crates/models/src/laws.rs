@@ -1,0 +1,147 @@
+//! What holds for every family, whatever it computes: tests over the whole registry.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::families::FAMILIES;
+use crate::gradient::GradientSum;
+use crate::heads::{LABELS, LOGITS, SPANS};
+use crate::lanes::Lanes;
+use crate::loss::loss;
+use crate::noise::Noise;
+use crate::ops::Targets;
+use crate::parameters::Weights;
+use crate::testing::values;
+use crate::{Architecture, Network, Pass, Placed, Tokens, device};
+
+const VOCABULARY: usize = 40;
+const PADDING: u32 = VOCABULARY as u32 - 1;
+
+fn networks() -> impl Iterator<Item = Network> {
+    FAMILIES.iter().map(|family| {
+        Network::build(Architecture {
+            family: family.name.to_owned(),
+            size: "d64/l2".parse().unwrap(),
+            vocabulary: VOCABULARY,
+            dropout: 0.2,
+            options: BTreeMap::new(),
+        })
+        .unwrap()
+    })
+}
+
+fn logits(network: &Network, weights: &Weights, games: &[Vec<u16>]) -> Vec<Vec<f32>> {
+    let tokens = Tokens::padded(games.iter().map(Vec::as_slice), PADDING);
+    let placed = Placed::new(weights, &device::cpu());
+    let logits = values(&network.logits(&Pass::evaluation(&placed), &tokens));
+    let of_game = |(game, logits): (&Vec<u16>, &[f32])| logits[..game.len() * LOGITS].to_vec();
+    games.iter().zip(logits.chunks_exact(tokens.time() * LOGITS)).map(of_game).collect()
+}
+
+fn far(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn padding_changes_no_real_step(
+        games in prop::collection::vec(prop::collection::vec(0u16..39, 1..40), 1..5),
+        seed in 0u64..100,
+    ) {
+        for network in networks() {
+            let weights = network.initial_weights(seed);
+            let together = logits(&network, &weights, &games);
+            for (game, together) in games.iter().zip(&together) {
+                let alone = &logits(&network, &weights, std::slice::from_ref(game))[0];
+                prop_assert!(far(alone, together) < 1e-4, "{}", network.architecture().family);
+            }
+        }
+    }
+
+    #[test]
+    fn a_later_token_changes_no_earlier_step(
+        game in prop::collection::vec(0u16..39, 2..40),
+        at in any::<prop::sample::Index>(),
+        seed in 0u64..100,
+    ) {
+        let at = at.index(game.len());
+        let mut other = game.clone();
+        other[at] = (other[at] + 1) % 39;
+        for network in networks() {
+            let weights = network.initial_weights(seed);
+            let both = logits(&network, &weights, &[game.clone(), other.clone()]);
+            let family = &network.architecture().family;
+            prop_assert_eq!(&both[0][..at * LOGITS], &both[1][..at * LOGITS], "{}", family);
+            prop_assert!(far(&both[0][at * LOGITS..], &both[1][at * LOGITS..]) > 1e-4, "{}", family);
+        }
+    }
+}
+
+/// Gradient of four games in `cuts` micro-batches, on so many lanes, with dropout.
+fn gradient(network: &Network, weights: &Weights, lanes: usize, dropout: bool) -> (f64, Weights) {
+    let games: Vec<Vec<u16>> = (0..4u16).map(|game| (0..10 + game * 7).map(|t| (t * 5 + game) % 39).collect()).collect();
+    let steps = games.iter().map(Vec::len).sum();
+    let placed = Placed::new(weights, &device::cpu());
+    let mut sum = GradientSum::new(network.layout().clone());
+    let losses = Lanes::new(lanes).unwrap().map(2, |cut| {
+        let games = &games[cut * 2..cut * 2 + 2];
+        let tokens = Tokens::padded(games.iter().map(Vec::as_slice), PADDING);
+        let label = |i: usize| ((i * 7 + cut) % SPANS[i % LABELS].1) as u8;
+        let targets = Targets {
+            labels: (0..tokens.rows() * LABELS).map(label).collect(),
+            valid: tokens.is_valid().collect::<Arc<[bool]>>(),
+        };
+        let pass = Pass::training(&placed, dropout.then(|| Noise::new(5, 1, cut as u64)));
+        let loss = loss(network.flat_logits(&pass, &tokens), &targets, steps);
+        sum.add(cut, pass.gradient(&loss.share));
+        loss.sum
+    });
+    (losses.iter().sum(), sum.with(|sum| sum.clone()))
+}
+
+#[test]
+fn gradients_have_the_same_bits_on_any_number_of_lanes() {
+    for network in networks() {
+        let weights = network.initial_weights(1);
+        let (loss, one) = gradient(&network, &weights, 1, true);
+        for lanes in [2, 3] {
+            let (other_loss, other) = gradient(&network, &weights, lanes, true);
+            assert_eq!(loss.to_bits(), other_loss.to_bits());
+            assert!(one.values().iter().zip(other.values()).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+        let (plain, _) = gradient(&network, &weights, 1, false);
+        assert_ne!(plain, loss, "{}: dropout changes nothing", network.architecture().family);
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_with_what_is_known() {
+    let architecture = |family: &str, options: &[(&str, &str)]| Architecture {
+        family: family.to_owned(),
+        size: "d64/l1".parse().unwrap(),
+        vocabulary: VOCABULARY,
+        dropout: 0.1,
+        options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+    };
+    let error = |architecture| Network::build(architecture).unwrap_err().to_string();
+    assert!(error(architecture("lstm", &[])).starts_with("there is no family `lstm`; known are "));
+    assert_eq!(
+        error(architecture("transformer", &[("rope", "none")])),
+        "option `rope` must be one of upstream, standard, not `none`"
+    );
+    assert_eq!(
+        error(architecture("transformer", &[("depth", "3")])),
+        "family `transformer` has no option `depth`; it has rope, heads"
+    );
+    assert_eq!(
+        error(architecture("transformer", &[("heads", "5")])),
+        "size d64/l1: a width of 64 does not divide among 5 heads"
+    );
+    let mut wet = architecture("transformer", &[]);
+    wet.dropout = 1.0;
+    assert_eq!(error(wet), "dropout must be from 0 to below 1, not 1");
+}
