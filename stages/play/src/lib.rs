@@ -1,1 +1,22 @@
-//! stub
+//! Makes chess games: `policy: uniform` plays random legal moves (the authors' generator, move for move, or one that
+//! can use all cores), `policy: engine` plays games that look like people's. It writes PGN and must not know what
+//! becomes of it: no tokens, no labels, no ids but the `Site` it gives each game.
+
+mod config;
+mod ending;
+mod engine;
+mod move_order;
+mod pgn;
+mod random;
+mod run;
+mod seed;
+mod uniform;
+
+pub use config::Config;
+pub use run::Play;
+pub use seed::Seed;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! What `play` takes.
+
+use cwm_contract::{Fault, Parameters, Type, Values, parameters};
+
+use crate::engine::Rules;
+use crate::seed::Seed;
+
+parameters! {
+    /// Parameters of `play`. Those that belong to one policy are refused with the other.
+    pub struct Config {
+        /// Who plays: `engine` (games like people's: known openings, a shallow search, mistakes) or `uniform` (random
+        /// legal moves to the end of the game).
+        pub policy: String, kind = Type::Choice(&["engine", "uniform"]),
+        /// How many games to play.
+        pub games: u64, kind = Type::Integer { min: 1, max: i64::MAX as i128 },
+        /// Where the random numbers begin: an integer of any size; beyond 128 bits, its digits in quotes.
+        pub seed: Seed = Seed::zero(),
+        /// For `uniform`: `authors` (the default) draws as the authors' program does, all games from one Mersenne
+        /// Twister, one after the other; `parallel` gives each game a stream of its own and uses all cores.
+        pub generator: Option<String> = None, kind = Type::Optional(Box::new(Type::Choice(&["authors", "parallel"]))),
+        /// For `engine`: how many plies a player looks ahead before following captures; 2 unless given. Each more
+        /// makes games several times slower.
+        pub depth: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 4 })),
+        /// For `engine`: a move so many centipawns worse than the best is half as likely to be played by a player
+        /// rated 1500; 12 unless given.
+        pub temperature: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000 })),
+        /// For `engine`: a game still going on after so many plies is adjudicated; 240 unless given.
+        pub max_plies: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 10_000 })),
+    }
+}
+
+/// How moves are chosen.
+#[derive(Clone, Debug)]
+pub enum Policy {
+    /// Games like people's.
+    Engine(Rules),
+    /// Random legal moves from the authors' single stream of random numbers.
+    UniformAuthors,
+    /// Random legal moves, a stream for each game.
+    UniformParallel,
+}
+
+impl Config {
+    /// The policy with its own parameters.
+    pub fn policy(&self) -> Policy {
+        match (self.policy.as_str(), self.generator.as_deref()) {
+            ("engine", _) => Policy::Engine(Rules {
+                depth: self.depth.unwrap_or(2),
+                temperature: self.temperature.unwrap_or(12),
+                max_plies: self.max_plies.unwrap_or(240),
+            }),
+            (_, Some("parallel")) => Policy::UniformParallel,
+            _ => Policy::UniformAuthors,
+        }
+    }
+}
+
+/// What is wrong with well-typed parameters: a seed that is none, or parameters of the other policy.
+pub fn faults(values: &Values) -> Vec<Fault> {
+    let config = match Config::read(values) {
+        Ok(config) => config,
+        Err(fault) => return vec![fault],
+    };
+    let given = [
+        ("generator", "uniform", config.generator.is_some()),
+        ("depth", "engine", config.depth.is_some()),
+        ("temperature", "engine", config.temperature.is_some()),
+        ("max_plies", "engine", config.max_plies.is_some()),
+    ];
+    given
+        .into_iter()
+        .filter(|(_, policy, given)| *given && *policy != config.policy)
+        .map(|(name, policy, _)| {
+            Fault::new(name, format!("belongs to `policy: {policy}` and means nothing to `policy: {}`", config.policy))
+        })
+        .collect()
+}

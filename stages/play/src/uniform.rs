@@ -1,0 +1,80 @@
+//! Random play: every legal move equally likely, to the end of the game.
+
+use shakmaty::Move;
+
+use crate::ending::{Draws, Ending, Play};
+use crate::move_order;
+use crate::random::Random;
+
+/// A random game.
+pub struct UniformGame {
+    /// Its moves.
+    pub moves: Vec<Move>,
+    /// The rule that ended it.
+    pub ending: Ending,
+    /// `1-0`, `0-1` or `1/2-1/2`.
+    pub result: &'static str,
+}
+
+/// Plays one game: one draw for each ply, also where there is only one legal move, until mate or the first draw that
+/// can be claimed. There is no limit of plies, and none is needed: fifty moves end every game at last.
+pub fn game(random: &mut impl Random) -> UniformGame {
+    let mut play = Play::new();
+    let mut played = Vec::new();
+    loop {
+        let moves = move_order::legal_moves(play.position());
+        if let Some(ending) = play.ending(&moves, Draws::Claimable) {
+            return UniformGame { moves: played, ending, result: play.result(ending) };
+        }
+        let m = moves[random.below(moves.len() as u32) as usize];
+        played.push(m);
+        play.play(m);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::Role;
+
+    use super::*;
+    use crate::golden;
+    use crate::random::MersenneTwister;
+    use crate::seed::Seed;
+
+    /// The move as the authors number it: (from * 64 + to) * 5 + promotion, castling as the king's move.
+    fn token(m: Move) -> u16 {
+        let from = m.from().unwrap();
+        let to = m.castling_side().map_or(m.to(), |side| {
+            shakmaty::Square::from_coords(side.king_to_file(), from.rank())
+        });
+        let promotion = match m.promotion() {
+            None => 0,
+            Some(Role::Queen) => 1,
+            Some(Role::Rook) => 2,
+            Some(Role::Bishop) => 3,
+            Some(_) => 4,
+        };
+        (from.to_u32() as u16 * 64 + to.to_u32() as u16) * 5 + promotion
+    }
+
+    #[test]
+    fn the_authors_games_come_out_move_for_move() {
+        let Some(golden) = golden::random_games() else { return };
+        assert_eq!(golden.len(), 200);
+        let mut random = MersenneTwister::new(&Seed::parse("0").unwrap());
+        for expected in golden {
+            let played = game(&mut random);
+            let tokens: Vec<u16> = std::iter::once(20_480).chain(played.moves.iter().map(|&m| token(m))).collect();
+            assert_eq!(tokens, expected.tokens, "{}", expected.id);
+            assert_eq!(played.result, expected.result, "{}", expected.id);
+            let termination = match played.ending {
+                Ending::Checkmate => "CHECKMATE",
+                Ending::InsufficientMaterial => "INSUFFICIENT_MATERIAL",
+                Ending::Stalemate => "STALEMATE",
+                Ending::FiftyMoves => "FIFTY_MOVES",
+                Ending::Threefold => "THREEFOLD_REPETITION",
+            };
+            assert_eq!(termination, expected.termination, "{}", expected.id);
+        }
+    }
+}
