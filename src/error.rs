@@ -6,6 +6,8 @@ use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
 use crate::exit_code::ExitCode;
+use crate::plan::SelectError;
+use crate::store::StoreError;
 
 /// What sort of error; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,5 +95,21 @@ impl std::error::Error for Error {}
 impl From<Diagnostics> for Error {
     fn from(diagnostics: Diagnostics) -> Self {
         Error { diagnostics: Some(diagnostics), ..Error::new(ErrorKind::Pipeline, String::new()) }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let described = Error::store(error.to_string());
+        match error.hint() {
+            Some(hint) => described.hint(hint),
+            None => described,
+        }
+    }
+}
+
+impl From<SelectError> for Error {
+    fn from(error: SelectError) -> Self {
+        Error { hints: error.hint.into_iter().collect(), ..Error::usage(error.message) }
     }
 }

@@ -1,1 +1,24 @@
-//! stub
+//! The executor of cwm: from a pipeline file to results in a store, and the command line around it.
+//!
+//! It knows no chess and no models; stages are the crates under `stages/`, met through `cwm-contract`. A pipeline goes
+//! through four hands that never look back: [`spec`] (what was written, with places), [`plan`] (resolved and checked),
+//! [`engine`] (what is cached, what runs, and why), [`exec`] (one action, in a process of its own). `docs/architecture.md`
+//! draws the whole.
+
+pub mod cli;
+pub mod commands;
+pub mod diagnostics;
+pub mod digest;
+pub mod engine;
+pub mod error;
+pub mod events;
+pub mod exec;
+pub mod exit_code;
+mod fingerprint;
+pub mod key;
+pub mod lock_file;
+pub mod outside;
+pub mod plan;
+pub mod registry;
+pub mod spec;
+pub mod store;

@@ -41,7 +41,7 @@ pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputR
 /// A file from outside or a secret cannot be read.
 pub fn resolve<'r>(
     cell: &Cell,
-    files: &mut Files,
+    files: &Files,
     record: impl Fn(usize) -> &'r ActionRecord,
 ) -> Result<Resolved, Error> {
     let mut resolved = Resolved {
@@ -97,10 +97,10 @@ pub fn resolve<'r>(
                 resolved.inherited.insert(name.clone(), value);
             }
             let mut group = Vec::new();
-            for (relative, path) in &command.deps {
-                let snapshot = files.snapshot(path)?;
-                group.push((relative.to_string_lossy().into_owned(), snapshot.digest));
-                resolved.deps.insert(relative.clone(), snapshot);
+            for dependency in &command.deps {
+                let snapshot = files.snapshot(&dependency.path)?;
+                group.push((dependency.name.clone(), snapshot.digest));
+                resolved.deps.insert(PathBuf::from(&dependency.name), snapshot);
             }
             if !group.is_empty() {
                 resolved.components.inputs.insert("deps".into(), group);
@@ -111,7 +111,7 @@ pub fn resolve<'r>(
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
-fn keyed(kind: &Type, value: &Value, files: &mut Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
     Ok(match (kind, value) {
         (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
         (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
@@ -134,7 +134,7 @@ fn keyed(kind: &Type, value: &Value, files: &mut Files, seen: &mut Vec<Snapshot>
     })
 }
 
-fn file_value(path: &Path, files: &mut Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
     let snapshot = files.snapshot(path)?;
     let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
     seen.push(snapshot);

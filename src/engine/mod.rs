@@ -14,4 +14,4 @@ pub use components::{Resolved, output_of, resolve};
 pub use finish::{export_all, update_lock_file};
 pub use machine::Machine;
 pub use run::{Options, Summary, run};
-pub use status::{CellState, Survey, previous_components, why_now};
+pub use status::{CellState, Survey, sources, why_now};

@@ -14,7 +14,7 @@ use crate::engine::schedule::{Schedule, Stand};
 use crate::engine::status::{find, sources, why_now};
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, FailedKind, Line};
+use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, FailedKind, Line};
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::plan::{Body, Origin, Plan};
@@ -70,7 +70,7 @@ struct Running {
 struct Engine<'a> {
     plan: &'a Plan,
     store: &'a Store,
-    files: &'a mut Files,
+    files: &'a Files,
     locked: &'a LockFile,
     readers: &'a mut Readers,
     force: BTreeSet<usize>,
@@ -97,17 +97,14 @@ struct Engine<'a> {
 pub fn run(
     plan: &Plan,
     store: &Store,
-    files: &mut Files,
+    files: &Files,
     locked: &LockFile,
     options: Options,
     readers: &mut Readers,
 ) -> Result<(Vec<Option<ActionRecord>>, Summary), Error> {
     let mut wanted = vec![false; plan.cells.len()];
-    let mut front = options.targets.clone();
-    while let Some(index) = front.pop() {
-        if !std::mem::replace(&mut wanted[index], true) {
-            front.extend(sources(&plan.cells[index]));
-        }
+    for index in plan.ancestors(&options.targets) {
+        wanted[index] = true;
     }
     readers.read(&RunEvent::Planned { cells: wanted.iter().filter(|wanted| **wanted).count() });
     let (messages, inbox) = channel();
@@ -228,7 +225,7 @@ impl Engine<'_> {
             causes.push(Cause::ObjectsMissing { count: *count });
         } else if let Some(record) = find(self.store, &resolved.components, &cell.label, self.locked)? {
             // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
-            let missing = if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record) };
+            let missing = if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record, self.files)? };
             if missing.is_empty() {
                 self.cached(index, key, record);
                 return Ok(());
@@ -247,10 +244,6 @@ impl Engine<'_> {
 
     fn cached(&mut self, index: usize, key: Key, record: ActionRecord) {
         let label = self.plan.cells[index].label.clone();
-        if self.ran.contains(&index) {
-            // Waited for another cell of this run with the same key.
-            self.ran.remove(&index);
-        }
         self.summary.cached += 1;
         self.readers.read(&RunEvent::Cached { label, key, origin: record.origin() });
         self.schedule.done(index, record);
@@ -263,7 +256,7 @@ impl Engine<'_> {
         let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
         for source in unique {
             let Some(record) = self.schedule.record(source) else { continue };
-            let missing = self.store.missing(record).len();
+            let missing = self.store.missing(record, self.files)?.len();
             if missing == 0 {
                 continue;
             }
@@ -295,7 +288,8 @@ impl Engine<'_> {
         let key = resolved.components.key();
         let cause: Vec<String> = causes.iter().map(Cause::to_string).collect();
         let started = self.action_file(index, resolved, cause.clone(), resources.clone()).and_then(|action| {
-            self.store.write_action_file(&key, &action)?;
+            self.store.create()?;
+            self.store.work(&key).write_action(&action)?;
             ActionProcess::start(index, &key, self.store.root(), &resources, self.messages.clone())
         });
         match started {
@@ -332,24 +326,13 @@ impl Engine<'_> {
                     Origin::Cell { index, port } => {
                         let record = self.schedule.record(*index);
                         let record = record.ok_or_else(|| Error::internal("a source of a starting cell is not done"))?;
-                        let output = output_of(record, port)?;
-                        ActionInput {
-                            label: source.label.clone(),
-                            digest: output.digest,
-                            shape: output.shape.clone(),
-                            outside: output.outside.clone(),
-                        }
+                        let artifact = Artifact::Output(output_of(record, port)?.clone());
+                        ActionInput { label: source.label.clone(), artifact }
                     }
                     Origin::File(path) => {
                         let snapshot = resolved.outside.get(path).cloned();
                         let snapshot = snapshot.ok_or_else(|| Error::internal("an outside input was not hashed"))?;
-                        let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-                        ActionInput {
-                            label: source.label.clone(),
-                            digest: snapshot.digest,
-                            shape: crate::exec::ArtifactShape::File(extension),
-                            outside: Some(snapshot),
-                        }
+                        ActionInput { label: source.label.clone(), artifact: Artifact::Outside(snapshot) }
                     }
                 });
             }
@@ -368,7 +351,7 @@ impl Engine<'_> {
             format: ACTION_FILE_FORMAT,
             key: resolved.components.key(),
             label: cell.label.clone(),
-            pipeline: self.plan.stem(),
+            pipeline: stem(self.plan),
             components: resolved.components,
             body,
             inputs,
@@ -418,7 +401,7 @@ impl Engine<'_> {
                 self.readers.read(&RunEvent::Finished {
                     label: cell.label.clone(),
                     key: running.key,
-                    seconds: record.cost.wall_seconds,
+                    seconds: record.circumstances.wall_seconds,
                     bytes: record.outputs.values().map(|output| output.size).sum(),
                     note,
                 });
@@ -495,6 +478,11 @@ impl Engine<'_> {
         };
         self.readers.read(&RunEvent::Warning { message });
     }
+}
+
+/// The pipeline's file name without its extension.
+fn stem(plan: &Plan) -> String {
+    plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The last lines of a log, without the reason that is shown anyway.

@@ -19,8 +19,8 @@ pub enum Stand {
     Done(Box<ActionRecord>),
     /// It failed.
     Failed,
-    /// Something it depends on did not finish: the index of what began it.
-    Skipped(usize),
+    /// Something it depends on did not finish.
+    Skipped,
 }
 
 /// The state of a run.
@@ -99,7 +99,7 @@ impl Schedule {
         let mut front = self.dependents[index].clone();
         while let Some(next) = front.pop() {
             if matches!(self.stands[next], Stand::Waiting) {
-                self.stands[next] = Stand::Skipped(index);
+                self.stands[next] = Stand::Skipped;
                 self.ready.remove(&next);
                 skipped.insert(next);
                 front.extend(&self.dependents[next]);

@@ -37,7 +37,7 @@ impl Survey {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn take(plan: &Plan, store: &Store, files: &mut Files, locked: &LockFile) -> Result<Self, Error> {
+    pub fn take(plan: &Plan, store: &Store, files: &Files, locked: &LockFile) -> Result<Self, Error> {
         let mut states: Vec<CellState> = Vec::with_capacity(plan.cells.len());
         for cell in &plan.cells {
             let state = if sources(cell).any(|index| !matches!(states[index], CellState::Cached(_))) {
@@ -81,7 +81,7 @@ pub fn find(
 ) -> Result<Option<ActionRecord>, Error> {
     let key = components.key();
     let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
-    store.recorded_preferring(&key, preferred)
+    Ok(store.recorded(&key, preferred)?)
 }
 
 /// The components of the last result of `label` that the lock file knows, if the store still has its record.
@@ -90,7 +90,7 @@ pub fn find(
 /// The store cannot be read.
 pub fn previous_components(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<Components>, Error> {
     let Some(line) = locked.get(label) else { return Ok(None) };
-    Ok(store.recorded_preferring(&line.key, Some(&line.outputs))?.map(|record| record.components))
+    Ok(store.recorded(&line.key, Some(&line.outputs))?.map(|record| record.components))
 }
 
 /// Why a cell with these components would run, against what the lock file knows of it.
@@ -125,7 +125,7 @@ pub fn why_now(
     let causes = differences(
         &previous,
         components,
-        |parameter| cell.given.get(parameter).map(|place| place.line),
+        |parameter| cell.given.get(parameter).map(|place| place.line as usize),
         |input, label| {
             let key = (input.to_owned(), label.to_owned());
             names.get(&key).cloned().unwrap_or_else(|| label.to_owned())

@@ -1,15 +1,16 @@
 //! The self-contained description of one action, from the executor to the process that does it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cwm_contract::{Format, Label, Resources, Shape, Values};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{Digest, Key};
+use crate::digest::Key;
 use crate::error::Error;
 use crate::key::Components;
 use crate::outside::Snapshot;
+use crate::store::{OutputRecord, OutputShape, WorkFolder};
 
 /// Version of this file.
 pub const ACTION_FILE_FORMAT: u32 = 1;
@@ -73,12 +74,29 @@ pub enum ActionBody {
 pub struct ActionInput {
     /// The label under which the stage sees it.
     pub label: Label,
-    /// Its content.
-    pub digest: Digest,
-    /// A file or a folder.
-    pub shape: ArtifactShape,
-    /// Where it is, if outside the store.
-    pub outside: Option<Snapshot>,
+    /// What it is.
+    pub artifact: Artifact,
+}
+
+/// Something that a stage reads.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Artifact {
+    /// The output of an action.
+    Output(OutputRecord),
+    /// A file from outside, as it was when the key was made.
+    Outside(Snapshot),
+}
+
+impl Artifact {
+    /// The name of a link to it called `base`: with its extension, if it has one.
+    pub fn file_name(&self, base: &str) -> String {
+        let extension = match self {
+            Artifact::Output(output) => output.shape.extension().to_owned(),
+            Artifact::Outside(snapshot) => snapshot.path.extension().unwrap_or_default().to_string_lossy().into_owned(),
+        };
+        if extension.is_empty() { base.to_owned() } else { format!("{base}.{extension}") }
+    }
 }
 
 /// One output.
@@ -87,34 +105,41 @@ pub struct ActionOutput {
     /// What it holds.
     pub format: Format,
     /// A file or a folder.
-    pub shape: ArtifactShape,
+    pub shape: OutputShape,
 }
 
-/// A file with its extension, or a folder; the stored form of [`Shape`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ArtifactShape {
-    /// A file and its extension, which may be empty.
-    File(String),
-    /// A folder.
-    Folder,
-}
-
-impl From<Shape> for ArtifactShape {
-    fn from(shape: Shape) -> Self {
-        match shape {
-            Shape::File(extension) => ArtifactShape::File(extension.to_owned()),
-            Shape::Folder => ArtifactShape::Folder,
+impl ActionOutput {
+    /// The name of the file or folder in `out/` of the output called `name`.
+    pub fn file_name(&self, name: &str) -> String {
+        match self.shape.extension() {
+            "" => name.to_owned(),
+            extension => format!("{name}.{extension}"),
         }
     }
 }
 
-impl ArtifactShape {
-    /// The name of an artifact called `name`: with its extension, if it has one.
-    pub fn file_name(&self, name: &str) -> String {
+impl OutputShape {
+    /// The extension of a file; empty for a file without one, and for a folder.
+    pub fn extension(&self) -> &str {
         match self {
-            ArtifactShape::File(extension) if !extension.is_empty() => format!("{name}.{extension}"),
-            _ => name.to_owned(),
+            OutputShape::File { extension } => extension,
+            OutputShape::Folder => "",
+        }
+    }
+}
+
+impl OutputShape {
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        *self == OutputShape::Folder
+    }
+}
+
+impl From<Shape> for OutputShape {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::File(extension) => OutputShape::File { extension: extension.to_owned() },
+            Shape::Folder => OutputShape::Folder,
         }
     }
 }
@@ -124,10 +149,9 @@ impl ActionFile {
     ///
     /// # Errors
     /// It cannot be read, is of a newer format, is not what its key says, or was made by other code than this binary.
-    pub fn read(path: &Path, key: &Key) -> Result<Self, Error> {
-        let bytes = std::fs::read(path).map_err(|error| Error::io("read the action file", path, error))?;
-        let action: ActionFile = serde_json::from_slice(&bytes)
-            .map_err(|error| Error::internal(format!("{} is not an action file of this version: {error}", path.display())))?;
+    pub fn read(work: &WorkFolder, key: &Key) -> Result<Self, Error> {
+        let path = work.action_file();
+        let action: ActionFile = work.read_action()?;
         if action.format != ACTION_FILE_FORMAT {
             return Err(Error::internal(format!(
                 "{} has format {}, this cwm reads {ACTION_FILE_FORMAT}",

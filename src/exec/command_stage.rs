@@ -1,7 +1,6 @@
 //! `command` stages: a shell command with declared inputs, outputs and dependencies.
 
 use std::collections::BTreeMap;
-use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -23,9 +22,6 @@ pub struct Layout<'a> {
     pub temporary: &'a Path,
     /// Cores it may use.
     pub cores: usize,
-    /// The descriptor that holds the key's lock. The command inherits it, so that the lock lasts as long as anyone can
-    /// write, even if this process is killed.
-    pub lock: RawFd,
 }
 
 /// Variables that a command finds, besides `PATH`, `HOME` and what `env:` lists.
@@ -68,12 +64,9 @@ pub fn run(
         }
     }
     shell.envs(inherited).envs(environment).env("CWM_CORES", layout.cores.to_string());
-    let lock = layout.lock;
-    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default signal
-    // dispositions, and the lock's descriptor stays open in it.
+    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions.
     unsafe {
-        shell.pre_exec(move || {
-            libc::fcntl(lock, libc::F_SETFD, 0);
+        shell.pre_exec(|| {
             libc::signal(libc::SIGTERM, libc::SIG_DFL);
             libc::signal(libc::SIGINT, libc::SIG_DFL);
             Ok(())
@@ -140,7 +133,7 @@ pub fn lay_out(
     for (name, group) in inputs {
         let shapes = action.inputs.get(name).map(Vec::as_slice).unwrap_or_default();
         let extension = |index: usize, base: &str| {
-            shapes.get(index).map_or_else(|| base.to_owned(), |input| input.shape.file_name(base))
+            shapes.get(index).map_or_else(|| base.to_owned(), |input| input.artifact.file_name(base))
         };
         if action.groups.contains(name) {
             let at = folder.join("in").join(name);

@@ -17,16 +17,16 @@ use std::sync::{Arc, Mutex};
 
 use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, GroupInput, Task};
 
-pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, ArtifactShape};
+pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 pub use protocol::{FailedKind, Line};
 
 use crate::digest::Key;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::fingerprint;
-use crate::outside::Snapshot;
+use crate::outside::{Files, Snapshot};
 use crate::registry::Registry;
-use crate::store::{Store, WorkFolder};
+use crate::store::{KeepStamp, KeyLock, Store, WorkFolder};
 use streams::{Lines, StageReporter};
 
 /// How a stage's work ended, before it is told to the executor.
@@ -76,47 +76,126 @@ pub fn exec(root: &Path, key: &Key) -> Result<ExitCode, Error> {
 }
 
 fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -> Result<Outcome, Error> {
-    let store = Store::open(root)?;
+    let store = Store::at(root)?;
+    let files = Files::of_store(&store);
     let work = store.work(key);
-    let lock = store.lock_key(key, |holder| lines.send(&Line::Waiting { holder: holder.to_string() }))?;
-    // Only under the lock: another executor may have written the action file anew.
-    let action = ActionFile::read(&work.action_file(), key)?;
-    check_code(&action)?;
-    if !action.force && store.recorded(key)?.is_some_and(|record| store.missing(&record).is_empty()) {
+    let mut told = false;
+    let lock = store.lock_key(key, &command_line(), |holder| {
+        if !std::mem::replace(&mut told, true) {
+            let holder = holder.map_or_else(|| "another process".into(), ToString::to_string);
+            lines.send(&Line::Waiting { holder });
+        }
+        !cancellation.is_cancelled()
+    })?;
+    let Some(lock) = lock else { return Ok(Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())) };
+    // Only under the lock: another executor may have written the action file anew, or have recorded the result.
+    if told && let Some(record) = store.recorded(key, None)? && store.missing(&record, &files)?.is_empty() {
         return Ok(Outcome::AlreadyRecorded);
     }
-    work.begin()?;
+    let action = ActionFile::read(&work, key)?;
+    check_code(&action)?;
+    if !action.force && let Some(record) = store.recorded(key, None)? && store.missing(&record, &files)?.is_empty() {
+        return Ok(Outcome::AlreadyRecorded);
+    }
+    work.prepare()?;
+    keep_or_forget(&work, &action)?;
     lines.log_to(&work.log())?;
     lines.send(&Line::Started);
     let clock = usage::Clock::start();
     let kept = Arc::new(Mutex::new(Vec::new()));
+    let inputs = Inputs::find(&store, &files, &action)?;
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        do_work(&store, &work, &action, &lock, lines, cancellation, kept.clone())
+        do_work(&work, &action, &inputs, &lock, lines, cancellation, kept.clone())
     }));
     let failed = match ran {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some((kind_of(&action, &failure), failure)),
         Err(panic) => {
-            let message = panic_text(panic.as_ref());
-            Some((FailedKind::Panic, Failure::internal(format!("panicked: {message}")).hint("this is a mistake in cwm; please report it with the log")))
+            let failure = Failure::internal(format!("panicked: {}", panic_text(panic.as_ref())));
+            Some((FailedKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log")))
         }
     };
     if let Some((kind, failure)) = failed {
         return Ok(Outcome::Failed(kind, failure));
     }
-    if let Some(changed) = changed_meanwhile(&action) {
-        let failure = Failure::input(format!("{} changed while the stage ran, so its result is not recorded", changed.display()))
-            .hint("run again once the file is at rest");
-        return Ok(Outcome::Failed(FailedKind::Input, failure));
+    for snapshot in inputs.watched(&action) {
+        if !snapshot.still_the_same()? {
+            let changed = snapshot.path.display();
+            let failure = Failure::input(format!("{changed} changed while the stage ran, so its result is not recorded"));
+            return Ok(Outcome::Failed(FailedKind::Input, failure.hint("run again once the file is at rest")));
+        }
     }
     let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    match usage::record(&store, &work, &action, events, &clock) {
-        Ok(()) => Ok(Outcome::Recorded),
-        Err(error) => {
-            let mut failure = Failure::system(error.message);
-            failure.hint = error.hints.into_iter().next();
-            Ok(Outcome::Failed(FailedKind::System, failure))
+    usage::record(&store, &work, &action, &inputs, events, &clock)?;
+    Ok(Outcome::Recorded)
+}
+
+/// What this process was asked to do, for those who wait for it.
+fn command_line() -> String {
+    let words: Vec<String> = std::env::args().take(3).collect();
+    words.join(" ")
+}
+
+/// `keep/` is gone on from only by the same code on the same device; else it is thrown away, in words.
+fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
+    let stamp = KeepStamp {
+        format: KeepStamp::FORMAT,
+        binary: action.components.code.get("base").cloned().unwrap_or_default(),
+        device: action.resources.devices.first().cloned().unwrap_or_else(|| "cpu".into()),
+    };
+    match work.read_stamp() {
+        Ok(Some(found)) if found == stamp => {}
+        Ok(None) => work.write_stamp(&stamp)?,
+        Ok(Some(_)) | Err(_) => {
+            eprintln!("what an earlier attempt kept was made by other code or on another device: starting afresh");
+            work.forget_kept()?;
+            work.write_stamp(&stamp)?;
         }
+    }
+    Ok(())
+}
+
+/// The inputs of an action, found.
+pub(crate) struct Inputs {
+    /// By input name, sorted by label.
+    groups: BTreeMap<String, Vec<GroupInput>>,
+    /// Files from outside among them, as they are at the start.
+    outside: Vec<Snapshot>,
+}
+
+impl Inputs {
+    fn find(store: &Store, files: &Files, action: &ActionFile) -> Result<Self, Error> {
+        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new() };
+        for (name, group) in &action.inputs {
+            let mut paths = Vec::with_capacity(group.len());
+            for input in group {
+                let path = match &input.artifact {
+                    Artifact::Outside(snapshot) => {
+                        found.outside.push(snapshot.clone());
+                        snapshot.path.clone()
+                    }
+                    Artifact::Output(output) => {
+                        let path = store.path_of(output, files)?;
+                        if output.outside.is_some() && !store.contains(&path) {
+                            found.outside.push(files.snapshot(&path)?);
+                        }
+                        path
+                    }
+                };
+                paths.push(GroupInput { label: input.label.clone(), path });
+            }
+            found.groups.insert(name.clone(), paths);
+        }
+        Ok(found)
+    }
+
+    /// Every file from outside that the action reads.
+    fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a Snapshot> {
+        let given: Vec<&Snapshot> = match &action.body {
+            ActionBody::Stage { files, .. } => files.iter().collect(),
+            ActionBody::Command { deps, .. } => deps.values().collect(),
+        };
+        self.outside.iter().chain(given)
     }
 }
 
@@ -124,7 +203,7 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
 fn check_code(action: &ActionFile) -> Result<(), Error> {
     if let ActionBody::Stage { values, .. } = &action.body {
         let registry = Registry::built_in();
-        let Some(stage) = registry.find(&action.components.kind) else {
+        let Some(stage) = registry.get(&action.components.kind) else {
             return Err(Error::internal(format!("this cwm has no stage `{}`", action.components.kind)));
         };
         let code = fingerprint::code_of(&action.components.kind, stage.parts(values).as_deref());
@@ -139,37 +218,26 @@ fn check_code(action: &ActionFile) -> Result<(), Error> {
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)]
 fn do_work(
-    store: &Store,
     work: &WorkFolder,
     action: &ActionFile,
-    lock: &crate::store::KeyLock,
+    inputs: &Inputs,
+    lock: &KeyLock,
     lines: &Lines,
     cancellation: &Cancellation,
     kept: Arc<Mutex<Vec<Event>>>,
 ) -> Result<(), Failure> {
-    let as_failure = |error: Error| Failure::system(error.message);
-    let mut inputs = BTreeMap::new();
-    for (name, group) in &action.inputs {
-        let paths = group.iter().map(|input| Ok(GroupInput { label: input.label.clone(), path: input_path(store, input)? }));
-        inputs.insert(name.clone(), paths.collect::<Result<Vec<_>, Error>>().map_err(as_failure)?);
-    }
-    let outputs: BTreeMap<String, PathBuf> = action
-        .outputs
-        .iter()
-        .map(|(name, output)| (name.clone(), work.out().join(output.shape.file_name(name))))
-        .collect();
+    let outputs: BTreeMap<String, PathBuf> =
+        action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
     match &action.body {
         ActionBody::Stage { values, .. } => {
             let registry = Registry::built_in();
             let stage = registry
-                .find(&action.components.kind)
+                .get(&action.components.kind)
                 .ok_or_else(|| Failure::internal(format!("this cwm has no stage `{}`", action.components.kind)))?;
-            // Stages find links named by input, so that messages name them, and objects stay read-only.
             let task = Task {
                 values: values.clone(),
-                inputs,
+                inputs: inputs.groups.clone(),
                 outputs,
                 temporary: work.tmp(),
                 kept: work.keep(),
@@ -182,7 +250,7 @@ fn do_work(
             let folder = work.tmp().join("cwd");
             std::fs::create_dir_all(&folder).map_err(|error| Failure::io("make", &folder, error))?;
             let deps = deps.iter().map(|(relative, snapshot)| (relative.clone(), snapshot.path.clone())).collect();
-            let inputs = command_stage::lay_out(action, &inputs, &folder, &deps)?;
+            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, &deps)?;
             let scratch = work.tmp().join("scratch");
             std::fs::create_dir_all(&scratch).map_err(|error| Failure::io("make", &scratch, error))?;
             let layout = command_stage::Layout {
@@ -191,8 +259,9 @@ fn do_work(
                 outputs: &outputs,
                 temporary: &scratch,
                 cores: action.resources.cores,
-                lock: lock.descriptor(),
             };
+            // So that the key stays locked as long as anyone can write, even if this process is killed.
+            lock.let_children_keep()?;
             let variables = command_stage::environment(environment, &layout);
             command_stage::run(run, &variables, inherited, &layout, cancellation)?;
             undeclared(&work.out(), &outputs)
@@ -212,22 +281,6 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Fai
         }
     }
     Ok(())
-}
-
-fn input_path(store: &Store, input: &ActionInput) -> Result<PathBuf, Error> {
-    match &input.outside {
-        Some(snapshot) => Ok(snapshot.path.clone()),
-        None => store.artifact_path(&input.digest, input.shape == ArtifactShape::Folder),
-    }
-}
-
-fn changed_meanwhile(action: &ActionFile) -> Option<PathBuf> {
-    let parameters: Vec<&Snapshot> = match &action.body {
-        ActionBody::Stage { files, .. } => files.iter().collect(),
-        ActionBody::Command { deps, .. } => deps.values().collect(),
-    };
-    let inputs = action.inputs.values().flatten().filter_map(|input| input.outside.as_ref());
-    parameters.into_iter().chain(inputs).find(|snapshot| !snapshot.still_the_same()).map(|snapshot| snapshot.path.clone())
 }
 
 fn kind_of(action: &ActionFile, failure: &Failure) -> FailedKind {

@@ -1,13 +1,15 @@
 //! What an action cost, and its record.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 use cwm_contract::Event;
 
 use crate::error::Error;
-use crate::exec::action_file::{ActionBody, ActionFile, ArtifactShape};
-use crate::outside::Snapshot;
-use crate::store::{ActionRecord, Commit, Cost, Machine, Store, WorkFolder};
+use crate::exec::Inputs;
+use crate::exec::action_file::ActionFile;
+use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, Store, WorkFolder};
 
 /// The start of an action.
 pub struct Clock {
@@ -21,18 +23,29 @@ impl Clock {
         Clock { started: jiff::Timestamp::now(), instant: Instant::now() }
     }
 
-    fn cost(&self) -> Cost {
+    fn circumstances(&self, action: &ActionFile) -> Circumstances {
         // Its own process and the commands that it waited for.
         let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        Cost {
+        Circumstances {
+            started: self.started,
             wall_seconds: self.instant.elapsed().as_secs_f64(),
             user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
             system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
             // Linux counts in kilobytes.
-            peak_memory: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * 1024,
+            peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * 1024,
+            machine: Machine { cores: action.resources.cores, ..Machine::here() },
+            devices: action.resources.devices.clone(),
+            user: user(),
+            cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
+}
+
+/// Who runs this: the login name where the environment tells it, else the user's number.
+fn user() -> String {
+    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    named.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
 }
 
 fn usage_of(who: i32) -> libc::rusage {
@@ -52,11 +65,12 @@ pub fn record(
     store: &Store,
     work: &WorkFolder,
     action: &ActionFile,
+    inputs: &Inputs,
     events: Vec<Event>,
     clock: &Clock,
 ) -> Result<(), Error> {
-    let mut aliases = std::collections::BTreeMap::new();
-    let mut metrics = std::collections::BTreeMap::new();
+    let mut aliases = BTreeMap::new();
+    let mut metrics = BTreeMap::new();
     for event in events {
         match event {
             Event::SameAs { output, path } => {
@@ -65,45 +79,43 @@ pub fn record(
             Event::Metric { name, value } => {
                 metrics.insert(name, value);
             }
-            _ => {}
+            Event::Progress { .. } | Event::Doing(_) | Event::Log(_) => {}
         }
     }
-    let cost = clock.cost();
-    let mut commit = Commit::new(store);
+    let circumstances = clock.circumstances(action);
+    let mut outputs = BTreeMap::new();
     for (name, output) in &action.outputs {
-        let written = work.out().join(output.shape.file_name(name));
-        if let Some(path) = aliases.get(name) {
-            let snapshot = known_file(action, path).ok_or_else(|| {
-                Error::internal(format!("output `{name}` is said to be {}, which is no input", path.display()))
-            })?;
-            commit.add_outside(name, &output.format, &output.shape, snapshot)?;
-        } else if !written.exists() {
-            return Err(Error::system(format!("it did not write its output `{name}`"))
-                .hint(format!("expected {} at {}", if output.shape == ArtifactShape::Folder { "a folder" } else { "a file" }, written.display())));
-        } else {
-            commit.add(name, &output.format, &output.shape, &written)?;
-        }
+        let made = work.out().join(output.file_name(name));
+        let content = match aliases.get(name) {
+            Some(path) => inputs.known_file(action, path).ok_or_else(|| {
+                Error::internal(format!("output `{name}` is said to be {}, which is no file from outside", path.display()))
+            })?,
+            None if !made.exists() => {
+                let what = if output.shape.is_folder() { "a folder" } else { "a file" };
+                return Err(Error::system(format!("it did not write its output `{name}`"))
+                    .hint(format!("{what} was expected at {}", made.display())));
+            }
+            None => Content::Made(made),
+        };
+        let made = NewOutput { format: output.format.clone(), shape: output.shape.clone(), content };
+        outputs.insert(name.clone(), made);
     }
-    let log = commit.add_log(&work.log())?;
-    let record = ActionRecord {
+    store.record(NewAction {
+        pipeline: action.pipeline.clone(),
+        label: action.label.clone(),
+        components: action.components.clone(),
+        outputs,
         cause: action.cause.clone(),
         metrics,
-        started: clock.started,
-        cost,
-        machine: Machine::here(&action.resources),
-        log,
-        ..ActionRecord::new(action.key, action.label.clone(), action.pipeline.clone(), action.components.clone())
-    };
-    commit.finish(record)?;
-    work.remove()
+        log: work.log().exists().then(|| work.log()),
+        circumstances,
+    })?;
+    Ok(work.remove()?)
 }
 
-/// The file at `path`, if the action knows it as an input, parameter or dependency.
-fn known_file<'a>(action: &'a ActionFile, path: &std::path::Path) -> Option<&'a Snapshot> {
-    let files: Vec<&Snapshot> = match &action.body {
-        ActionBody::Stage { files, .. } => files.iter().collect(),
-        ActionBody::Command { deps, .. } => deps.values().collect(),
-    };
-    let inputs = action.inputs.values().flatten().filter_map(|input| input.outside.as_ref());
-    files.into_iter().chain(inputs).find(|snapshot| snapshot.path == path)
+impl Inputs {
+    /// The file from outside at `path`, if the action reads it.
+    fn known_file(&self, action: &ActionFile, path: &Path) -> Option<Content> {
+        self.watched(action).find(|snapshot| snapshot.path == path).map(|snapshot| Content::Outside(snapshot.clone()))
+    }
 }

@@ -1,0 +1,209 @@
+//! The command line: what can be typed. Each command's work is in a file of its own under `commands/`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
+#[derive(Debug, Parser)]
+#[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
+pub struct Cli {
+    /// Where results are kept [default: artifacts/ beside the pipeline]
+    #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do what is not done yet: the whole pipeline, or the named stages and what they need
+    Run(RunArguments),
+    /// Show, stage by stage, what is cached and what would run
+    Status(StatusArguments),
+    /// Say why a stage would run, or where its result comes from
+    Why(StageArguments),
+    /// Draw the graph of stages
+    Dag(DagArguments),
+    /// Print the log of a stage's last run
+    Log(StageArguments),
+    /// Describe a stage's result, or what a digest or key stands for
+    Show(ShowArguments),
+    /// Print where a stage's output lies in the store (read-only)
+    Path(PathArguments),
+    /// Copy a stage's output to a folder
+    Export(ExportArguments),
+    /// Rehash everything in the store; set damaged files aside
+    Verify(VerifyArguments),
+    /// Do one action that an executor has prepared (used by cwm itself)
+    #[command(hide = true)]
+    Exec(ExecArguments),
+}
+
+/// Which pipeline.
+#[derive(Debug, Args)]
+pub struct PipelineArguments {
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Give a variable of the pipeline another value (may be repeated)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub sets: Vec<(String, String)>,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+        .ok_or_else(|| format!("`{text}` is not of the form NAME=VALUE"))
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE")]
+    pub words: Vec<String>,
+    /// Which pipeline, and with which variables
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Say what would run, and why; run nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Run these stages even if they are cached (may be repeated)
+    #[arg(long, value_name = "STAGE")]
+    pub force: Vec<String>,
+    /// Cores to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// How to show what happens
+    #[arg(long, value_enum, default_value_t = Output::Auto)]
+    pub output: Output,
+    /// One JSON object a line on standard output; the same as --output json
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a run shows what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Live on a terminal, plain lines elsewhere
+    Auto,
+    /// Live bars
+    Live,
+    /// One line an event
+    Plain,
+    /// One JSON object a line, on standard output
+    Json,
+}
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// Only these stages
+    #[arg(value_name = "STAGE")]
+    pub stages: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of commands about one stage.
+#[derive(Debug, Args)]
+pub struct StageArguments {
+    /// The stage, or one cell: 'model[size=d32/l1]'
+    #[arg(value_name = "STAGE")]
+    pub stage: String,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `dag`.
+#[derive(Debug, Args)]
+pub struct DagArguments {
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// In which notation
+    #[arg(long, value_enum, default_value_t = DagFormat::Text)]
+    pub format: DagFormat,
+    /// Every cell of every matrix, not one box a stage
+    #[arg(long)]
+    pub cells: bool,
+}
+
+/// Notations of `dag`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DagFormat {
+    /// One line a stage
+    Text,
+    /// A Mermaid flowchart
+    Mermaid,
+    /// Graphviz
+    Dot,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// A stage, a cell, or (the beginning of) a key or digest
+    #[arg(value_name = "STAGE|HASH")]
+    pub what: String,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `path`.
+#[derive(Debug, Args)]
+pub struct PathArguments {
+    /// A stage, with `.port` for one of several outputs: tokens.train
+    #[arg(value_name = "STAGE[.PORT]")]
+    pub source: String,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// A stage, with `.port` for one of several outputs
+    #[arg(value_name = "STAGE[.PORT]")]
+    pub source: String,
+    /// Where to; made if absent
+    #[arg(value_name = "DIR")]
+    pub destination: PathBuf,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+/// Arguments of `verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Which pipeline's store
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `exec`.
+#[derive(Debug, Args)]
+pub struct ExecArguments {
+    /// The key of the action
+    pub key: String,
+}

@@ -1,0 +1,38 @@
+//! `cwm log`: what a stage wrote when it last ran.
+
+use std::path::Path;
+
+use crate::cli::StageArguments;
+use crate::commands::{Workspace, print};
+use crate::engine::CellState;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+/// Runs `cwm log`: the log of a run that failed or is under way, else that of the recorded result.
+///
+/// # Errors
+/// There is no log, or it cannot be read.
+pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode, Error> {
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let index = workspace.cell(&arguments.stage)?;
+    let survey = workspace.survey()?;
+    let path = match &survey.states[index] {
+        CellState::Cached(record) => match &record.log {
+            Some(digest) => workspace.store.object_path(digest),
+            None => return Err(Error::usage(format!("{} wrote no log", arguments.stage))),
+        },
+        CellState::Absent(resolved) => workspace.store.work(&resolved.components.key()).log(),
+        CellState::Open => {
+            return Err(Error::usage(format!("{} has not run: it waits for what comes before it", arguments.stage)));
+        }
+        CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
+    };
+    match std::fs::read(&path) {
+        Ok(bytes) => print(&String::from_utf8_lossy(&bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::usage(format!("{} has no log: it has not run", arguments.stage)));
+        }
+        Err(error) => return Err(Error::io("read the log", &path, error)),
+    }
+    Ok(ExitCode::OK)
+}

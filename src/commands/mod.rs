@@ -1,0 +1,166 @@
+//! The commands, one file each, and what they share: finding the pipeline and the store, and telling errors.
+
+mod dag;
+mod export;
+mod log;
+mod path;
+mod run;
+mod show;
+mod status;
+mod verify;
+mod why;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::cli::{Cli, Command, PipelineArguments};
+use crate::digest::Key;
+use crate::engine::Survey;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::plan::{self, Plan};
+use crate::registry::Registry;
+use crate::store::Store;
+
+/// Runs a command and says what went wrong, on standard error.
+pub fn main(cli: Cli) -> ExitCode {
+    if !matches!(cli.command, Command::Run(_) | Command::Exec(_)) {
+        // A closed pipe (`cwm status | head`) ends the program quietly, as it does others; a run goes on.
+        // SAFETY: sets a signal's disposition before any other thread exists.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    }
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            tell(&error);
+            error.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
+    let store = cli.store.as_deref();
+    match cli.command {
+        Command::Run(arguments) => run::run(store, arguments),
+        Command::Status(arguments) => status::run(store, &arguments),
+        Command::Why(arguments) => why::run(store, &arguments),
+        Command::Dag(arguments) => dag::run(&arguments),
+        Command::Log(arguments) => log::run(store, &arguments),
+        Command::Show(arguments) => show::run(store, &arguments),
+        Command::Path(arguments) => path::run(store, &arguments),
+        Command::Export(arguments) => export::run(store, &arguments),
+        Command::Verify(arguments) => verify::run(store, &arguments),
+        Command::Exec(arguments) => {
+            let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
+            let key: Key = arguments.key.parse().map_err(Error::usage)?;
+            crate::exec::exec(root, &key)
+        }
+    }
+}
+
+/// Prints an error and its hints.
+fn tell(error: &Error) {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut err = std::io::stderr().lock();
+    if let Some(diagnostics) = &error.diagnostics {
+        let _ = writeln!(err, "{}", diagnostics.render(colour, width()));
+    }
+    if !error.message.is_empty() {
+        let _ = writeln!(err, "error: {}", error.message);
+    }
+    for hint in &error.hints {
+        let _ = writeln!(err, "hint: {hint}");
+    }
+}
+
+/// A pipeline with its store and lock file, as commands use them.
+struct Workspace {
+    plan: Plan,
+    store: Store,
+    files: Files,
+    locked: LockFile,
+}
+
+impl Workspace {
+    /// Loads the pipeline and opens its store.
+    ///
+    /// # Errors
+    /// The pipeline is not found or wrong; the store or the lock file cannot be read.
+    fn open(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
+        let file = pipeline_file(arguments.file.as_deref())?;
+        let plan = plan::load(&file, &arguments.sets, &Registry::built_in())?;
+        let root = store.map_or_else(|| plan.folder.join("artifacts"), Path::to_owned);
+        let store = Store::at(&root)?;
+        let files = Files::of_store(&store);
+        let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
+        for warning in locked.warnings() {
+            eprintln!("warning: {warning}");
+        }
+        Ok(Workspace { plan, store, files, locked })
+    }
+
+    /// What is known of every cell.
+    fn survey(&mut self) -> Result<Survey, Error> {
+        let survey = Survey::take(&self.plan, &self.store, &self.files, &self.locked)?;
+        self.files.save()?;
+        Ok(survey)
+    }
+
+    /// The one cell that `text` names.
+    fn cell(&self, text: &str) -> Result<usize, Error> {
+        let cells = self.plan.select(text)?;
+        self.only_one(text, cells.into_iter())
+    }
+
+    fn only_one(&self, text: &str, cells: impl Iterator<Item = usize> + Clone) -> Result<usize, Error> {
+        if let (Some(only), None) = (cells.clone().next(), cells.clone().nth(1)) {
+            return Ok(only);
+        }
+        let count = cells.clone().count();
+        let shown: Vec<String> = cells.take(8).map(|index| format!("'{}'", self.plan.cells[index].label)).collect();
+        let more = if count > shown.len() { ", …" } else { "" };
+        Err(Error::usage(format!("`{text}` has {count} cells; name one of them: {}{more}", shown.join(", "))))
+    }
+
+    /// A cell and one of its outputs: `stage`, `stage.port`, `stage[axis=value].port`.
+    fn output(&self, text: &str) -> Result<(usize, String), Error> {
+        let outputs = self.plan.select_outputs(text)?;
+        self.only_one(text, outputs.iter().map(|(index, _)| *index))?;
+        outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
+    }
+}
+
+/// The pipeline that is meant: the given one, else `pipeline.yaml` here or in a folder above.
+fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let here = std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
+    here.ancestors().map(|folder| folder.join("pipeline.yaml")).find(|file| file.is_file()).ok_or_else(|| {
+        Error::usage("there is no pipeline.yaml here or in a folder above").hint("name one with `-f FILE`")
+    })
+}
+
+/// Columns of the terminal that errors are shown on; a customary width elsewhere.
+fn width() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(120, |(width, _)| width.0.into())
+}
+
+/// Prints data to standard output.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        let _ = out.write_all(b"\n");
+    }
+    let _ = out.flush();
+}
+
+/// Prints a value as JSON to standard output.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::internal(error.to_string()))?;
+    print(&text);
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! `cwm run`: do what is not done yet.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, stderr, stdout};
+use std::path::{Path, PathBuf};
+
+use crate::cli::{Output, RunArguments};
+use crate::commands::Workspace;
+use crate::engine::{self, Cause, CellState, Machine, Options};
+use crate::error::Error;
+use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
+use crate::exit_code::ExitCode;
+
+/// Runs `cwm run`.
+///
+/// # Errors
+/// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
+pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
+    if let Some(first) = arguments.words.first()
+        && [".yaml", ".yml"].iter().any(|extension| first.ends_with(extension))
+    {
+        if arguments.pipeline.file.is_some() {
+            return Err(Error::usage(format!("two pipelines are named: `{first}` and the one of `--file`")));
+        }
+        arguments.pipeline.file = Some(PathBuf::from(arguments.words.remove(0)));
+    }
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut targets = BTreeSet::new();
+    for word in &arguments.words {
+        targets.extend(workspace.plan.select(word)?);
+    }
+    let whole = targets.is_empty();
+    if whole {
+        targets.extend(0..workspace.plan.cells.len());
+    }
+    let mut force = BTreeSet::new();
+    for word in &arguments.force {
+        force.extend(workspace.plan.select(word)?);
+    }
+    if !whole {
+        targets.extend(&force);
+    }
+    let mut readers = readers(&arguments, &workspace);
+    if arguments.dry_run {
+        return dry_run(&mut workspace, &targets, &force, &mut readers);
+    }
+    // Held to the end: what was just made is not yet named by the lock file, and must not be taken for garbage.
+    let guard = workspace.store.lock_shared(|holder| {
+        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+    })?;
+    let options = Options {
+        targets: targets.iter().copied().collect(),
+        force,
+        machine: Machine::here(arguments.jobs),
+    };
+    let Workspace { plan, store, files, locked } = &mut workspace;
+    let (records, summary) = engine::run(plan, store, files, locked, options, &mut readers)?;
+    engine::update_lock_file(plan, locked, &records, whole)?;
+    engine::export_all(plan, store, files, &records, &mut readers)?;
+    files.save()?;
+    drop(guard);
+    Ok(match summary {
+        summary if summary.interrupted => ExitCode::INTERRUPTED,
+        summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
+        _ => ExitCode::OK,
+    })
+}
+
+fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
+    let output = match arguments.output {
+        _ if arguments.json => Output::Json,
+        Output::Auto if stderr().is_terminal() => Output::Live,
+        Output::Auto => Output::Plain,
+        chosen => chosen,
+    };
+    let shown: Box<dyn Reader> = match output {
+        Output::Live => Box::new(Terminal::new()),
+        Output::Json => Box::new(Json(stdout())),
+        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), false)),
+    };
+    let mut readers = vec![shown];
+    if !arguments.dry_run {
+        readers.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
+    }
+    Readers(readers)
+}
+
+/// Tells what would run, and why.
+fn dry_run(
+    workspace: &mut Workspace,
+    targets: &BTreeSet<usize>,
+    force: &BTreeSet<usize>,
+    readers: &mut Readers,
+) -> Result<ExitCode, Error> {
+    let survey = workspace.survey()?;
+    let plan = &workspace.plan;
+    let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
+    for index in plan.ancestors(&targets.iter().copied().collect::<Vec<_>>()) {
+        let label = plan.cells[index].label.clone();
+        match &survey.states[index] {
+            CellState::Cached(_) if force.contains(&index) => {
+                would_run += 1;
+                let cause = vec![Cause::Forced.to_string()];
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
+            }
+            CellState::Cached(record) => {
+                cached += 1;
+                readers.read(&RunEvent::Cached { label, key: record.key, origin: record.origin() });
+            }
+            CellState::Absent(resolved) => {
+                would_run += 1;
+                let causes = engine::why_now(plan, index, &resolved.components, &workspace.store, &workspace.locked)?;
+                let cause = causes.iter().map(Cause::to_string).collect();
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
+            }
+            CellState::Open => {
+                may_run += 1;
+                let open = engine::sources(&plan.cells[index])
+                    .filter(|source| !matches!(survey.states[*source], CellState::Cached(_)))
+                    .map(|source| plan.cells[source].label.to_string())
+                    .collect::<BTreeSet<_>>();
+                let shown: Vec<_> = open.iter().take(4).cloned().collect();
+                let more = if open.len() > shown.len() { format!(" and {} more", open.len() - shown.len()) } else { String::new() };
+                let cause = vec![format!("depends on {}{more}", shown.join(", "))];
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: true });
+            }
+            CellState::Unreadable(error) => {
+                failed += 1;
+                readers.read(&RunEvent::Warning { message: format!("{label} would fail: {}", error.message) });
+            }
+        }
+    }
+    let message = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {failed}");
+    readers.read(&RunEvent::Warning { message });
+    Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
+}

@@ -1,0 +1,251 @@
+//! What happens when something goes wrong: failures stay local, nothing finished is lost, the next run goes on.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::context::{Context, Run, finish};
+
+const FORK: &str = r#"
+cwm: 1
+stages:
+  good: { stage: command, with: { run: 'echo good > "$out"' } }
+  bad: { stage: command, from: good, with: { run: 'echo to the log >&2; cat missing-file > "$out"' } }
+  after_bad: { stage: command, from: bad, with: { run: 'cp "$in" "$out"' } }
+  after_good: { stage: command, from: good, with: { run: 'cp "$in" "$out"' } }
+"#;
+
+#[test]
+fn a_failure_stops_what_depends_on_it_and_nothing_else() {
+    let context = Context::with(FORK);
+    let run = context.run(&[]);
+    assert_eq!(run.raw.code, 1);
+    assert!(run.ran.iter().eq(["after_good", "good"]), "{:?}", run.ran);
+    assert!(run.skipped.iter().eq(["after_bad"]), "{:?}", run.skipped);
+    assert_eq!(run.failed["bad"], "its command ended with exit status 1");
+    let plain = context.cwm(&["run"]);
+    assert!(plain.stderr.contains("| to the log"), "the log's end is shown:\n{}", plain.stderr);
+    assert!(plain.stderr.ends_with("ran 0, cached 2, failed 1, skipped 1\n"), "{}", plain.stderr);
+    assert!(context.cwm(&["log", "bad"]).stdout.contains("missing-file"));
+    // Once mended, the next run does the rest.
+    context.edit("pipeline.yaml", "cat missing-file", "cat \"$in\"");
+    context.run(&[]).ran_just(&["bad", "after_bad"]);
+}
+
+#[test]
+fn an_output_that_is_not_written_or_not_declared_is_an_error() {
+    let context = Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'true' } }\n");
+    assert_eq!(context.run(&[]).failed["only"], "it did not write its output `out`");
+    context.edit("pipeline.yaml", "'true'", "'touch \"$out\" \"$out\".more'");
+    assert_eq!(context.run(&[]).failed["only"], "its command wrote `out.more`, which is not one of its outputs");
+    context.edit("pipeline.yaml", "touch \"$out\" \"$out\".more", "ln -s /etc/passwd \"$out\"");
+    assert!(context.run(&[]).failed["only"].contains("link"), "{:?}", context.run(&[]).failed);
+}
+
+/// A slow first stage that says when it has begun, and counts how often it ran to the end, outside of the store.
+fn slow(seconds: f32) -> String {
+    format!(
+        r#"
+cwm: 1
+stages:
+  slow:
+    stage: command
+    with: {{ run: 'touch "$HOME/begun"; sleep {seconds}; echo x >> "$HOME/count"; echo done > "$out"' }}
+  after: {{ stage: command, from: slow, with: {{ run: 'cp "$in" "$out"' }} }}
+"#
+    )
+}
+
+fn in_home(context: &Context, arguments: &[&str]) -> Command {
+    let mut command = context.command(arguments);
+    command.env("HOME", context.path("."));
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+}
+
+#[test]
+fn a_killed_executor_takes_its_stages_along_and_the_next_run_ends_the_same() {
+    let undisturbed = Context::with(&slow(0.1));
+    let run = in_home(&undisturbed, &["run", "--json"]).output().expect("cwm starts");
+    Run::read(finish(run)).ran_just(&["slow", "after"]);
+
+    let context = Context::with(&slow(0.1).replace("sleep 0.1", "sleep ${NAP:-0.1}").replace("with: { run: 'touch", "env: [NAP]\n    with: { run: 'touch"));
+    let mut child = in_home(&context, &["run"]).env("NAP", "3").spawn().expect("cwm starts");
+    context.await_file("begun");
+    child.kill().expect("a kill");
+    child.wait().expect("an end");
+    std::thread::sleep(Duration::from_millis(3500));
+    assert!(!context.path("count").exists(), "the stage outlived its executor");
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+    let again = in_home(&context, &["run", "--json"]).env("NAP", "0.1").output().expect("cwm starts");
+    Run::read(finish(again)).ran_just(&["slow", "after"]);
+    assert_eq!(context.read("count"), "x\n");
+}
+
+#[test]
+fn a_killed_stage_is_a_failed_stage_and_the_rest_goes_on() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  victim: { stage: command, with: { run: 'kill -9 $PPID; sleep 5' } }
+  crashed: { stage: command, with: { run: 'kill -SEGV $PPID; sleep 5' } }
+  bystander: { stage: command, with: { run: 'echo fine > "$out"' } }
+"#,
+    );
+    let run = context.run(&[]);
+    assert!(run.ran.iter().eq(["bystander"]), "{:?}", run.ran);
+    assert_eq!(run.failed["victim"], "killed (signal 9)");
+    assert_eq!(run.failed["crashed"], "its process crashed: signal 11 (segmentation fault)");
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+}
+
+#[test]
+fn ctrl_c_stops_at_a_safe_point_and_records_nothing_half_done() {
+    let context = Context::with(&slow(30.0));
+    let child = in_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    interrupt(child.id());
+    let ran = finish(child.wait_with_output().expect("an end"));
+    assert_eq!(ran.code, 130, "{}", ran.stderr);
+    assert!(ran.stderr.contains("stopping at the next safe point"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("ran 0, cached 0, failed 0, skipped 2\n"), "{}", ran.stderr);
+    assert!(!context.path("count").exists());
+}
+
+#[test]
+fn ctrl_c_twice_kills_what_does_not_listen() {
+    let context = Context::with(&slow(30.0).replace("touch", "trap \"\" TERM; touch"));
+    let child = in_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    interrupt(child.id());
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(child.id());
+    let ran = finish(child.wait_with_output().expect("an end"));
+    assert_eq!(ran.code, 130, "{}", ran.stderr);
+    assert!(!context.path("count").exists());
+}
+
+fn interrupt(pid: u32) {
+    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().expect("kill").success());
+}
+
+#[test]
+fn two_executors_on_one_store_share_the_work() {
+    let context = Context::with(&slow(1.0));
+    let first = in_home(&context, &["run", "--json"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    let second = in_home(&context, &["run"]).output().expect("cwm starts");
+    let first = finish(first.wait_with_output().expect("an end"));
+    let second = finish(second);
+    assert_eq!((first.code, second.code), (0, 0), "{}\n{}", first.stderr, second.stderr);
+    assert_eq!(context.read("count"), "x\n", "the work was done once");
+    assert!(second.stderr.contains("waiting  slow: "), "{}", second.stderr);
+    assert!(second.stderr.contains("is making it"), "{}", second.stderr);
+}
+
+#[test]
+fn an_input_that_changes_while_a_stage_runs_makes_that_run_unrecorded() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  only: { stage: command, from: { text: { file: input.txt } }, with: { run: 'touch \"$HOME/begun\"; sleep 1; cat \"$in\" > \"$out\"' } }\n",
+    );
+    context.write_old("input.txt", "before\n");
+    let child = in_home(&context, &["run", "--json"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    context.write("input.txt", "after!\n");
+    let run = Run::read(finish(child.wait_with_output().expect("an end")));
+    assert!(run.failed["only"].contains("changed while the stage ran"), "{:?}", run.failed);
+    let again = in_home(&context, &["run", "--json"]).output().expect("cwm starts");
+    Run::read(finish(again)).ran_just(&["only"]);
+    assert_eq!(context.output("only"), "after!\n");
+}
+
+#[test]
+fn a_lost_object_is_made_again_when_it_is_needed() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'echo one > "$out"' } }
+  second: { stage: command, from: first, with: { run: 'cat "$in" > "$out"', n: 1 } }
+"#,
+    );
+    context.run(&[]).ran_just(&["first", "second"]);
+    let object = context.cwm(&["path", "first"]).stdout;
+    std::fs::remove_file(object.trim()).expect("a removed object");
+    // Nobody needs it: a hit is planned from the records.
+    context.run(&[]).ran_just(&[]);
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    let run = context.run(&[]);
+    run.ran_just(&["first", "second"]);
+    assert_eq!(run.causes["first"], "a file of its recorded result is missing");
+}
+
+#[test]
+fn one_flipped_bit_is_found_set_aside_and_made_again() {
+    let context = Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"' } }\n");
+    context.run(&[]).ran_just(&["only"]);
+    let object = context.cwm(&["path", "only"]).stdout.trim().to_owned();
+    let mut permissions = std::fs::metadata(&object).expect("an object").permissions();
+    assert!(permissions.readonly(), "objects are read-only");
+    #[allow(clippy::permissions_set_readonly_false)]
+    permissions.set_readonly(false);
+    std::fs::set_permissions(&object, permissions).expect("a mode");
+    std::fs::write(&object, "abb\n").expect("a damaged object");
+    let verify = context.cwm(&["verify"]);
+    assert_eq!(verify.code, 5, "{}", verify.stdout);
+    assert!(verify.stdout.contains("1 finding") && verify.stdout.contains("quarantine"), "{}", verify.stdout);
+    context.run(&[]).ran_just(&["only"]);
+    assert_eq!(context.output("only"), "abc\n");
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+}
+
+#[test]
+fn a_full_disk_is_told_in_words_and_loses_nothing_recorded() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  small: { stage: command, with: { run: 'echo small > "$out"' } }
+  large: { stage: command, from: small, with: { run: 'head -c 30000000 /dev/zero > "$out"' } }
+"#,
+    );
+    std::fs::create_dir(context.path("disk")).expect("a folder");
+    let disk = context.path("disk");
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"]).arg(&disk).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        println!("skipped: a full disk (mounting a small tmpfs needs root)");
+        return;
+    }
+    let run = context.run(&["--store", "disk/store"]);
+    let verify = context.cwm(&["verify", "--store", "disk/store"]);
+    let status = context.cwm(&["status", "--store", "disk/store"]);
+    let unmounted = Command::new("umount").arg(&disk).status();
+    assert!(unmounted.expect("umount").success());
+    assert!(run.ran.contains("small"), "{}", run.raw.stdout);
+    assert!(run.failed.contains_key("large"), "{}", run.raw.stdout);
+    assert!(run.raw.stdout.contains("No space left"), "{}", run.raw.stdout);
+    assert_eq!(verify.code, 0, "{}", verify.stdout);
+    assert!(status.stdout.contains("cached     small"), "{}", status.stdout);
+}
+
+#[test]
+fn a_read_only_store_can_be_read_and_is_refused_in_words_when_it_must_be_written() {
+    let context = Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"', n: 1 } }\n");
+    context.run(&[]).ran_just(&["only"]);
+    let store = context.path("artifacts");
+    let bound = Command::new("mount").arg("--bind").arg(&store).arg(&store).output();
+    if !bound.is_ok_and(|output| output.status.success()) {
+        println!("skipped: a read-only store (a bind mount needs root)");
+        return;
+    }
+    let frozen = Command::new("mount").args(["-o", "remount,bind,ro"]).arg(&store).status();
+    let (no_op, status, path) = (context.cwm(&["run"]), context.cwm(&["status"]), context.cwm(&["path", "only"]));
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    let (must_write, why) = (context.cwm(&["run"]), context.cwm(&["why", "only"]));
+    assert!(Command::new("umount").arg(&store).status().expect("umount").success());
+    assert!(frozen.expect("mount").success());
+    assert_eq!((no_op.code, status.code, path.code, why.code), (0, 0, 0, 0), "{}{}", no_op.stderr, status.stderr);
+    assert!(why.stdout.contains("`n` changed: 1 -> 2"), "{}", why.stdout);
+    assert_ne!(must_write.code, 0);
+    assert!(must_write.stderr.contains("cannot be written"), "{}", must_write.stderr);
+}

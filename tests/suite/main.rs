@@ -1,0 +1,7 @@
+//! End to end, through the binary: one test binary, one file a subject.
+
+mod caching;
+mod context;
+mod failure;
+mod pipeline_errors;
+mod tidy;

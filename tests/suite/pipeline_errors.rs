@@ -1,0 +1,149 @@
+//! Bad pipelines: each a clear, located error, nothing run, nothing lost.
+
+use crate::context::Context;
+
+/// Asserts that this pipeline is refused with exit code 3 and that all of these texts are said.
+#[track_caller]
+fn refused(yaml: &str, said: &[&str]) {
+    let context = Context::with(yaml);
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 3, "{}\n{}", ran.stdout, ran.stderr);
+    for text in said {
+        assert!(ran.stderr.contains(text), "{text:?} is missing in:\n{}", ran.stderr);
+    }
+    assert!(!context.path("artifacts").exists(), "something was written");
+    assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_unknown_kind_gets_a_suggestion() {
+    refused("cwm: 1\nstages:\n  a: { stage: splitt }\n", &["pipeline.yaml:3:15", "splitt", "split"]);
+}
+
+#[test]
+fn a_misspelt_parameter_gets_a_suggestion() {
+    refused(
+        "cwm: 1\nstages:\n  g: { stage: play, with: { polcy: uniform, games: 1, seed: 1 } }\n",
+        &["pipeline.yaml:3:29", "polcy", "policy"],
+    );
+}
+
+#[test]
+fn an_ill_typed_parameter_is_located() {
+    refused(
+        "cwm: 1\nstages:\n  g: { stage: play, with: { policy: uniform, games: many, seed: 1 } }\n",
+        &["pipeline.yaml:3", "games", "integer", "many"],
+    );
+}
+
+#[test]
+fn a_cycle_is_named_whole() {
+    refused(
+        "cwm: 1\nstages:\n  a: { stage: command, from: b, with: { run: x } }\n  b: { stage: command, from: a, with: { run: x } }\n",
+        &["cycle", "a", "b"],
+    );
+}
+
+#[test]
+fn a_missing_input_is_named() {
+    refused("cwm: 1\nstages:\n  s: { stage: split }\n", &["pipeline.yaml:3", "games"]);
+}
+
+#[test]
+fn two_stages_of_one_name_are_refused() {
+    refused(
+        "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, with: { run: y } }\n",
+        &["pipeline.yaml:4"],
+    );
+}
+
+#[test]
+fn a_wrong_format_on_an_edge_is_refused_before_anything_runs() {
+    refused(
+        r#"
+cwm: 1
+stages:
+  games: { stage: play, with: { policy: uniform, games: 2, seed: 1 } }
+  corpus: { stage: parse, from: games }
+  tokens: { stage: tokenize, from: corpus }
+  model: { stage: train, from: { train: tokens.dataset }, with: { family: transformer, size: d16/l1 } }
+  split: { stage: split, from: { games: model.checkpoint } }
+"#,
+        &["pipeline.yaml:8", "checkpoint", "games"],
+    );
+}
+
+#[test]
+fn what_is_not_yaml_is_said_to_be_none() {
+    refused("{ this is: [not, yaml", &["pipeline.yaml:1"]);
+    refused("", &["pipeline.yaml"]);
+    refused("just words", &["pipeline.yaml:1"]);
+}
+
+#[test]
+fn a_megabyte_of_aliases_is_refused_quickly() {
+    let mut yaml = String::from("cwm: 1\nvars:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+        yaml += &format!("  a{level}: &a{level} [{aliases}]\n");
+    }
+    yaml += &format!("  many: [{}]\n", vec!["*a11"; 200_000].join(", "));
+    assert!(yaml.len() > 1_000_000);
+    refused(&yaml, &["pipeline.yaml"]);
+}
+
+#[test]
+fn all_errors_are_told_at_once() {
+    refused(
+        "cwm: 1\nstages:\n  a: { stage: splitt }\n  b: { stage: command, wiht: { run: x } }\n  c: { stage: command, from: nobody, with: { run: x } }\n",
+        &["splitt", "wiht", "nobody"],
+    );
+}
+
+#[test]
+fn a_missing_pipeline_and_an_unknown_stage_are_usage_errors() {
+    let context = Context::new();
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("pipeline.yaml"), "{}", ran.stderr);
+    let context = Context::with("cwm: 1\nstages:\n  model: { stage: command, with: { run: x } }\n");
+    let ran = context.cwm(&["run", "modle"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("model"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_missing_source_file_fails_its_stage_in_words() {
+    let context =
+        Context::with("cwm: 1\nstages:\n  games: { stage: download, with: { source: nowhere.pgn } }\n");
+    let run = context.run(&[]);
+    assert_eq!(run.raw.code, 1);
+    assert!(run.failed["games"].contains("nowhere.pgn"), "{:?}", run.failed);
+}
+
+#[test]
+fn a_wrong_checksum_names_both() {
+    let zeros = "0".repeat(64);
+    let context = Context::with(&format!(
+        "cwm: 1\nstages:\n  games: {{ stage: download, with: {{ source: games.pgn, sha256: \"{zeros}\" }} }}\n"
+    ));
+    context.write_old("games.pgn", "abc");
+    let run = context.run(&[]);
+    assert_eq!(run.raw.code, 1);
+    let reason = &run.failed["games"];
+    assert!(reason.contains(&zeros) && reason.contains("ba7816bf"), "{reason}");
+}
+
+#[test]
+fn a_pgn_cut_in_the_middle_of_a_frame_is_a_located_error() {
+    let Some(shared) = crate::context::shared() else { return };
+    let cut = shared.join("data/awkward/34-ten-cut.pgn.zst");
+    let context = Context::with(&format!(
+        "cwm: 1\nstages:\n  corpus: {{ stage: parse, from: {{ pgn: {{ file: {} }} }} }}\n",
+        cut.display()
+    ));
+    let run = context.run(&[]);
+    assert_eq!(run.raw.code, 1);
+    let reason = &run.failed["corpus"];
+    assert!(reason.contains("byte"), "{reason}");
+}
