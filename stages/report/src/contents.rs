@@ -1,0 +1,76 @@
+//! What the report holds, in which order.
+
+use std::collections::BTreeSet;
+
+use crate::figure::Chart;
+use crate::figures::{by_prefix, learning_curves};
+use crate::paper::Paper;
+use crate::read::counts::Labelled;
+use crate::read::curves::Curve;
+use crate::results::Results;
+use crate::table::Table;
+use crate::tables::{Accuracy, drops, parameter_counts, prefix_bins, splits, test_results, token_coverage};
+use crate::test_set::TestSet;
+
+/// A chapter of the page.
+pub(crate) struct Section {
+    /// Anchor.
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// One table or figure.
+pub(crate) enum Part {
+    Table(Table),
+    Chart(Chart),
+}
+
+/// Everything that can be told from what was given; sections with nothing in them are left out.
+pub(crate) fn sections(results: &Results, counts: &[Labelled], curves: &[Curve], paper: &Paper) -> Vec<Section> {
+    let others = || results.tests.iter().filter(|test| matches!(test, TestSet::Other(_)));
+    let mut tested = vec![Part::Table(test_results(results, paper, &TestSet::PAPER))];
+    tested.extend(others().map(|test| Part::Table(test_results(results, paper, std::slice::from_ref(test)))));
+
+    let mut along = Vec::new();
+    for accuracy in [Accuracy::Exact, Accuracy::Labelwise] {
+        along.push(Part::Chart(by_prefix(results, accuracy)));
+        // The paper's own table, then what it does not print.
+        for test in [&TestSet::RandomUniform, &TestSet::HeldOut].into_iter().chain(others()) {
+            along.push(Part::Table(prefix_bins(results, paper, test, accuracy)));
+        }
+    }
+    let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), drops(counts)];
+    let section = |id, title, parts| Section { id, title, parts };
+    let mut sections = vec![
+        section("test-results", "Test results", tested),
+        section("along-the-game", "Accuracy along the game", along),
+        section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results))]),
+        section("models", "Models", vec![Part::Table(parameter_counts(results, paper))]),
+        section("data", "Data", data.into_iter().flatten().map(Part::Table).collect()),
+    ];
+    for section in &mut sections {
+        section.parts.retain(|part| match part {
+            Part::Table(table) => !table.groups.is_empty(),
+            Part::Chart(chart) => !chart.is_empty(),
+        });
+    }
+    sections.retain(|section| !section.parts.is_empty());
+    name_apart(&mut sections);
+    sections
+}
+
+/// Two test sets whose names differ only in odd characters would share a file: the second gets a number.
+fn name_apart(sections: &mut [Section]) {
+    let mut taken = BTreeSet::new();
+    for part in sections.iter_mut().flat_map(|section| &mut section.parts) {
+        if let Part::Table(table) = part {
+            let base = table.id.clone();
+            let mut number = 2;
+            while !taken.insert(table.id.clone()) {
+                table.id = format!("{base}-{number}");
+                number += 1;
+            }
+        }
+    }
+}

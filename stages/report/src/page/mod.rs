@@ -1,0 +1,122 @@
+//! The page: one file that needs no network, no framework and, to be read, no script.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use cwm_contract::{Failure, Label};
+
+use crate::contents::{Part, Section};
+use crate::figure::{CHART_STYLE, Chart, PALETTE};
+use crate::results::Results;
+
+/// What the template shows; all text in it is escaped there, drawn parts are not.
+#[derive(Template)]
+#[template(path = "index.html")]
+struct View<'a> {
+    title: &'a str,
+    summary: String,
+    stages: Vec<StageShown>,
+    labels: &'a [String],
+    sections: Vec<DrawnSection<'a>>,
+    palette: &'static str,
+    chart_style: &'static str,
+    page_style: &'static str,
+    script: &'static str,
+}
+
+/// Which cells of a stage are shown.
+struct StageShown {
+    name: String,
+    cells: usize,
+    /// Values of each axis of its matrix, in the labels' order.
+    axes: Vec<(String, String)>,
+}
+
+struct DrawnSection<'a> {
+    id: &'a str,
+    title: &'a str,
+    parts: Vec<DrawnPart<'a>>,
+}
+
+enum DrawnPart<'a> {
+    /// HTML.
+    Table(String),
+    Chart { chart: &'a Chart, svg: String },
+}
+
+/// The whole page.
+///
+/// # Errors
+/// A template fails, which is a mistake of ours.
+pub(crate) fn page(title: &str, results: &Results, sections: &[Section]) -> Result<String, Failure> {
+    let view = View {
+        title,
+        summary: summary(results),
+        stages: stages(&results.labels),
+        labels: &results.labels,
+        sections: sections.iter().map(draw).collect::<Result<_, _>>()?,
+        palette: PALETTE,
+        chart_style: CHART_STYLE,
+        page_style: include_str!("page.css"),
+        script: include_str!("sort.js"),
+    };
+    view.render().map_err(|error| Failure::internal(format!("cannot draw the page: {error}")))
+}
+
+fn draw(section: &Section) -> Result<DrawnSection<'_>, Failure> {
+    let parts = section.parts.iter().map(|part| match part {
+        Part::Table(table) => Ok(DrawnPart::Table(table.html()?)),
+        Part::Chart(chart) => Ok(DrawnPart::Chart { chart, svg: chart.inline_svg() }),
+    });
+    Ok(DrawnSection { id: section.id, title: section.title, parts: parts.collect::<Result<_, Failure>>()? })
+}
+
+fn summary(results: &Results) -> String {
+    let plural = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    format!(
+        "{}, {}, {}.",
+        plural(results.models.len(), "model"),
+        plural(results.tests.len(), "test set"),
+        plural(results.labels.len(), "scored cell")
+    )
+}
+
+fn stages(labels: &[String]) -> Vec<StageShown> {
+    /// Values by axis, both in order of first sight.
+    type Axes = Vec<(String, Vec<String>)>;
+    let mut stages: BTreeMap<String, (usize, Axes)> = BTreeMap::new();
+    for text in labels {
+        let label = text.parse::<Label>().unwrap_or_else(|_| Label::stage(text.as_str()));
+        let (cells, axes) = stages.entry(label.stage).or_default();
+        *cells += 1;
+        for (axis, value) in label.coordinates {
+            let index = axes.iter().position(|(known, _)| *known == axis).unwrap_or_else(|| {
+                axes.push((axis, Vec::new()));
+                axes.len() - 1
+            });
+            if !axes[index].1.contains(&value) {
+                axes[index].1.push(value);
+            }
+        }
+    }
+    let shown = |(name, (cells, axes)): (String, (usize, Axes))| StageShown {
+        name,
+        cells,
+        axes: axes.into_iter().map(|(axis, values)| (axis, values.join(", "))).collect(),
+    };
+    stages.into_iter().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_names_the_cells_by_stage_and_axis() {
+        let labels = ["e[size=a,test=x]", "e[size=b,test=x]", "f"].map(str::to_owned);
+        let shown = stages(&labels);
+        assert_eq!((shown[0].name.as_str(), shown[0].cells), ("e", 2));
+        assert_eq!(shown[0].axes, [("size".to_owned(), "a, b".to_owned()), ("test".to_owned(), "x".to_owned())]);
+        assert!(shown[1].axes.is_empty());
+    }
+}

@@ -1,0 +1,170 @@
+//! The paper's own numbers (arXiv 2605.30100), kept as data with the table and appendix that each stands in.
+
+use std::collections::BTreeMap;
+
+use crate::test_set::TestSet;
+
+const FACTS: &str = include_str!("../facts/paper.csv");
+
+/// A number of the paper's.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Printed {
+    /// The table it stands in.
+    pub(crate) table: u32,
+    /// Its digits as printed, powers of ten as `7.65e-5`.
+    pub(crate) text: String,
+    /// Its value, in the paper's unit: percentages for accuracies, millions for parameters.
+    pub(crate) value: f64,
+}
+
+/// What the paper reports, of a model or of a set of games.
+pub(crate) enum Metric {
+    /// Games in a split (Tables 1 and 3).
+    Games,
+    /// Share of the games in percent (Table 1, where it is approximate).
+    Share,
+    /// Distinct move tokens in a set (Table 3).
+    UniqueMoves,
+    /// Parameter count in millions (Table 4).
+    Parameters,
+    /// Mean cross-entropy (Tables 8 to 10).
+    Loss,
+    /// Labelwise accuracy in percent (Tables 8 to 10, 12).
+    Labelwise,
+    /// Exact-state accuracy in percent (Tables 8 to 11).
+    Exact,
+    /// Exact trajectories in percent (Tables 8 to 10).
+    Trajectory,
+}
+
+impl Metric {
+    fn name(&self) -> &'static str {
+        match self {
+            Metric::Games => "games",
+            Metric::Share => "share_percent",
+            Metric::UniqueMoves => "unique_moves",
+            Metric::Parameters => "parameters_millions",
+            Metric::Loss => "loss",
+            Metric::Labelwise => "labelwise",
+            Metric::Exact => "exact",
+            Metric::Trajectory => "trajectory",
+        }
+    }
+}
+
+/// Family, size, test set, first step of the bin, metric; empty where one does not apply.
+type Key = (String, String, String, String, String);
+
+/// All the facts.
+pub(crate) struct Paper(BTreeMap<Key, Printed>);
+
+impl Paper {
+    /// Width of the paper's prefix bins (Appendix B.1).
+    pub(crate) const BIN_WIDTH: u64 = 20;
+    /// First steps of the bins that Tables 11 and 12 select.
+    pub(crate) const SELECTED_BINS: [u64; 7] = [0, 80, 160, 240, 320, 400, 500];
+
+    /// Reads the facts that are part of this crate.
+    ///
+    /// # Errors
+    /// A line is not as the header says: its number. A test keeps this from happening.
+    pub(crate) fn load() -> Result<Self, String> {
+        let mut facts = BTreeMap::new();
+        for (index, line) in FACTS.lines().enumerate().skip(1) {
+            let wrong = || format!("facts/paper.csv, line {}: {line}", index + 1);
+            let fields: Vec<&str> = line.split(',').collect();
+            let [table, _place, family, size, test, bin, metric, text] = fields[..] else {
+                return Err(wrong());
+            };
+            let printed = Printed {
+                table: table.parse().map_err(|_| wrong())?,
+                text: text.to_owned(),
+                value: text.parse().map_err(|_| wrong())?,
+            };
+            let key = [family, size, test, bin, metric].map(str::to_owned).into();
+            if facts.insert(key, printed).is_some() {
+                return Err(wrong());
+            }
+        }
+        Ok(Paper(facts))
+    }
+
+    /// The parameter count in millions, if the paper has such a model.
+    pub(crate) fn parameters(&self, family: &str, size: &str) -> Option<&Printed> {
+        self.get(family, size, "", "", &Metric::Parameters)
+    }
+
+    /// A fact about a set of games: `train_and_validation`, `train`, `validation`, `held_out` or `random_uniform`.
+    pub(crate) fn split(&self, set: &str, metric: &Metric) -> Option<&Printed> {
+        self.get("", "", set, "", metric)
+    }
+
+    /// A metric over a whole test set.
+    pub(crate) fn test_result(&self, family: &str, size: &str, test: &TestSet, metric: &Metric) -> Option<&Printed> {
+        self.get(family, size, test.name(), "", metric)
+    }
+
+    /// A metric in the 20-step bin that begins at `start`.
+    pub(crate) fn bin(
+        &self,
+        family: &str,
+        size: &str,
+        test: &TestSet,
+        start: u64,
+        metric: &Metric,
+    ) -> Option<&Printed> {
+        self.get(family, size, test.name(), &start.to_string(), metric)
+    }
+
+    fn get(&self, family: &str, size: &str, test: &str, bin: &str, metric: &Metric) -> Option<&Printed> {
+        self.0.get(&[family, size, test, bin, metric.name()].map(str::to_owned).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{MAIN_FAMILIES, SIZES};
+
+    #[test]
+    fn the_main_models_are_complete() {
+        let paper = Paper::load().unwrap();
+        for family in MAIN_FAMILIES {
+            for size in SIZES {
+                assert!(paper.parameters(family, size).is_some());
+                for test in TestSet::PAPER {
+                    for metric in [Metric::Loss, Metric::Labelwise, Metric::Exact, Metric::Trajectory] {
+                        assert!(paper.test_result(family, size, &test, &metric).is_some(), "{family} {size}");
+                    }
+                }
+            }
+            for start in Paper::SELECTED_BINS {
+                for metric in [Metric::Exact, Metric::Labelwise] {
+                    assert!(paper.bin(family, "d512/l6", &TestSet::RandomUniform, start, &metric).is_some());
+                }
+            }
+        }
+        assert_eq!(paper.0.len(), 7 + 28 + 16 * 8 + 12 * 8 + 4 * 14);
+    }
+
+    /// Spot checks against the paper's text, one in each table.
+    #[test]
+    fn single_numbers_are_the_papers() {
+        let paper = Paper::load().unwrap();
+        let result = |family, size, test: TestSet, metric| {
+            paper.test_result(family, size, &test, &metric).map(|printed| (printed.table, printed.text.as_str()))
+        };
+        assert_eq!(paper.parameters("mamba3", "d512/l6").unwrap().text, "40.83");
+        assert_eq!(result("mamba3", "d512/l6", TestSet::RandomUniform, Metric::Exact), Some((8, "81.13")));
+        assert_eq!(result("transformer", "d384/l4", TestSet::HeldOut, Metric::Loss), Some((8, "7.65e-5")));
+        assert_eq!(result("mamba2", "d128/l1", TestSet::HeldOut, Metric::Exact), Some((9, "46.41")));
+        assert_eq!(result("slice_diag", "d256/l2", TestSet::RandomUniform, Metric::Loss), Some((10, "4.43e17")));
+        let bin = |start, metric| {
+            paper.bin("slice", "d512/l6", &TestSet::RandomUniform, start, &metric).map(|printed| printed.value)
+        };
+        assert_eq!(bin(400, Metric::Exact), Some(14.34));
+        assert_eq!(bin(500, Metric::Labelwise), Some(96.18));
+        assert_eq!(bin(20, Metric::Exact), None);
+        assert_eq!(result("slice", "d32/l1", TestSet::HeldOut, Metric::Exact), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! The `bins` folder, read and checked with Polars.
+
+use std::fs::File;
+use std::path::Path;
+
+use cwm_contract::Failure;
+use polars::prelude::{DataFrame, DataType, IntoLazy, ParquetReader, SerReader, col};
+
+/// The columns that name a row; `seed` and `parameters` may be unknown (null).
+const NAMING: [(&str, DataType); 6] = [
+    ("label", DataType::String),
+    ("family", DataType::String),
+    ("size", DataType::String),
+    ("seed", DataType::Int64),
+    ("parameters", DataType::UInt64),
+    ("test", DataType::String),
+];
+const OVERALL: [(&str, DataType); 6] = [
+    ("games", DataType::UInt64),
+    ("positions", DataType::UInt64),
+    ("loss", DataType::Float64),
+    ("labelwise", DataType::Float64),
+    ("exact", DataType::Float64),
+    ("trajectory", DataType::Float64),
+];
+const PREFIX: [(&str, DataType); 6] = [
+    ("bin_start", DataType::UInt64),
+    ("bin_end", DataType::UInt64),
+    ("positions", DataType::UInt64),
+    ("loss", DataType::Float64),
+    ("labelwise", DataType::Float64),
+    ("exact", DataType::Float64),
+];
+
+/// The two tables of a `bins` folder, with exactly the columns of docs/formats.md.
+pub(crate) struct Bins {
+    /// One row per label.
+    pub(crate) overall: DataFrame,
+    /// One row per label and prefix bin.
+    pub(crate) prefix: DataFrame,
+}
+
+/// Reads the folder.
+///
+/// # Errors
+/// A file is missing, is not Parquet, has no rows, or lacks a column or a value.
+pub(crate) fn read(folder: &Path) -> Result<Bins, Failure> {
+    Ok(Bins {
+        overall: table(&folder.join("overall.parquet"), &OVERALL)?,
+        prefix: table(&folder.join("prefix.parquet"), &PREFIX)?,
+    })
+}
+
+fn table(path: &Path, metrics: &[(&str, DataType)]) -> Result<DataFrame, Failure> {
+    let place = path.display();
+    let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
+    let frame = ParquetReader::new(file)
+        .finish()
+        .map_err(|error| Failure::input(format!("{place} is no readable Parquet file: {error}")))?;
+    if frame.height() == 0 {
+        return Err(Failure::input(format!("{place} has no rows: nothing was scored"))
+            .hint("a report needs the bins of at least one evaluation"));
+    }
+    let wanted: Vec<_> = NAMING.iter().chain(metrics).collect();
+    for (name, kind) in &wanted {
+        let column = frame.column(name).map_err(|_| Failure::input(format!("{place} has no column `{name}`")))?;
+        if column.dtype() != kind {
+            let found = column.dtype();
+            return Err(Failure::input(format!("the column `{name}` of {place} must be {kind}, not {found}")));
+        }
+        if column.null_count() > 0 && !matches!(*name, "seed" | "parameters") {
+            return Err(Failure::input(format!("the column `{name}` of {place} lacks values")));
+        }
+    }
+    let columns: Vec<_> = wanted.iter().map(|(name, _)| col(*name)).collect();
+    frame.lazy().select(columns).collect().map_err(|error| Failure::internal(format!("{place}: {error}")))
+}

@@ -1,0 +1,123 @@
+//! Counts files: what was kept, dropped and split.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cwm_contract::{Failure, GroupInput};
+use serde::Deserialize;
+
+use crate::plain_text::visible;
+
+/// One counts file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "stage", rename_all = "lowercase")]
+pub(crate) enum Counts {
+    /// Of `parse`.
+    Parse {
+        /// Games in the file.
+        read: u64,
+        /// Games kept.
+        kept: u64,
+        /// Games dropped, by reason.
+        dropped: BTreeMap<String, u64>,
+    },
+    /// Of `split`.
+    Split {
+        /// Buckets in all.
+        buckets: u64,
+        /// Buckets that are validation.
+        validation_buckets: u64,
+        /// Games to train on.
+        train: Side,
+        /// Games to validate with.
+        validation: Side,
+    },
+    /// Of `tokenize`.
+    Tokenize {
+        /// Each set by name.
+        sets: BTreeMap<String, TokenSet>,
+    },
+}
+
+/// One side of a split.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Side {
+    pub(crate) games: u64,
+    pub(crate) plies: u64,
+}
+
+/// One tokenized set of games.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct TokenSet {
+    pub(crate) games: u64,
+    pub(crate) positions: u64,
+    /// Distinct move tokens, START left out.
+    pub(crate) unique_moves: u64,
+}
+
+/// A counts file and the stage that wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Labelled {
+    /// The stage's label, such as `corpus`.
+    pub(crate) label: String,
+    pub(crate) counts: Counts,
+}
+
+/// Reads all of them, in the order of their labels.
+///
+/// # Errors
+/// A file cannot be read, or is not a counts file.
+pub(crate) fn read(inputs: &[GroupInput]) -> Result<Vec<Labelled>, Failure> {
+    inputs.iter().map(|input| read_one(&input.path, &input.label.to_string())).collect()
+}
+
+fn read_one(path: &Path, label: &str) -> Result<Labelled, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::io("read", path, error))?;
+    let counts = serde_json::from_str(&text).map_err(|error| {
+        Failure::input(format!("the counts of {label} ({}) cannot be understood: {error}", path.display()))
+    })?;
+    let counts = match counts {
+        Counts::Parse { read, kept, dropped } => {
+            let dropped = dropped.into_iter().map(|(reason, games)| (visible(&reason), games)).collect();
+            Counts::Parse { read, kept, dropped }
+        }
+        Counts::Tokenize { sets } => {
+            Counts::Tokenize { sets: sets.into_iter().map(|(name, set)| (visible(&name), set)).collect() }
+        }
+        split => split,
+    };
+    Ok(Labelled { label: visible(label), counts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(json: &str) -> Result<Counts, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("counts");
+        std::fs::write(&path, json).unwrap();
+        read_one(&path, "corpus").map(|labelled| labelled.counts).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn each_kind_is_read() {
+        assert_eq!(
+            check(r#"{"stage":"parse","read":3,"kept":1,"plies":40,"dropped":{"short":2}}"#),
+            Ok(Counts::Parse { read: 3, kept: 1, dropped: BTreeMap::from([("short".into(), 2)]) })
+        );
+        let split = r#"{"stage":"split","buckets":10,"validation_buckets":1,
+            "train":{"games":9,"plies":90},"validation":{"games":1,"plies":10}}"#;
+        assert!(matches!(check(split), Ok(Counts::Split { buckets: 10, train: Side { games: 9, .. }, .. })));
+        let tokens =
+            r#"{"stage":"tokenize","sets":{"train":{"games":1,"plies":2,"positions":3,"unique_moves":2}}}"#;
+        assert!(matches!(check(tokens), Ok(Counts::Tokenize { sets }) if sets["train"].unique_moves == 2));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(check("{").unwrap_err().contains("the counts of corpus"));
+        assert!(check(r#"{"stage":"bake"}"#).unwrap_err().contains("unknown variant `bake`"));
+        assert!(check(r#"{"stage":"parse","read":-3}"#).unwrap_err().contains("invalid value: integer `-3`"));
+    }
+}

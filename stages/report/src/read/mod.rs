@@ -1,0 +1,5 @@
+//! The input files, turned into plain values; everything wrong with them is told here.
+
+pub(crate) mod bins;
+pub(crate) mod counts;
+pub(crate) mod curves;

@@ -1,0 +1,236 @@
+//! The bins, gathered by model and test set: several seeds of one model become one result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cwm_contract::{Failure, Label};
+use polars::prelude::{
+    Column, DataFrame, IntoLazy, PlSmallStr, PolarsError, PolarsResult, Series, SortMultipleOptions, col, polars_err,
+};
+
+use crate::model::Model;
+use crate::plain_text::visible;
+use crate::read::bins::Bins;
+use crate::test_set::TestSet;
+
+/// Mean and spread of one number over the runs of a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    /// Arithmetic mean.
+    pub(crate) mean: f64,
+    /// Sample standard deviation (n - 1); `None` for a single run, and where a run is not finite.
+    pub(crate) deviation: Option<f64>,
+}
+
+impl Spread {
+    /// Of the runs' values, added in their order.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let number = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / number;
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let deviation = (values.len() > 1 && squares.is_finite()).then(|| (squares / (number - 1.0)).sqrt());
+        Spread { mean, deviation }
+    }
+}
+
+/// A model on a whole test set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Overall {
+    /// Number of runs (seeds).
+    pub(crate) runs: usize,
+    /// Games in the test set; the largest number where runs differ.
+    pub(crate) games: u64,
+    /// Positions in it, START included.
+    pub(crate) positions: u64,
+    pub(crate) loss: Spread,
+    /// Accuracies are fractions, 0 to 1.
+    pub(crate) labelwise: Spread,
+    pub(crate) exact: Spread,
+    pub(crate) trajectory: Spread,
+}
+
+/// A model on the positions with t in start..end.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PrefixBin {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Number of runs (seeds).
+    pub(crate) runs: usize,
+    pub(crate) positions: u64,
+    pub(crate) labelwise: Spread,
+    pub(crate) exact: Spread,
+}
+
+/// Everything that was scored. Models and test sets are in the order of the tables, and stand by index in the maps.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    /// The scored labels, sorted.
+    pub(crate) labels: Vec<String>,
+    pub(crate) models: Vec<Model>,
+    /// Parameter count of each model, where it is known.
+    pub(crate) parameters: Vec<Option<u64>>,
+    pub(crate) tests: Vec<TestSet>,
+    pub(crate) overall: BTreeMap<(usize, usize), Overall>,
+    /// In order of their start.
+    pub(crate) prefix: BTreeMap<(usize, usize), Vec<PrefixBin>>,
+}
+
+impl Results {
+    /// Gathers the two tables.
+    ///
+    /// # Errors
+    /// Polars cannot; that is a mistake of ours, since the tables were checked.
+    pub(crate) fn gather(bins: Bins) -> Result<Self, Failure> {
+        let failed = |error| Failure::internal(format!("cannot gather the bins: {error}"));
+        gather(bins).map_err(failed)
+    }
+
+    /// Index of a test set, if any model was scored on it.
+    pub(crate) fn test(&self, wanted: &TestSet) -> Option<usize> {
+        self.tests.iter().position(|test| test == wanted)
+    }
+
+    /// Width of the bins; all have the same.
+    pub(crate) fn bin_width(&self) -> u64 {
+        self.prefix.values().flatten().next().map_or(0, |bin| bin.end - bin.start)
+    }
+}
+
+/// Model and test set of each label.
+type Keys = BTreeMap<String, (Model, TestSet)>;
+
+fn gather(bins: Bins) -> PolarsResult<Results> {
+    let keys = keys(&bins.overall)?;
+    let models: BTreeSet<Model> = keys.values().map(|(model, _)| model.clone()).collect();
+    let tests: BTreeSet<TestSet> = keys.values().map(|(_, test)| test.clone()).collect();
+    let mut results = Results {
+        labels: keys.keys().map(|label| visible(label)).collect(),
+        parameters: vec![None; models.len()],
+        models: models.into_iter().collect(),
+        tests: tests.into_iter().collect(),
+        ..Results::default()
+    };
+
+    let overall = group(&bins.overall, &results, &keys, &["model", "test_set"])?;
+    for row in 0..overall.height() {
+        let key = group_key(&overall, row)?;
+        let games = counts(&overall, "games", row)?;
+        let parameters = &mut results.parameters[key.0];
+        *parameters = parameters.or(counts(&overall, "parameters", row)?.first().copied());
+        let entry = Overall {
+            runs: games.len(),
+            games: games.into_iter().max().unwrap_or(0),
+            positions: counts(&overall, "positions", row)?.into_iter().max().unwrap_or(0),
+            loss: spread(&overall, "loss", row)?,
+            labelwise: spread(&overall, "labelwise", row)?,
+            exact: spread(&overall, "exact", row)?,
+            trajectory: spread(&overall, "trajectory", row)?,
+        };
+        results.overall.insert(key, entry);
+    }
+
+    let prefix = group(&bins.prefix, &results, &keys, &["model", "test_set", "bin_start", "bin_end"])?;
+    for row in 0..prefix.height() {
+        let positions = counts(&prefix, "positions", row)?;
+        let edge = |name: &str| Ok::<_, PolarsError>(prefix.column(name)?.u64()?.get(row).unwrap_or(0));
+        let bin = PrefixBin {
+            start: edge("bin_start")?,
+            end: edge("bin_end")?,
+            runs: positions.len(),
+            positions: positions.into_iter().max().unwrap_or(0),
+            labelwise: spread(&prefix, "labelwise", row)?,
+            exact: spread(&prefix, "exact", row)?,
+        };
+        results.prefix.entry(group_key(&prefix, row)?).or_default().push(bin);
+    }
+    Ok(results)
+}
+
+/// Where two stages scored one model, seed and test set, the stage is made a part of the model: they stay apart.
+fn keys(overall: &DataFrame) -> PolarsResult<Keys> {
+    let [labels, families, sizes, tests] = ["label", "family", "size", "test"].map(|name| texts(overall, name));
+    let (labels, families, sizes, tests) = (labels?, families?, sizes?, tests?);
+    let seeds: Vec<Option<i64>> = overall.column("seed")?.i64()?.iter().collect();
+    let mut keys = Keys::new();
+    let mut seen = Vec::new();
+    let mut clash = false;
+    for (row, label) in labels.into_iter().enumerate() {
+        let model = Model::new(&visible(&label), &visible(&families[row]), &visible(&sizes[row]));
+        let test = TestSet::from_name(&visible(&tests[row]));
+        let run = (model.clone(), test.clone(), seeds[row]);
+        clash |= seen.contains(&run);
+        seen.push(run);
+        keys.insert(label, (model, test));
+    }
+    if clash {
+        for (label, (model, _)) in &mut keys {
+            let stage = label.parse::<Label>().map_or_else(|_| label.clone(), |label| label.stage);
+            model.coordinates.insert(0, ("stage".to_owned(), visible(&stage)));
+        }
+    }
+    Ok(keys)
+}
+
+/// Rows with the same keys become one, every other column a list in the order of seed and label. Means are taken
+/// from these lists in plain code: a sum that Polars spreads over threads may differ in its last digit.
+fn group(frame: &DataFrame, results: &Results, keys: &Keys, by: &[&str]) -> PolarsResult<DataFrame> {
+    let labels = texts(frame, "label")?;
+    let mut places = Vec::new();
+    for label in &labels {
+        let place = keys.get(label).and_then(|(model, test)| {
+            Some((results.models.iter().position(|known| known == model)? as u32, results.test(test)? as u32))
+        });
+        places.push(place.ok_or_else(|| polars_err!(NoData: "`{label}` is in prefix.parquet only"))?);
+    }
+    let (models, tests): (Vec<u32>, Vec<u32>) = places.into_iter().unzip();
+    let mut frame = frame.clone();
+    let listed: Vec<_> = frame
+        .get_column_names()
+        .into_iter()
+        .filter(|name| !by.contains(&name.as_str()))
+        .map(|name| col(name.clone()))
+        .collect();
+    frame.with_column(Column::new("model".into(), models))?;
+    frame.with_column(Column::new("test_set".into(), tests))?;
+    let order: Vec<PlSmallStr> = by.iter().chain(&["seed", "label"]).map(|name| PlSmallStr::from_str(name)).collect();
+    let by: Vec<_> = by.iter().map(|name| col(*name)).collect();
+    frame.lazy().sort(order, SortMultipleOptions::default()).group_by_stable(by).agg(listed).collect()
+}
+
+fn group_key(frame: &DataFrame, row: usize) -> PolarsResult<(usize, usize)> {
+    let index = |name: &str| Ok::<_, PolarsError>(frame.column(name)?.u32()?.get(row).unwrap_or(0) as usize);
+    Ok((index("model")?, index("test_set")?))
+}
+
+fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
+    Ok(frame.column(name)?.str()?.iter().flatten().map(str::to_owned).collect())
+}
+
+/// The list in one row of a grouped column.
+fn list(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Series> {
+    frame.column(name)?.list()?.get_as_series(row).ok_or_else(|| polars_err!(NoData: "no runs in row {row}"))
+}
+
+fn counts(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Vec<u64>> {
+    Ok(list(frame, name, row)?.u64()?.iter().flatten().collect())
+}
+
+fn spread(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Spread> {
+    let values: Vec<f64> = list(frame, name, row)?.f64()?.iter().flatten().collect();
+    Ok(Spread::of(&values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_and_sample_deviation() {
+        let spread = Spread::of(&[1.0, 2.0, 4.0]);
+        assert_eq!(spread.mean, 7.0 / 3.0);
+        // By hand: squares 16/9 + 1/9 + 25/9 = 42/9, halved 7/3.
+        assert!((spread.deviation.unwrap() - (7.0f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert_eq!(Spread::of(&[0.5]), Spread { mean: 0.5, deviation: None });
+        assert_eq!(Spread::of(&[0.5, f64::INFINITY]), Spread { mean: f64::INFINITY, deviation: None });
+        assert!(Spread::of(&[0.5, f64::NAN]).mean.is_nan());
+    }
+}

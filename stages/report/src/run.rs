@@ -1,0 +1,103 @@
+//! The stage: read, gather, write.
+
+use std::path::Path;
+
+use cwm_contract::{Context, Failure, Format, Input, Output, ParameterSpec, Parameters, Stage};
+use serde::Serialize;
+
+use crate::Config;
+use crate::contents::{Part, Section, sections};
+use crate::page::page;
+use crate::paper::Paper;
+use crate::plain_text::visible;
+use crate::read::{bins, counts, curves};
+use crate::results::Results;
+
+/// Every table and figure of what was run.
+pub struct Report;
+
+impl Stage for Report {
+    fn kind(&self) -> &'static str {
+        "report"
+    }
+
+    fn about(&self) -> &'static str {
+        "writes the paper's tables and figures for what was run, and a page with all of them"
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![
+            Input::one("bins", Format::BINS, "metrics overall and per prefix bin"),
+            Input::optional_many("counts", Format::COUNTS, "what was kept, dropped, split and tokenized"),
+            Input::optional_many("curves", Format::CURVES, "what trainings recorded"),
+        ]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![Output::folder("report", Format::REPORT, "tables, figures and the page")]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        let config: Config = context.parameters()?;
+        let paper = Paper::load().map_err(Failure::internal)?;
+        let results = Results::gather(bins::read(context.input("bins")?)?)?;
+        let counts = counts::read(context.group("counts"))?;
+        let curves = curves::read(context.group("curves"))?;
+        context.check_cancelled()?;
+        let sections = sections(&results, &counts, &curves, &paper);
+        let page = page(&visible(&config.title), &results, &sections)?;
+        write_report(context.output("report")?, &page, &sections)
+    }
+}
+
+/// `tables/index.json`: what there is, for programs.
+#[derive(Serialize)]
+struct Index<'a> {
+    format: u32,
+    tables: Vec<IndexEntry<'a>>,
+    figures: Vec<IndexEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct IndexEntry<'a> {
+    id: &'a str,
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paper: Option<&'a str>,
+    files: Vec<String>,
+}
+
+fn write_report(folder: &Path, page: &str, sections: &[Section]) -> Result<(), Failure> {
+    for made in [folder.join("tables"), folder.join("figures")] {
+        std::fs::create_dir_all(&made).map_err(|error| Failure::io("make", &made, error))?;
+    }
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| Failure::io("write", &path, error))
+    };
+    write("index.html", page)?;
+    let mut index = Index { format: 1, tables: Vec::new(), figures: Vec::new() };
+    for part in sections.iter().flat_map(|section| &section.parts) {
+        match part {
+            Part::Table(table) => {
+                let files = vec![format!("tables/{}.md", table.id), format!("tables/{}.csv", table.id)];
+                write(&files[0], &table.markdown())?;
+                write(&files[1], &table.csv())?;
+                index.tables.push(IndexEntry { id: &table.id, title: &table.title, paper: table.paper, files });
+            }
+            Part::Chart(chart) => {
+                let files = vec![format!("figures/{}.svg", chart.id)];
+                write(&files[0], &chart.standalone_svg())?;
+                index.figures.push(IndexEntry { id: &chart.id, title: &chart.title, paper: None, files });
+            }
+        }
+    }
+    let mut json = serde_json::to_string_pretty(&index)
+        .map_err(|error| Failure::internal(format!("cannot write tables/index.json: {error}")))?;
+    json.push('\n');
+    write("tables/index.json", &json)
+}

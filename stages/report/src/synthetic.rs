@@ -1,0 +1,96 @@
+//! Made-up bins for the tests.
+
+use std::fs::File;
+use std::path::Path;
+
+use polars::prelude::{DataFrame, ParquetWriter, df};
+
+/// One scored label and its bins.
+#[derive(Clone, Debug)]
+pub(crate) struct Scored {
+    pub(crate) label: String,
+    pub(crate) family: String,
+    pub(crate) size: String,
+    pub(crate) seed: Option<i64>,
+    pub(crate) parameters: Option<u64>,
+    pub(crate) test: String,
+    pub(crate) games: u64,
+    /// Loss, labelwise, exact, trajectory.
+    pub(crate) metrics: [f64; 4],
+    /// Labelwise and exact of each bin from the first on; 100 positions each.
+    pub(crate) bins: Vec<(f64, f64)>,
+    pub(crate) bin_width: u64,
+}
+
+/// A Transformer scored on `test`, with 20-step bins.
+pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins: &[(f64, f64)]) -> Scored {
+    Scored {
+        label: format!("evaluation[size={size},seed={seed},test={test}]"),
+        family: "transformer".into(),
+        size: size.into(),
+        seed: Some(seed),
+        parameters: Some(3_128_150),
+        test: test.into(),
+        games: 50,
+        metrics,
+        bins: bins.to_vec(),
+        bin_width: 20,
+    }
+}
+
+/// Writes a `bins` folder.
+pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
+    std::fs::create_dir_all(folder).unwrap();
+    let rows: Vec<&Scored> = scored.iter().collect();
+    let metric = |index: usize| rows.iter().map(|row| row.metrics[index]).collect::<Vec<f64>>();
+    let mut overall = naming(&rows);
+    overall
+        .hstack_mut(
+            df!(
+                "games" => rows.iter().map(|row| row.games).collect::<Vec<u64>>(),
+                "positions" => rows.iter().map(|row| 100 * row.bins.len() as u64).collect::<Vec<u64>>(),
+                "loss" => metric(0), "labelwise" => metric(1), "exact" => metric(2), "trajectory" => metric(3),
+            )
+            .unwrap()
+            .columns(),
+        )
+        .unwrap();
+    write(&folder.join("overall.parquet"), &mut overall);
+
+    let bins: Vec<(&Scored, usize)> =
+        rows.iter().flat_map(|row| (0..row.bins.len()).map(move |bin| (*row, bin))).collect();
+    let start = |(row, bin): &(&Scored, usize)| row.bin_width * *bin as u64;
+    let mut prefix = naming(&bins.iter().map(|(row, _)| *row).collect::<Vec<_>>());
+    prefix
+        .hstack_mut(
+            df!(
+                "bin_start" => bins.iter().map(start).collect::<Vec<u64>>(),
+                "bin_end" => bins.iter().map(|bin| start(bin) + bin.0.bin_width).collect::<Vec<u64>>(),
+                "positions" => vec![100u64; bins.len()],
+                "loss" => vec![0.5; bins.len()],
+                "labelwise" => bins.iter().map(|(row, bin)| row.bins[*bin].0).collect::<Vec<f64>>(),
+                "exact" => bins.iter().map(|(row, bin)| row.bins[*bin].1).collect::<Vec<f64>>(),
+            )
+            .unwrap()
+            .columns(),
+        )
+        .unwrap();
+    write(&folder.join("prefix.parquet"), &mut prefix);
+}
+
+fn naming(rows: &[&Scored]) -> DataFrame {
+    let text = |read: fn(&Scored) -> &str| rows.iter().map(|row| read(row).to_owned()).collect::<Vec<String>>();
+    df!(
+        "label" => text(|row| &row.label),
+        "family" => text(|row| &row.family),
+        "size" => text(|row| &row.size),
+        "seed" => rows.iter().map(|row| row.seed).collect::<Vec<Option<i64>>>(),
+        "parameters" => rows.iter().map(|row| row.parameters).collect::<Vec<Option<u64>>>(),
+        "test" => text(|row| &row.test),
+    )
+    .unwrap()
+}
+
+fn write(path: &Path, frame: &mut DataFrame) {
+    ParquetWriter::new(File::create(path).unwrap()).finish(frame).unwrap();
+}

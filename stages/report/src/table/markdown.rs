@@ -1,0 +1,33 @@
+//! A table in Markdown, as GitHub and most editors show it.
+
+use super::{Align, Table};
+use crate::plain_text::markdown;
+
+impl Table {
+    /// A whole Markdown file: heading, caption, table.
+    pub(crate) fn markdown(&self) -> String {
+        let paper = self.paper.map_or(String::new(), |place| format!(" In the paper: {place}."));
+        let mut text = format!("# {}\n\n{}{paper}\n\n", markdown(&self.title), markdown(&self.caption));
+        line(&mut text, self.columns.iter().map(|column| markdown(&column.full_name())));
+        line(
+            &mut text,
+            self.columns.iter().map(|column| match column.align {
+                Align::Left => ":---".to_owned(),
+                Align::Right => "---:".to_owned(),
+            }),
+        );
+        for row in self.groups.iter().flatten() {
+            line(&mut text, row.cells.iter().map(|cell| markdown(&cell.text)));
+        }
+        text
+    }
+}
+
+fn line(text: &mut String, cells: impl Iterator<Item = String>) {
+    for cell in cells {
+        text.push_str("| ");
+        text.push_str(&cell);
+        text.push(' ');
+    }
+    text.push_str("|\n");
+}

@@ -1,0 +1,38 @@
+//! What `parse` kept and dropped, and why.
+
+use crate::read::counts::{Counts, Labelled};
+use crate::table::{Cell, Column, Row, Table};
+
+/// Games by fate for each parse; `None` where nothing was parsed.
+pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
+    let mut groups = Vec::new();
+    for labelled in counts {
+        let Counts::Parse { read, kept, dropped, .. } = &labelled.counts else {
+            continue;
+        };
+        let row = |fate: String, games: u64| {
+            let share = if *read > 0 { Cell::percent(games as f64 / *read as f64) } else { Cell::none() };
+            Row::ours(vec![Cell::text(labelled.label.clone()), Cell::text(fate), Cell::count(games), share])
+        };
+        let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
+        let mut reasons: Vec<_> = dropped.iter().collect();
+        reasons.sort_by_key(|(reason, games)| (std::cmp::Reverse(**games), *reason));
+        rows.extend(reasons.into_iter().map(|(reason, games)| row(format!("dropped: {reason}"), *games)));
+        groups.push(rows);
+    }
+    (!groups.is_empty()).then(|| Table {
+        id: "drops".into(),
+        title: "Games kept and dropped".into(),
+        paper: None,
+        caption: "What became of every game that was read, by stage and reason.".into(),
+        columns: vec![
+            Column::text("Stage"),
+            Column::text("Fate"),
+            Column::number("Games"),
+            Column::number("Share of read (%)"),
+        ],
+        groups,
+        shared_columns: 1,
+        data: None,
+    })
+}

@@ -1,0 +1,37 @@
+//! The paper's tables, one file each, and what else is told as a table.
+
+mod drops;
+mod parameter_counts;
+mod prefix_bins;
+mod splits;
+mod test_results;
+mod token_coverage;
+
+pub(crate) use drops::drops;
+pub(crate) use parameter_counts::parameter_counts;
+pub(crate) use prefix_bins::{Accuracy, prefix_bins};
+pub(crate) use splits::splits;
+pub(crate) use test_results::test_results;
+pub(crate) use token_coverage::token_coverage;
+
+use crate::plain_text::file_name;
+use crate::test_set::TestSet;
+
+/// Name of the table `base` for one test set: the paper's own (random-uniform games) keeps the bare name.
+fn table_id(base: &str, test: &TestSet) -> String {
+    match test {
+        TestSet::RandomUniform => base.to_owned(),
+        other => format!("{base}-{}", file_name(other.name())),
+    }
+}
+
+/// `this run`, or how many runs a mean is over.
+fn source(runs: impl Iterator<Item = usize> + Clone) -> String {
+    let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
+    match (fewest, most) {
+        (0, _) => "not run".to_owned(),
+        (1, 1) => "this run".to_owned(),
+        (fewest, most) if fewest == most => format!("mean of {most} runs"),
+        (fewest, most) => format!("mean of {fewest} to {most} runs"),
+    }
+}

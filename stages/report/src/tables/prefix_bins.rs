@@ -1,0 +1,221 @@
+//! Tables 11 and 12: exact-state and labelwise accuracy by prefix length.
+
+use std::collections::BTreeSet;
+
+use crate::model::{MAIN_FAMILIES, Model};
+use crate::number;
+use crate::paper::{Metric, Paper};
+use crate::results::{PrefixBin, Results, Spread};
+use crate::table::{Cell, Column, Row, RowKind, Table};
+use crate::tables::{source, table_id};
+use crate::test_set::TestSet;
+
+/// Bins that a reader is shown where the paper's selection does not apply.
+const SHOWN_BINS: usize = 8;
+/// The one size that the paper's tables are about.
+const PAPER_SIZE: &str = "d512/l6";
+
+/// Which of the two tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accuracy {
+    /// All 75 labels right: Table 11.
+    Exact,
+    /// Share of labels right: Table 12.
+    Labelwise,
+}
+
+impl Accuracy {
+    /// As in headings.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Accuracy::Exact => "ExactState",
+            Accuracy::Labelwise => "Labelwise",
+        }
+    }
+
+    /// Of one bin.
+    pub(crate) fn of(self, bin: &PrefixBin) -> Spread {
+        match self {
+            Accuracy::Exact => bin.exact,
+            Accuracy::Labelwise => bin.labelwise,
+        }
+    }
+
+    fn metric(self) -> Metric {
+        match self {
+            Accuracy::Exact => Metric::Exact,
+            Accuracy::Labelwise => Metric::Labelwise,
+        }
+    }
+}
+
+/// The table for one test set: a selection of bins to read, all of them in its data.
+pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accuracy: Accuracy) -> Table {
+    let width = results.bin_width();
+    let comparable = width == Paper::BIN_WIDTH;
+    let papers = *test == TestSet::RandomUniform;
+    let (base, place) = match accuracy {
+        Accuracy::Exact => ("table-11", "Table 11, Appendix F"),
+        Accuracy::Labelwise => ("table-12", "Table 12, Appendix F"),
+    };
+    let models = models(results, test, papers && comparable);
+    let shown = selected(results, test, comparable);
+    let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
+    columns.extend(shown.iter().map(|start| Column::number(&format!("{start}–{}", start + width))));
+    let note = match (papers, comparable) {
+        (true, false) => " The paper's bins are 20 steps wide and cannot be set beside these.",
+        _ => "",
+    };
+    Table {
+        id: table_id(base, test),
+        title: format!("{} accuracy by prefix length, {}", accuracy.name(), in_a_sentence(test)),
+        paper: papers.then_some(place),
+        caption: format!(
+            "Percent, in bins of {width} steps, the start being step 0; the CSV has every bin. A dash means that no \
+             game is that long, or that the paper does not say.{note}"
+        ),
+        columns,
+        groups: models.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
+        shared_columns: 2,
+        data: Some(Box::new(every_bin(results, paper, test, accuracy, &models))),
+    }
+}
+
+fn in_a_sentence(test: &TestSet) -> String {
+    match test {
+        TestSet::HeldOut => "held-out games".to_owned(),
+        TestSet::RandomUniform => "random-uniform games".to_owned(),
+        TestSet::Other(name) => format!("test {name}"),
+    }
+}
+
+/// The models scored on `test`, and the paper's four where the table is the paper's.
+fn models(results: &Results, test: &TestSet, with_papers: bool) -> BTreeSet<Model> {
+    let scored = results.models.iter().enumerate().filter(|(index, _)| !bins(results, *index, test).is_empty());
+    let mut models: BTreeSet<Model> = scored.map(|(_, model)| model.clone()).collect();
+    if with_papers {
+        for family in MAIN_FAMILIES {
+            if !models.iter().any(|model| model.family == family && model.size == PAPER_SIZE) {
+                models.insert(Model::new("", family, PAPER_SIZE));
+            }
+        }
+    }
+    models
+}
+
+fn bins<'a>(results: &'a Results, model: usize, test: &TestSet) -> &'a [PrefixBin] {
+    results.test(test).and_then(|test| results.prefix.get(&(model, test))).map_or(&[], Vec::as_slice)
+}
+
+fn bins_of<'a>(results: &'a Results, model: &Model, test: &TestSet) -> &'a [PrefixBin] {
+    results.models.iter().position(|known| known == model).map_or(&[], |index| bins(results, index, test))
+}
+
+/// First steps of all bins in which any model was scored.
+fn starts(results: &Results, test: &TestSet) -> Vec<u64> {
+    let all = (0..results.models.len()).flat_map(|model| bins(results, model, test));
+    all.map(|bin| bin.start).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The paper's selection for bins like the paper's, else bins spread evenly from the first to the last.
+fn selected(results: &Results, test: &TestSet, comparable: bool) -> Vec<u64> {
+    if comparable {
+        return Paper::SELECTED_BINS.to_vec();
+    }
+    let all = starts(results, test);
+    let number = all.len().min(SHOWN_BINS);
+    (0..number).map(|index| all[index * (all.len() - 1) / (number - 1).max(1)]).collect()
+}
+
+fn rows(
+    results: &Results,
+    paper: &Paper,
+    test: &TestSet,
+    accuracy: Accuracy,
+    model: &Model,
+    shown: &[u64],
+) -> Vec<Row> {
+    let bins = bins_of(results, model, test);
+    let ours = |start: u64| bins.iter().find(|bin| bin.start == start).map(|bin| accuracy.of(bin));
+    let comparable = results.bin_width() == Paper::BIN_WIDTH;
+    let printed = |start: u64| {
+        paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable)
+    };
+    let row = |kind, source: String, cell: &dyn Fn(u64) -> Cell| {
+        let mut cells = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(source)];
+        cells.extend(shown.iter().map(|start| cell(*start)));
+        Row { kind, cells }
+    };
+    let absent = if bins.is_empty() { Cell::not_run() } else { Cell::none() };
+    let runs = bins.iter().map(|bin| bin.runs).max();
+    let mut rows = vec![row(RowKind::Ours, source(runs.into_iter()), &|start| {
+        ours(start).map_or(absent.clone(), Cell::accuracy)
+    })];
+    if shown.iter().any(|start| printed(*start).is_some()) {
+        rows.push(row(RowKind::Paper, "paper".into(), &|start| {
+            printed(start).map_or(Cell::none(), |printed| Cell::number(printed.value, printed.text.clone()))
+        }));
+        if !bins.is_empty() {
+            rows.push(row(RowKind::Difference, "difference".into(), &|start| {
+                match (ours(start), printed(start)) {
+                    (Some(ours), Some(printed)) => difference(ours, printed.value),
+                    _ => Cell::none(),
+                }
+            }));
+        }
+    }
+    rows
+}
+
+fn difference(ours: Spread, paper_percent: f64) -> Cell {
+    let difference = ours.mean - paper_percent / 100.0;
+    Cell::number(difference * 100.0, number::signed(difference, number::percent))
+}
+
+/// A row for each model and bin.
+fn every_bin(
+    results: &Results,
+    paper: &Paper,
+    test: &TestSet,
+    accuracy: Accuracy,
+    models: &BTreeSet<Model>,
+) -> Table {
+    let width = results.bin_width();
+    let comparable = width == Paper::BIN_WIDTH;
+    let mut rows = Vec::new();
+    for model in models {
+        let bins = bins_of(results, model, test);
+        let starts: BTreeSet<u64> = match bins {
+            [] => Paper::SELECTED_BINS.into(),
+            bins => bins.iter().map(|bin| bin.start).collect(),
+        };
+        for start in starts {
+            let bin = bins.iter().find(|bin| bin.start == start);
+            let printed =
+                paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable);
+            rows.push(vec![Row::ours(vec![
+                Cell::text(model.family.clone()),
+                Cell::text(model.size.clone()),
+                Cell::text(model.variant()),
+                Cell::text(test.name()),
+                Cell::count(start),
+                Cell::count(start + width),
+                Cell::count(bin.map_or(0, |bin| bin.runs as u64)),
+                bin.map_or(Cell::not_run(), |bin| Cell::count(bin.positions)),
+                bin.map_or(Cell::not_run(), |bin| Cell::accuracy(accuracy.of(bin))),
+                printed.map_or(Cell::none(), |printed| Cell::number(printed.value, printed.text.clone())),
+                match (bin, printed) {
+                    (Some(bin), Some(printed)) => difference(accuracy.of(bin), printed.value),
+                    _ => Cell::none(),
+                },
+            ])]);
+        }
+    }
+    let texts = ["family", "size", "variant", "test"].map(Column::text);
+    let numbers = ["bin_start", "bin_end", "runs", "positions", accuracy.name(), "paper", "difference"];
+    Table {
+        columns: texts.into_iter().chain(numbers.map(Column::number)).collect(),
+        groups: rows,
+        ..Table::default()
+    }
+}

@@ -1,0 +1,366 @@
+//! The whole stage on made-up bins.
+
+use std::path::{Path, PathBuf};
+
+use cwm_contract::testing::Trial;
+use cwm_contract::{Failure, Label, Value};
+
+use crate::Report;
+use crate::synthetic::{Scored, scored, write_bins};
+
+fn label(text: &str) -> Label {
+    text.parse().unwrap()
+}
+
+fn trial(folder: &Path, rows: &[Scored]) -> Trial {
+    let bins = folder.join("bins");
+    write_bins(&bins, rows);
+    Trial::new(folder.join("trial")).input("bins", bins)
+}
+
+fn run(trial: Trial) -> Result<PathBuf, Failure> {
+    trial.run(&Report).map(|outcome| outcome.outputs["report"].clone())
+}
+
+fn read(report: &Path, name: &str) -> String {
+    std::fs::read_to_string(report.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Lines of a table that contain `part`.
+fn lines<'a>(text: &'a str, part: &str) -> Vec<&'a str> {
+    text.lines().filter(|line| line.contains(part)).collect()
+}
+
+/// All files of a folder with their bytes, sorted.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.push((path.strip_prefix(folder).unwrap().to_owned(), std::fs::read(&path).unwrap())),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Two seeds of a small model and one of the paper's, on both of the paper's test sets.
+fn rows() -> Vec<Scored> {
+    let bins = [(1.0, 1.0), (0.9, 0.4), (0.8, 0.1), (0.75, 0.05), (0.7, 0.0)];
+    vec![
+        scored("d32/l1", 0, "held_out", [0.5, 0.85, 0.1, 0.0], &bins),
+        scored("d32/l1", 1, "held_out", [0.7, 0.87, 0.2, 0.02], &bins[..3]),
+        scored("d32/l1", 0, "random_uniform", [1.0, 0.75, 0.01, 0.0], &bins),
+        scored("d32/l1", 1, "random_uniform", [1.5, 0.77, 0.03, 0.0], &bins),
+        scored("d128/l1", 0, "held_out", [0.127515, 0.9681, 0.3682, 0.001], &bins),
+    ]
+}
+
+#[test]
+fn test_results_stand_beside_the_papers() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = run(trial(folder.path(), &rows())).unwrap();
+    let table = read(&report, "tables/table-08.md");
+    // Mean and sample deviation by hand: 0.5 and 0.7 give 0.6 and 0.1414…; 10 % and 20 % give 15 % and 7.07 %.
+    assert_eq!(
+        lines(&table, "d32/l1"),
+        ["| Transformer | d32/l1 | mean of 2 runs | 0.600000 ± 0.141421 | 86.00 ± 1.41 | 15.00 ± 7.07 | 1.00 ± 1.41 \
+          | 1.250000 ± 0.353553 | 76.00 ± 1.41 | 2.00 ± 1.41 | 0.00 ± 0.00 |"]
+    );
+    // The paper's values: Table 8, first row; the differences by hand.
+    assert_eq!(
+        lines(&table, "Transformer | d128/l1"),
+        [
+            "| Transformer | d128/l1 | this run | 0.127515 | 96.81 | 36.82 | 0.10 | not run | not run | not run | not run |",
+            "| Transformer | d128/l1 | paper | 0.137515 | 95.81 | 26.82 | 0.02 | 0.611882 | 85.53 | 2.67 | 0.00 |",
+            "| Transformer | d128/l1 | difference | −0.010000 | +1.00 | +10.00 | +0.08 | – | – | – | – |",
+        ]
+    );
+    assert_eq!(
+        lines(&table, "Mamba-3 | d512/l6"),
+        [
+            "| Mamba-3 | d512/l6 | not run | not run | not run | not run | not run | not run | not run | not run | not run |",
+            "| Mamba-3 | d512/l6 | paper | 1.29×10⁻⁵ | 100.00 | 99.99 | 99.76 | 0.015915 | 99.66 | 81.13 | 10.82 |",
+        ]
+    );
+    let csv = read(&report, "tables/table-08.csv");
+    let row = lines(&csv, "Transformer,d32/l1")[0];
+    assert!(row.starts_with("Transformer,d32/l1,mean of 2 runs,0.6,0.141421356237,86,1.41421356237,15,7.0710678"), "{row}");
+}
+
+#[test]
+fn prefix_bins_are_all_in_the_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = rows();
+    let bins: Vec<(f64, f64)> = (0..27).map(|bin| (0.99, 1.0 - f64::from(bin) / 50.0)).collect();
+    all.push(scored("d512/l6", 0, "random_uniform", [0.1, 0.99, 0.5, 0.0], &bins));
+    let report = run(trial(folder.path(), &all)).unwrap();
+    let table = read(&report, "tables/table-11.md");
+    // Bins 0, 4, 8, 12, 16, 20, 25 of ours; the paper's row is Table 11's first.
+    assert_eq!(
+        lines(&table, "Transformer | d512/l6"),
+        [
+            "| Transformer | d512/l6 | this run | 100.00 | 92.00 | 84.00 | 76.00 | 68.00 | 60.00 | 50.00 |",
+            "| Transformer | d512/l6 | paper | 99.99 | 89.75 | 79.95 | 72.82 | 37.61 | 0.04 | 0.00 |",
+            "| Transformer | d512/l6 | difference | +0.01 | +2.25 | +4.05 | +3.18 | +30.39 | +59.96 | +50.00 |",
+        ]
+    );
+    assert_eq!(
+        lines(&table, "d32/l1"),
+        ["| Transformer | d32/l1 | mean of 2 runs | 100.00 ± 0.00 | 0.00 ± 0.00 | – | – | – | – | – |"]
+    );
+    assert!(lines(&table, "SLiCE | d512/l6")[0].contains("| not run | not run |"));
+    let csv = read(&report, "tables/table-11.csv");
+    assert_eq!(lines(&csv, "transformer,d512/l6,,random_uniform").len(), 27);
+    assert_eq!(
+        lines(&csv, "transformer,d512/l6,,random_uniform,80,100"),
+        ["transformer,d512/l6,,random_uniform,80,100,1,100,92,,89.75,2.25"]
+    );
+    // Seeds that reach different lengths: three bins of two runs, two of one.
+    let csv = read(&report, "tables/table-11-held_out.csv");
+    let runs: Vec<_> = lines(&csv, "transformer,d32/l1").iter().map(|line| line.split(',').nth(6).unwrap()).collect();
+    assert_eq!(runs, ["2", "2", "2", "1", "1"]);
+    assert!(read(&report, "tables/table-12.md").contains("| Gated DeltaNet | d512/l6 | paper | 100.00 | 99.93 |"));
+}
+
+#[test]
+fn bins_of_another_width_are_not_set_beside_the_papers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = scored("d512/l6", 0, "random_uniform", [0.1, 0.9, 0.5, 0.0], &[(0.9, 0.5); 17]);
+    one.bin_width = 5;
+    let report = run(trial(folder.path(), &[one])).unwrap();
+    let table = read(&report, "tables/table-11.md");
+    assert!(table.contains("| 0–5 | 10–15 | 20–25 | 30–35 | 45–50 | 55–60 | 65–70 | 80–85 |"), "{table}");
+    assert_eq!(lines(&table, "| paper |").len(), 0);
+    assert!(table.contains("The paper's bins are 20 steps wide"));
+}
+
+#[test]
+fn counts_become_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let parse = write("1", r#"{"stage":"parse","read":1000,"kept":900,"plies":9,"dropped":{"short":40,"variant":60}}"#);
+    let split = write(
+        "2",
+        r#"{"stage":"split","buckets":10000,"validation_buckets":500,
+            "train":{"games":800,"plies":64000},"validation":{"games":100,"plies":8000}}"#,
+    );
+    let tokens = write(
+        "3",
+        r#"{"stage":"tokenize","sets":{"train":{"games":800,"plies":64000,"positions":64800,"unique_moves":1024}}}"#,
+    );
+    let trial = trial(folder.path(), &rows())
+        .labelled("counts", label("corpus"), parse)
+        .labelled("counts", label("split"), split)
+        .labelled("counts", label("tokens"), tokens);
+    let report = run(trial).unwrap();
+    let drops = read(&report, "tables/drops.md");
+    assert_eq!(
+        lines(&drops, "corpus"),
+        [
+            "| corpus | read | 1,000 | 100.00 |",
+            "| corpus | kept | 900 | 90.00 |",
+            "| corpus | dropped: variant | 60 | 6.00 |",
+            "| corpus | dropped: short | 40 | 4.00 |",
+        ]
+    );
+    let splits = read(&report, "tables/table-01.md");
+    assert_eq!(
+        splits.lines().skip(6).collect::<Vec<_>>(),
+        [
+            "| Train and validation | split | 900 | 72,900 | 100.00 | – | 10,000,000 |",
+            "| Train | split | 800 | 64,800 | 88.89 | 95.00 | – |",
+            "| Validation | split | 100 | 8,100 | 11.11 | 5.00 | ≈ 0.5 |",
+            "| Held-out test | bins | 50 | 500 | – | – | 10,000 |",
+            "| Random-uniform test | bins | 50 | 500 | – | – | 10,000 |",
+        ]
+    );
+    let coverage = read(&report, "tables/table-03.md");
+    assert!(coverage.contains("| tokens (train) | 800 | 64,800 | 1,024 | 5.00 |"), "{coverage}");
+    assert!(coverage.contains("| Paper: train | 10,000,000 | – | 1,968 | 9.61 |"), "{coverage}");
+}
+
+#[test]
+fn parameter_counts_agree_with_the_papers() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = run(trial(folder.path(), &rows())).unwrap();
+    let table = read(&report, "tables/table-04.md");
+    assert_eq!(
+        table.lines().skip(6).collect::<Vec<_>>(),
+        [
+            "| Transformer | d32/l1 | 3,128,150 | 3.13 | – | – |",
+            "| Transformer | d128/l1 | 3,128,150 | 3.13 | 3.13 | 0.00 |",
+        ]
+    );
+}
+
+#[test]
+fn losses_that_are_not_finite_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = [
+        scored("d32/l1", 0, "random_uniform", [f64::INFINITY, 0.5, 0.1, 0.0], &[(0.5, 0.1)]),
+        scored("d32/l1", 1, "random_uniform", [0.5, 0.5, 0.1, 0.0], &[(0.5, 0.1)]),
+        scored("d64/l1", 0, "random_uniform", [f64::NAN, 0.5, 0.1, 0.0], &[(0.5, 0.1)]),
+        scored("d96/l1", 0, "random_uniform", [4.434e17, 0.5, 0.1, 0.0], &[(0.5, 0.1)]),
+    ];
+    let report = run(trial(folder.path(), &rows)).unwrap();
+    let table = read(&report, "tables/table-08.md");
+    assert!(lines(&table, "d32/l1")[0].contains("| inf | 50.00 ± 0.00 |"), "{table}");
+    assert!(lines(&table, "d64/l1")[0].contains("| NaN | 50.00 |"));
+    assert!(lines(&table, "d96/l1")[0].contains("| 4.43×10¹⁷ |"));
+    let csv = read(&report, "tables/table-08.csv");
+    assert!(lines(&csv, "d32/l1")[0].contains(",inf,"));
+    assert!(lines(&csv, "d64/l1")[0].contains(",nan,"));
+}
+
+#[test]
+fn what_was_not_run_does_not_break_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let only = [scored("d32/l1", 0, "my_shift", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)])];
+    let report = run(trial(folder.path(), &only)).unwrap();
+    let table = read(&report, "tables/table-08-my_shift.md");
+    assert!(table.contains("| Model | Size | Source | my\\_shift: Loss |"), "{table}");
+    assert!(table.contains("| Transformer | d32/l1 | this run | 0.500000 | 90.00 | 20.00 | 10.00 |"), "{table}");
+    assert!(!read(&report, "tables/table-08.md").contains("d32/l1"));
+    assert!(read(&report, "tables/table-01.md").contains("| Held-out test | bins | not run | not run |"));
+    assert!(report.join("tables/table-11-my_shift.csv").exists());
+    assert!(!report.join("tables/table-11-held_out.csv").exists());
+    assert!(!report.join("figures/learning-curves.svg").exists());
+    let index: serde_json::Value = serde_json::from_str(&read(&report, "tables/index.json")).unwrap();
+    for list in ["tables", "figures"] {
+        for entry in index[list].as_array().unwrap() {
+            for file in entry["files"].as_array().unwrap() {
+                assert!(report.join(file.as_str().unwrap()).exists(), "{file}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_stages_that_score_one_model_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = scored("d32/l1", 0, "held_out", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)]);
+    let second = Scored { label: first.label.replace("evaluation", "sequential"), ..first.clone() };
+    let report = run(trial(folder.path(), &[first, second])).unwrap();
+    let table = read(&report, "tables/table-08.md");
+    assert_eq!(lines(&table, "| d32/l1 | this run |").len(), 2, "{table}");
+    assert!(table.contains("Transformer (stage=sequential)"));
+}
+
+#[test]
+fn curves_become_a_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("curves");
+    let mut text = String::new();
+    for step in 1..=300 {
+        let loss = 3.0 / f64::from(step);
+        text += &format!("{{\"kind\":\"train\",\"step\":{step},\"loss\":{loss},\"learning_rate\":0.1,\"gradient_norm\":1}}\n");
+        if step % 100 == 0 {
+            text += &format!("{{\"kind\":\"validation\",\"step\":{step},\"loss\":{loss},\"labelwise\":0.1}}\n");
+        }
+    }
+    std::fs::write(&path, text).unwrap();
+    let trial = trial(folder.path(), &rows())
+        .labelled("curves", label("model[size=d32/l1,seed=0]"), &path)
+        .labelled("curves", label("model[size=d999/l1,seed=0]"), &path);
+    let report = run(trial).unwrap();
+    let svg = read(&report, "figures/learning-curves.svg");
+    // A model that was scored bears its name and colour, another its own coordinates.
+    assert!(svg.contains(">Transformer d32/l1</text>") && svg.contains(">size=d999/l1</text>"), "{svg}");
+    assert_eq!(svg.matches("step 100, loss 0.030000").count(), 2);
+    assert_eq!(svg.matches("class=\"curve\"").count(), 4 + 2, "two runs in two panels and two legend entries");
+}
+
+#[test]
+fn hostile_text_reaches_no_file_unescaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = "<script>alert('x\")</script>|`a`&\u{202e}\n";
+    let mut row = scored("d32/l1", 0, "held_out", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2), (0.8, 0.1)]);
+    row.label = format!("evaluation[size={hostile},variant={hostile}]");
+    row.family = hostile.into();
+    row.size = hostile.into();
+    row.test = hostile.into();
+    let counts = folder.path().join("counts");
+    let dropped = serde_json::json!({"stage": "parse", "read": 2, "kept": 1, "dropped": {hostile: 1}});
+    std::fs::write(&counts, dropped.to_string()).unwrap();
+    let curves = folder.path().join("curves");
+    std::fs::write(&curves, "{\"kind\":\"validation\",\"step\":1,\"loss\":1}\n{\"kind\":\"train\",\"step\":1,\"loss\":1}\n").unwrap();
+    let trial = trial(folder.path(), &[row])
+        .labelled("counts", Label::stage(hostile), counts)
+        .labelled("curves", Label { stage: "m".into(), coordinates: vec![("x".into(), hostile.into())] }, curves)
+        .with("title", Value::Text(hostile.into()));
+    let report = run(trial).unwrap();
+    for (name, bytes) in files(&report) {
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(!text.contains('\u{202e}'), "{}", name.display());
+        if name.extension().is_some_and(|extension| extension == "html") {
+            assert_eq!(text.matches("<script>").count(), 1, "only our own script");
+            assert!(text.contains("&#60;script&#62;alert(&#39;x&#34;)"), "{text}");
+        } else if name.extension().is_none_or(|extension| extension != "csv" && extension != "json") {
+            assert!(!text.contains("<script>") && !text.contains("alert('x\")<"), "{}", name.display());
+        }
+    }
+    let drops = read(&report, "tables/drops.csv");
+    let quoted = "\"<script>alert('x\"\")</script>|`a`&\u{fffd}\u{fffd}\"";
+    assert!(drops.contains(quoted) && drops.lines().count() == 4, "{drops}");
+}
+
+#[test]
+fn the_page_needs_nothing_from_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = run(trial(folder.path(), &rows())).unwrap();
+    let page = read(&report, "index.html");
+    for outside in ["http:", "https:", "//", "@import", "url("] {
+        // The one script's comment lines begin with two slashes.
+        let found = page.lines().find(|line| line.contains(outside) && !line.trim_start().starts_with("//"));
+        assert_eq!(found, None, "{outside}");
+    }
+    // Every file that the page links to is there.
+    for part in page.split("href=\"").skip(1) {
+        let target = part.split('"').next().unwrap();
+        if !target.starts_with('#') && !target.starts_with("data:") {
+            assert!(report.join(target).exists(), "{target}");
+        }
+    }
+    // What helps readers who do not see the page.
+    assert_eq!(page.matches("<table>").count(), page.matches("<caption id=").count());
+    assert_eq!(page.matches("role=\"img\"").count(), page.matches("<svg").count());
+    assert!(page.contains("<html lang=\"en\">") && page.contains("<th scope=\"col\""));
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).map(|part| part.split('"').next().unwrap()).collect();
+    let number = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), number, "an id stands twice");
+}
+
+#[test]
+fn equal_bins_make_equal_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = files(&run(trial(folder.path(), &rows()).cores(1)).unwrap());
+    let mut turned = rows();
+    turned.reverse();
+    assert!(first == files(&run(trial(folder.path(), &turned).cores(2)).unwrap()));
+    assert!(first.len() > 10);
+}
+
+#[test]
+fn bins_that_hold_nothing_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = run(trial(folder.path(), &[])).unwrap_err().message;
+    assert!(message.ends_with("overall.parquet has no rows: nothing was scored"), "{message}");
+    let bins = folder.path().join("bins");
+    std::fs::write(bins.join("overall.parquet"), "no Parquet").unwrap();
+    let message = run(Trial::new(folder.path().join("trial")).input("bins", &bins)).unwrap_err().message;
+    assert!(message.contains("overall.parquet is no readable Parquet file"), "{message}");
+    std::fs::remove_file(bins.join("overall.parquet")).unwrap();
+    let message = run(Trial::new(folder.path().join("trial")).input("bins", &bins)).unwrap_err().message;
+    assert!(message.starts_with("cannot open"), "{message}");
+}
