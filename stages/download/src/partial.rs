@@ -1,0 +1,195 @@
+//! What has arrived of a file, kept so that an interrupted download goes on where it was.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Context, Failure};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::checksum::Checksum;
+
+/// Version of [`Stamp`]; another one means to begin anew.
+const VERSION: u32 = 1;
+
+/// `stamp.json` beside `part`: which file the bytes belong to, and how many of them are safe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Stamp {
+    version: u32,
+    url: String,
+    /// The server's name for these bytes: a strong `ETag`, else `Last-Modified`. Without one they cannot be continued.
+    validator: Option<String>,
+    /// Length of the whole file, if known.
+    total: Option<u64>,
+    /// So many bytes were on the disk when this was written; what lies beyond may not survive a loss of power, and
+    /// is thrown away.
+    safe: u64,
+}
+
+/// The file as far as it has arrived.
+pub struct Partial {
+    folder: PathBuf,
+    file: File,
+    stamp: Stamp,
+    length: u64,
+    hasher: Sha256,
+    checkpoint: u64,
+}
+
+impl Partial {
+    /// What `folder` holds of `url`; nothing, if what lies there belongs to something else or cannot be continued.
+    /// Bytes are made safe after each `checkpoint` of them.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written.
+    pub fn open(context: &Context, folder: &Path, url: &str, checkpoint: u64) -> Result<Self, Failure> {
+        let path = folder.join("part");
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(&path).map_err(|error| Failure::io("open", &path, error))?;
+        let fresh = Stamp { version: VERSION, url: url.to_owned(), validator: None, total: None, safe: 0 };
+        let folder = folder.to_owned();
+        let mut partial = Partial { folder, file, stamp: fresh, length: 0, hasher: Sha256::new(), checkpoint };
+        match partial.earlier()? {
+            Some(stamp) => {
+                context.doing("looking at what has arrived before");
+                partial.stamp = stamp;
+                partial.rehash(context)?;
+            }
+            None => partial.forget()?,
+        }
+        Ok(partial)
+    }
+
+    /// The stamp that lies in the folder, if it is for this URL and its bytes are there.
+    fn earlier(&self) -> Result<Option<Stamp>, Failure> {
+        let path = self.folder.join("stamp.json");
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Failure::io("read", &path, error)),
+        };
+        let length = self.file.metadata().map_err(|error| self.cannot("read", error))?.len();
+        Ok(serde_json::from_slice(&text).ok().filter(|stamp: &Stamp| {
+            let complete = stamp.total == Some(stamp.safe);
+            stamp.version == VERSION
+                && stamp.url == self.stamp.url
+                && (stamp.validator.is_some() || complete)
+                && stamp.safe <= length
+        }))
+    }
+
+    /// Sums up the safe bytes and stands behind the last of them.
+    fn rehash(&mut self, context: &Context) -> Result<(), Failure> {
+        let mut piece = vec![0; 1 << 20];
+        while self.length < self.stamp.safe {
+            context.check_cancelled()?;
+            let wanted = piece.len().min((self.stamp.safe - self.length) as usize);
+            self.file.read_exact(&mut piece[..wanted]).map_err(|error| self.cannot("read", error))?;
+            self.hasher.update(&piece[..wanted]);
+            self.length += wanted as u64;
+            context.progress(self.length, self.stamp.total, "bytes");
+        }
+        self.file.set_len(self.length).map_err(|error| self.cannot("cut", error))
+    }
+
+    fn cannot(&self, what: &str, error: std::io::Error) -> Failure {
+        Failure::io(what, &self.folder.join("part"), error)
+    }
+
+    /// How many bytes have arrived.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Length of the whole file, if known.
+    pub fn total(&self) -> Option<u64> {
+        self.stamp.total
+    }
+
+    /// Whether every byte has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.stamp.total == Some(self.length)
+    }
+
+    /// The server's name for the bytes, if there are some that can be continued.
+    pub fn validator(&self) -> Option<&str> {
+        self.stamp.validator.as_deref().filter(|_| self.length > 0)
+    }
+
+    /// Throws away what has arrived.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn forget(&mut self) -> Result<(), Failure> {
+        self.begin(None, None)
+    }
+
+    /// Throws away what has arrived, for the beginning of a file of `total` bytes that the server calls `validator`.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn begin(&mut self, validator: Option<String>, total: Option<u64>) -> Result<(), Failure> {
+        self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0))).map_err(|error| self.cannot("cut", error))?;
+        self.length = 0;
+        self.hasher = Sha256::new();
+        self.stamp = Stamp { validator, total, safe: 0, ..self.stamp.clone() };
+        self.write_stamp()
+    }
+
+    /// Notes that the whole file has `total` bytes.
+    pub fn expect(&mut self, total: u64) {
+        self.stamp.total = Some(total);
+    }
+
+    /// Adds the next bytes.
+    ///
+    /// # Errors
+    /// The disk refuses: it may be full.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(bytes).map_err(|error| self.cannot("write", error))?;
+        self.hasher.update(bytes);
+        self.length += bytes.len() as u64;
+        if self.length - self.stamp.safe >= self.checkpoint { self.save() } else { Ok(()) }
+    }
+
+    /// Makes what has arrived safe against the loss of power.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn save(&mut self) -> Result<(), Failure> {
+        self.file.sync_data().map_err(|error| self.cannot("save", error))?;
+        self.stamp.safe = self.length;
+        self.write_stamp()
+    }
+
+    /// In one step, so that there is always a whole stamp.
+    fn write_stamp(&self) -> Result<(), Failure> {
+        let (path, temporary) = (self.folder.join("stamp.json"), self.folder.join("stamp.json.new"));
+        let text = serde_json::to_vec(&self.stamp).map_err(|error| Failure::internal(error.to_string()))?;
+        let write = || {
+            let mut file = File::create(&temporary)?;
+            file.write_all(&text)?;
+            file.sync_data()?;
+            std::fs::rename(&temporary, &path)
+        };
+        write().map_err(|error| Failure::io("write", &path, error))
+    }
+
+    /// The sum of what has arrived.
+    pub fn checksum(&self) -> Checksum {
+        Checksum::of(self.hasher.clone())
+    }
+
+    /// Moves the file to `output`.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn finish(self, output: &Path) -> Result<(), Failure> {
+        self.file.sync_all().map_err(|error| self.cannot("save", error))?;
+        std::fs::rename(self.folder.join("part"), output).map_err(|error| Failure::io("move the download to", output, error))?;
+        let stamp = self.folder.join("stamp.json");
+        std::fs::remove_file(&stamp).map_err(|error| Failure::io("remove", &stamp, error))
+    }
+}

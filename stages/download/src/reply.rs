@@ -1,0 +1,159 @@
+//! What the head of a server's answer means for a download.
+
+use std::time::Duration;
+
+use ureq::Body;
+use ureq::http::{HeaderMap, Response};
+
+/// What to do with an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The body is the file from its beginning.
+    Whole {
+        /// How to know these bytes again: a strong `ETag`, else `Last-Modified`.
+        validator: Option<String>,
+        /// Where the body ends.
+        end: End,
+    },
+    /// The body is the file from byte `start` on.
+    Rest {
+        /// Number of the body's first byte.
+        start: u64,
+        /// Length of the whole file, if told.
+        total: Option<u64>,
+        /// Where the body ends.
+        end: End,
+    },
+    /// What has arrived is of no use to the server: begin anew.
+    Outdated,
+    /// Try again later.
+    Later {
+        /// Status code and its meaning.
+        status: String,
+        /// The server's own idea of when.
+        after: Option<Duration>,
+    },
+    /// There is no use in trying again.
+    Refused(String),
+}
+
+/// How one knows that a body is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// So many bytes.
+    Length(u64),
+    /// The transfer coding says so.
+    Chunks,
+    /// The connection closes: nothing tells the end from a cut.
+    Close,
+}
+
+/// Reads the head of an answer.
+pub fn read(response: &Response<Body>) -> Reply {
+    let headers = response.headers();
+    let status = response.status();
+    match status.as_u16() {
+        200 | 206 if text(headers, "content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) => {
+            Reply::Refused("the server changes the bytes on the way (Content-Encoding)".into())
+        }
+        200 => Reply::Whole { validator: validator(headers), end: end(headers) },
+        206 => match text(headers, "content-range").and_then(range) {
+            Some((start, total)) => Reply::Rest { start, total, end: end(headers) },
+            None => Reply::Outdated,
+        },
+        416 => Reply::Outdated,
+        408 | 425 | 429 | 500..=599 => {
+            let after = text(headers, "retry-after").and_then(|seconds| seconds.trim().parse().ok());
+            Reply::Later { status: format!("the server answers {status}"), after: after.map(Duration::from_secs) }
+        }
+        _ => Reply::Refused(format!("the server answers {status}")),
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn validator(headers: &HeaderMap) -> Option<String> {
+    let strong = text(headers, "etag").filter(|tag| !tag.starts_with("W/"));
+    strong.or(text(headers, "last-modified")).map(str::to_owned)
+}
+
+fn end(headers: &HeaderMap) -> End {
+    let chunked = text(headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
+    match text(headers, "content-length").and_then(|length| length.trim().parse().ok()) {
+        _ if chunked => End::Chunks,
+        Some(length) => End::Length(length),
+        None => End::Close,
+    }
+}
+
+/// `bytes 5-9/10` or `bytes 5-9/*`: the first byte and the length of the whole.
+fn range(value: &str) -> Option<(u64, Option<u64>)> {
+    let (span, total) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = span.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let total = match total.trim() {
+        "*" => None,
+        length => Some(length.parse().ok()?),
+    };
+    (first <= last && total.is_none_or(|total| last < total)).then_some((first, total))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(status: u16, headers: &[(&str, &str)], expected: Reply) {
+        let mut response = Response::builder().status(status);
+        for (name, value) in headers {
+            response = response.header(*name, *value);
+        }
+        assert_eq!(read(&response.body(Body::builder().data("")).unwrap()), expected, "{status} {headers:?}");
+    }
+
+    #[test]
+    fn a_whole_file_is_known_by_its_strong_tag_or_its_date() {
+        let whole = |validator: Option<&str>, end| Reply::Whole { validator: validator.map(str::to_owned), end };
+        check(200, &[("ETag", "\"a\""), ("Content-Length", "5")], whole(Some("\"a\""), End::Length(5)));
+        let date = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
+        check(200, &[("ETag", "W/\"a\""), date], whole(Some(date.1), End::Close));
+        check(200, &[("Transfer-Encoding", "chunked"), ("Content-Length", "5")], whole(None, End::Chunks));
+    }
+
+    #[test]
+    fn a_part_says_where_it_begins() {
+        let rest = |total, end| Reply::Rest { start: 5, total, end };
+        check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), End::Close));
+        check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, End::Length(5)));
+        for nonsense in ["bytes 5-9", "bytes 9-5/10", "bytes 5-10/10", "bytes */10", "5-9/10", "bytes 5-9/99999999999999999999"] {
+            check(206, &[("Content-Range", nonsense)], Reply::Outdated);
+        }
+        check(206, &[], Reply::Outdated);
+        check(416, &[], Reply::Outdated);
+    }
+
+    #[test]
+    fn some_statuses_pass_and_some_do_not() {
+        let later = |status: &str, after: Option<u64>| Reply::Later {
+            status: format!("the server answers {status}"),
+            after: after.map(Duration::from_secs),
+        };
+        check(503, &[("Retry-After", "7")], later("503 Service Unavailable", Some(7)));
+        check(429, &[("Retry-After", "Tue, 01 Apr 2025 00:00:00 GMT")], later("429 Too Many Requests", None));
+        check(404, &[], Reply::Refused("the server answers 404 Not Found".into()));
+        let changed = "the server changes the bytes on the way (Content-Encoding)";
+        check(200, &[("Content-Encoding", "gzip")], Reply::Refused(changed.into()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_content_range_is_misread(text in "(bytes )?[0-9*/ -]{0,24}") {
+            if let Some((first, Some(total))) = range(&text) {
+                prop_assert!(first < total);
+            }
+        }
+    }
+}
