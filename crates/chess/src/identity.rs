@@ -20,22 +20,23 @@ impl IdKey {
 
     /// Appends the id of the game played at `site` to `out`: `cwm_` and the first 24 hexadecimal digits of
     /// HMAC-SHA256(key, site), white space around the site aside.
-    pub fn write_id(&self, site: &str, out: &mut Vec<u8>) {
+    pub fn write_id(&self, site: &str, out: &mut String) {
         let mut keyed = self.0.clone();
         keyed.update(site.trim().as_bytes());
         let digest = keyed.finalize().into_bytes();
-        out.extend_from_slice(b"cwm_");
+        out.push_str("cwm_");
         for byte in &digest[..12] {
-            out.push(b"0123456789abcdef"[usize::from(byte >> 4)]);
-            out.push(b"0123456789abcdef"[usize::from(byte & 15)]);
+            for digit in [byte >> 4, byte & 15] {
+                out.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+            }
         }
     }
 
     /// The same as text of its own.
     pub fn id(&self, site: &str) -> String {
-        let mut id = Vec::with_capacity(28);
+        let mut id = String::with_capacity(28);
         self.write_id(site, &mut id);
-        String::from_utf8_lossy(&id).into_owned()
+        id
     }
 }
 

@@ -1,1 +1,59 @@
-//! stub
+//! The stage `parse`: PGN text into replayed games, on all cores, in constant memory.
+//!
+//! It decides which games belong to the corpus and what they are called. It must not know of tokens, labels, splits or
+//! how its input was made.
+
+mod config;
+mod harvest;
+mod ledger;
+mod pipeline;
+mod rules;
+mod run;
+
+use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+
+use config::Config;
+
+/// The stage `parse`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parse;
+
+impl Stage for Parse {
+    fn kind(&self) -> &'static str {
+        "parse"
+    }
+
+    fn about(&self) -> &'static str {
+        "Reads games from PGN, keeps those that follow the rules, and gives each its id."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![Input::one("pgn", Format::PGN, "The games: one file, plain or compressed with zstd.")]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::folder("games", Format::GAMES, "The kept games in the order of the file."),
+            Output::file("counts", Format::COUNTS, "json", "How many games were read, kept, and dropped for what."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<Fault> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs { cpu: None, gpu: 0.0, memory: 256 << 20 }
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,48 @@
-//! stub
+//! The stage `split`: games into train and validation, by the bucket of their id.
+//!
+//! It looks at ids alone; it must not know what the games hold.
+
+mod config;
+mod run;
+
+use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+
+use config::Config;
+
+/// The stage `split`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Split;
+
+impl Stage for Split {
+    fn kind(&self) -> &'static str {
+        "split"
+    }
+
+    fn about(&self) -> &'static str {
+        "Puts each game into train or validation by the MD5 of its id, whatever other games there are."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![Input::one("games", Format::GAMES, "The games to split.")]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::folder("train", Format::GAMES, "The games of the other buckets, in their order."),
+            Output::folder("validation", Format::GAMES, "The games of the first buckets, in their order."),
+            Output::file("counts", Format::COUNTS, "json", "How many games and plies each part has."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<Fault> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}

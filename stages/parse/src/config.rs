@@ -1,0 +1,35 @@
+//! What `parse` takes.
+
+use cwm_contract::{Fault, Secret, Type, parameters};
+
+parameters! {
+    /// Which games are kept, and what they are called.
+    pub struct Config {
+        /// A game is kept if it has at least twice as many plies.
+        pub min_fullmoves: u32 = 10,
+        /// `hmac`: ids are made from the Site tag with the id key. `site`: the Site tag is the id, for generated games.
+        pub ids: String = "hmac".into(), kind = Type::Choice(&["hmac", "site"]),
+        /// The file that holds the id key; else the environment variable CHESS_WORLD_MODEL_ID_KEY; else the public key.
+        pub id_key_file: Secret = Secret { file: None }, kind = Type::Secret { env: "CHESS_WORLD_MODEL_ID_KEY", public: "cwm-public-key" },
+        /// Stop after so many kept games, in the order of the file; it is an error if there are fewer.
+        pub limit: Option<u64> = None,
+        /// What to do with a game that is faulty (an illegal move, broken text): leave it out, or fail.
+        pub on_error: String = "drop".into(), kind = Type::Choice(&["drop", "fail"]),
+        /// Games in one file of the output, at most.
+        pub shard_games: u64 = 1_000_000,
+    }
+}
+
+impl Config {
+    /// What is wrong with these values beyond their types.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if self.limit == Some(0) {
+            faults.push(Fault::new("limit", "must be at least 1"));
+        }
+        if self.shard_games == 0 {
+            faults.push(Fault::new("shard_games", "must be at least 1"));
+        }
+        faults
+    }
+}

@@ -1,0 +1,89 @@
+//! What was read from one block: the kept games in columns, and what became of every game.
+
+use cwm_chess::GameRow;
+use cwm_chess::pgn::Block;
+
+use crate::rules::{Drop, Rules};
+
+/// The games of one block. Its memory is used again for the next.
+#[derive(Default)]
+pub struct Harvest {
+    moves: Vec<u16>,
+    texts: String,
+    kept: Vec<Ends>,
+    /// The games that are not kept, each with its place in the block.
+    dropped: Vec<(usize, Drop)>,
+    games: usize,
+}
+
+/// Where one kept game's columns end.
+struct Ends {
+    moves: usize,
+    id: usize,
+    site: usize,
+    result: usize,
+}
+
+/// What became of a game.
+pub enum Verdict<'a> {
+    /// It is kept; its `index` is to be set.
+    Kept(GameRow<'a>),
+    /// It is not.
+    Dropped(&'a Drop),
+}
+
+impl Harvest {
+    /// Reads all games of a block, in place of what was held before.
+    pub fn gather(&mut self, block: &Block, rules: &Rules) {
+        self.moves.clear();
+        self.texts.clear();
+        self.kept.clear();
+        self.dropped.clear();
+        self.games = 0;
+        for game in block.games() {
+            let before = self.moves.len();
+            if let Err(drop) = rules.judge(game, self) {
+                self.moves.truncate(before);
+                self.dropped.push((self.games, drop));
+            }
+            self.games += 1;
+        }
+    }
+
+    /// Where the moves of the game under way are appended.
+    pub fn moves(&mut self) -> &mut Vec<u16> {
+        &mut self.moves
+    }
+
+    /// Keeps the game whose moves were appended.
+    pub fn keep(&mut self, site: &str, result: &str, write_id: impl FnOnce(&mut String)) {
+        write_id(&mut self.texts);
+        let id = self.texts.len();
+        self.texts.push_str(site);
+        let site = self.texts.len();
+        self.texts.push_str(result);
+        self.kept.push(Ends { moves: self.moves.len(), id, site, result: self.texts.len() });
+    }
+
+    /// What became of each game, in their order.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict<'_>> {
+        let mut dropped = self.dropped.iter().peekable();
+        let mut kept = self.kept.iter();
+        let (mut moves, mut texts) = (0, 0);
+        (0..self.games).map_while(move |game| {
+            if let Some((_, drop)) = dropped.next_if(|(place, _)| *place == game) {
+                return Some(Verdict::Dropped(drop));
+            }
+            let ends = kept.next()?;
+            let row = GameRow {
+                index: 0,
+                id: &self.texts[texts..ends.id],
+                site: &self.texts[ends.id..ends.site],
+                result: &self.texts[ends.site..ends.result],
+                moves: &self.moves[moves..ends.moves],
+            };
+            (moves, texts) = (ends.moves, ends.result);
+            Some(Verdict::Kept(row))
+        })
+    }
+}

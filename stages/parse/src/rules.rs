@@ -1,0 +1,175 @@
+//! Which games belong to the corpus, and why the others do not.
+
+use cwm_chess::IdKey;
+use cwm_chess::pgn::{BrokenText, GameText, SanFault, Tags, read_moves};
+
+use crate::harvest::Harvest;
+
+/// Why a game is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// Fewer plies than wanted.
+    Short,
+    /// Not played by the rules of standard chess.
+    Variant,
+    /// Not begun from the initial position.
+    SetUpPosition,
+    /// A move of the main line is illegal.
+    IllegalMove,
+    /// A move of the main line can be read as several.
+    AmbiguousMove,
+    /// A word of the main line is not notation of a move.
+    UnreadableMove,
+    /// A player passes.
+    NullMove,
+    /// The text is not UTF-8.
+    NotUtf8,
+    /// The Site tag, which names the game, is empty (or absent, where it is the id).
+    NoSite,
+    /// A comment does not end.
+    UnterminatedComment,
+    /// The text is longer than any game's.
+    TooLong,
+}
+
+impl Reason {
+    /// All reasons.
+    pub const ALL: [Reason; 11] = [
+        Reason::Short,
+        Reason::Variant,
+        Reason::SetUpPosition,
+        Reason::IllegalMove,
+        Reason::AmbiguousMove,
+        Reason::UnreadableMove,
+        Reason::NullMove,
+        Reason::NotUtf8,
+        Reason::NoSite,
+        Reason::UnterminatedComment,
+        Reason::TooLong,
+    ];
+
+    /// Its name in `counts`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Short => "short",
+            Reason::Variant => "variant",
+            Reason::SetUpPosition => "setup_position",
+            Reason::IllegalMove => "illegal_move",
+            Reason::AmbiguousMove => "ambiguous_move",
+            Reason::UnreadableMove => "unreadable_move",
+            Reason::NullMove => "null_move",
+            Reason::NotUtf8 => "not_utf8",
+            Reason::NoSite => "no_site",
+            Reason::UnterminatedComment => "unterminated_comment",
+            Reason::TooLong => "too_long",
+        }
+    }
+
+    /// Whether the game is faulty, rather than sound and not wanted.
+    pub fn is_fault(self) -> bool {
+        !matches!(self, Reason::Short | Reason::Variant | Reason::SetUpPosition)
+    }
+}
+
+/// A game that is not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// Why.
+    pub reason: Reason,
+    /// Byte of the text where that is seen.
+    pub offset: u64,
+    /// What is seen there, where that helps.
+    pub seen: Option<Box<str>>,
+}
+
+/// How ids are made.
+pub enum Ids {
+    /// With a key from the site.
+    Hmac(IdKey),
+    /// The site itself.
+    Site,
+}
+
+/// The rules that are followed.
+pub struct Rules {
+    /// Fewest plies of a kept game.
+    pub min_plies: usize,
+    /// How ids are made.
+    pub ids: Ids,
+}
+
+const INITIAL_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+impl Rules {
+    /// Reads one game; adds it to `harvest` if it is kept.
+    pub fn judge(&self, game: GameText<'_>, harvest: &mut Harvest) -> Result<(), Drop> {
+        let drop = |reason, at: usize| Drop { reason, offset: game.offset + at as u64, seen: None };
+        match game.broken {
+            Some(BrokenText::UnterminatedComment) => return Err(drop(Reason::UnterminatedComment, game.text.len())),
+            Some(BrokenText::TooLong) => return Err(drop(Reason::TooLong, 0)),
+            None => {}
+        }
+        let text = std::str::from_utf8(game.text).map_err(|error| drop(Reason::NotUtf8, error.valid_up_to()))?;
+        let (tags, movetext) = Tags::read(&game, text);
+        if let Some(reason) = unwanted(&tags) {
+            return Err(drop(reason, 0));
+        }
+        let (named, plies) = self.read_moves(&game, text, movetext, harvest)?;
+        if plies < self.min_plies {
+            return Err(drop(Reason::Short, 0));
+        }
+        let site = match (tags.site.map(str::trim), &self.ids) {
+            (Some(""), _) | (None, Ids::Site) => return Err(drop(Reason::NoSite, 0)),
+            // The paper's code takes a missing Site for the standard's `?`.
+            (site, _) => site.unwrap_or("?"),
+        };
+        let result = tags.result.filter(|&result| result != "*").or(named).unwrap_or("*");
+        harvest.keep(site, result, |id| match &self.ids {
+            Ids::Hmac(key) => key.write_id(site, id),
+            Ids::Site => id.push_str(site),
+        });
+        Ok(())
+    }
+
+    /// Reads the movetext, which begins at byte `movetext` of the game's text; returns the result that it names and how
+    /// many plies it has.
+    fn read_moves(
+        &self,
+        game: &GameText<'_>,
+        text: &str,
+        movetext: usize,
+        harvest: &mut Harvest,
+    ) -> Result<(Option<&'static str>, usize), Drop> {
+        let moves = harvest.moves();
+        let before = moves.len();
+        match read_moves(&game.text[movetext..], game.line_end, moves) {
+            Ok(named) => Ok((named, moves.len() - before)),
+            Err(fault) => {
+                let reason = match fault.fault {
+                    SanFault::Illegal => Reason::IllegalMove,
+                    SanFault::Ambiguous => Reason::AmbiguousMove,
+                    SanFault::Unreadable => Reason::UnreadableMove,
+                    SanFault::Null => Reason::NullMove,
+                };
+                let word = text.get(movetext + fault.start..movetext + fault.end).unwrap_or_default();
+                let word: String = word.chars().take(20).collect();
+                let seen = format!("`{}` at ply {}", word.escape_debug(), fault.plies + 1);
+                let offset = game.offset + (movetext + fault.start) as u64;
+                Err(Drop { reason, offset, seen: Some(seen.into()) })
+            }
+        }
+    }
+}
+
+fn unwanted(tags: &Tags<'_>) -> Option<Reason> {
+    let from_position = match tags.variant.map(|variant| variant.trim().to_ascii_lowercase()).as_deref() {
+        None | Some("standard" | "chess" | "classical" | "normal") => false,
+        Some("from position") => true,
+        Some(_) => return Some(Reason::Variant),
+    };
+    let set_up = match tags.fen {
+        Some(fen) => fen.trim() != INITIAL_FEN,
+        None => from_position || tags.set_up.is_some_and(|set_up| set_up.trim() == "1"),
+    };
+    set_up.then_some(Reason::SetUpPosition)
+}

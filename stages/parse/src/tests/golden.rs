@@ -1,0 +1,53 @@
+//! What the paper's own code keeps.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt16Type, UInt32Type};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// One row of `golden/kept.parquet`.
+#[derive(Clone, Debug)]
+pub struct GoldenGame {
+    pub file: String,
+    pub site: String,
+    pub kept: bool,
+    pub reason: String,
+    pub plies: usize,
+    pub id: String,
+    pub result: String,
+    /// Of kept games.
+    pub bucket: Option<u64>,
+    pub split: String,
+}
+
+/// All rows in order.
+pub fn kept(shared: &Path) -> Vec<GoldenGame> {
+    let file = File::open(shared.join("golden/kept.parquet")).unwrap();
+    let mut games = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+        let batch = batch.unwrap();
+        let text = |name: &str, row: usize| {
+            let column = batch.column_by_name(name).unwrap().as_string::<i32>();
+            if column.is_null(row) { String::new() } else { column.value(row).to_owned() }
+        };
+        let plies = batch.column_by_name("plies").unwrap().as_primitive::<UInt32Type>();
+        let buckets = batch.column_by_name("bucket").unwrap().as_primitive::<UInt16Type>();
+        for row in 0..batch.num_rows() {
+            games.push(GoldenGame {
+                file: text("file", row),
+                site: text("site", row),
+                kept: batch.column_by_name("kept").unwrap().as_boolean().value(row),
+                reason: text("reason", row),
+                plies: plies.value(row) as usize,
+                id: text("id", row),
+                result: text("result", row),
+                bucket: buckets.is_valid(row).then(|| buckets.value(row).into()),
+                split: text("split", row),
+            });
+        }
+    }
+    games
+}

@@ -1,0 +1,31 @@
+//! What `split` takes.
+
+use cwm_contract::{Fault, parameters};
+
+parameters! {
+    /// How many buckets there are, and which of them are for validation.
+    pub struct Config {
+        /// Number of buckets.
+        pub buckets: u64 = 10_000,
+        /// A game is for validation if its bucket is below this: 50 of 10,000 is half a percent.
+        pub validation: u64 = 50,
+        /// Games in one file of the outputs, at most.
+        pub shard_games: u64 = 1_000_000,
+    }
+}
+
+impl Config {
+    /// What is wrong with these values beyond their types.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if self.buckets == 0 {
+            faults.push(Fault::new("buckets", "must be at least 1"));
+        } else if self.validation > self.buckets {
+            faults.push(Fault::new("validation", format!("must be at most `buckets`, which is {}", self.buckets)));
+        }
+        if self.shard_games == 0 {
+            faults.push(Fault::new("shard_games", "must be at least 1"));
+        }
+        faults
+    }
+}

@@ -1,0 +1,18 @@
+//! What `tokenize` takes.
+
+use cwm_contract::{Fault, parameters};
+
+parameters! {
+    /// How the datasets are laid out.
+    pub struct Config {
+        /// Games in one file of the outputs, at most.
+        pub shard_games: u64 = 1_000_000,
+    }
+}
+
+impl Config {
+    /// What is wrong with these values beyond their types.
+    pub fn faults(&self) -> Vec<Fault> {
+        if self.shard_games == 0 { vec![Fault::new("shard_games", "must be at least 1")] } else { Vec::new() }
+    }
+}

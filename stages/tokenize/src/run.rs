@@ -1,0 +1,75 @@
+//! The run of `tokenize`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cwm_chess::{DatasetRow, DatasetWriter, GameRow, Games};
+use cwm_contract::{Context, Failure};
+use cwm_encoding::{PlainMove, START};
+use serde_json::{Value, json};
+
+use crate::SETS;
+use crate::config::Config;
+use crate::vocabulary::Vocabulary;
+
+/// Games between two looks at the cancellation.
+const STRIDE: usize = 4096;
+
+/// Reads the sets that are given and writes a dataset for each, and `counts`.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let mut counts = BTreeMap::new();
+    for (input, output) in SETS {
+        if let Some(folder) = context.optional_input(input) {
+            context.doing(format!("{output}: writing tokens"));
+            counts.insert(output, tokenize(context, folder, context.output(output)?, config.shard_games)?);
+        }
+    }
+    if counts.is_empty() {
+        return Err(Failure::input("tokenize has no games to work on").hint("give it `games`, `train` or `validation`"));
+    }
+    let counts = BTreeMap::from([("stage", json!("tokenize")), ("sets", json!(counts))]);
+    fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
+    Ok(())
+}
+
+/// Writes one dataset; returns its counts.
+fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) -> Result<Value, Failure> {
+    let games = Games::open(input)?;
+    let mut writer = DatasetWriter::create(output, shard_games)?;
+    let mut vocabulary = Vocabulary::new();
+    let mut tokens = Vec::new();
+    let mut plies = 0;
+    let total = games.len() as u64;
+    for (done, game) in games.iter().enumerate() {
+        if done % STRIDE == 0 {
+            context.check_cancelled()?;
+            context.progress(done as u64, Some(total), "games");
+        }
+        write_tokens(&game, &mut tokens).map_err(|wrong| {
+            Failure::input(format!("game {done} ({}) of {} {wrong}", game.id, input.display()))
+        })?;
+        tokens[1..].iter().for_each(|&token| vocabulary.add(token));
+        plies += game.moves.len() as u64;
+        writer.push(DatasetRow { index: game.index, id: game.id, tokens: &tokens, result: game.result })?;
+    }
+    writer.finish()?;
+    context.progress(total, Some(total), "games");
+    Ok(json!(BTreeMap::from([
+        ("games", total),
+        ("plies", plies),
+        ("positions", plies + total),
+        ("unique_moves", vocabulary.len()),
+    ])))
+}
+
+/// Replaces `tokens` by START and the game's moves; else says which move is none.
+fn write_tokens(game: &GameRow<'_>, tokens: &mut Vec<u16>) -> Result<(), String> {
+    tokens.clear();
+    tokens.push(START);
+    for (ply, &packed) in (1..).zip(game.moves) {
+        let plain = PlainMove::from_packed(packed).ok_or_else(|| format!("has no move at ply {ply} but {packed:#06x}"))?;
+        tokens.push(plain.token());
+    }
+    Ok(())
+}
