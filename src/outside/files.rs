@@ -206,7 +206,3 @@ fn read_block(file: &mut File, block: &mut [u8]) -> std::io::Result<usize> {
     }
     Ok(filled)
 }
-
-#[cfg(test)]
-#[path = "tests.rs"]
-mod tests;

@@ -6,6 +6,8 @@
 mod cache;
 mod files;
 mod stat;
+#[cfg(test)]
+mod tests;
 
 pub use files::{Clock, Files, SystemClock};
 pub use stat::{Snapshot, Stat};

@@ -37,8 +37,6 @@ pub struct NewAction {
     pub outputs: BTreeMap<String, NewOutput>,
     /// Why it ran, in words, one cause a line.
     pub cause: Vec<String>,
-    /// Why it ran, one cause a line.
-    pub cause: Vec<String>,
     /// Figures that the stage told.
     pub metrics: BTreeMap<String, f64>,
     /// The stage's log, a file in its work folder; it is moved into the store.
@@ -127,7 +125,6 @@ impl Store {
             label: action.label,
             components: action.components,
             outputs,
-            cause: action.cause,
             cause: action.cause,
             metrics: action.metrics,
             log,

@@ -36,8 +36,9 @@ pub(crate) enum Step {
     Remove,
 }
 
+/// Is asked before each step, with the path and, where a file gets its name, what it was called before.
 #[cfg(test)]
-pub(crate) type Hook = std::sync::Arc<dyn Fn(Step, &Path) -> io::Result<()> + Send + Sync>;
+pub(crate) type Hook = std::sync::Arc<dyn Fn(Step, &Path, Option<&Path>) -> io::Result<()> + Send + Sync>;
 
 /// The disk, as the store changes it.
 #[derive(Clone, Default)]
@@ -48,14 +49,14 @@ pub(crate) struct Disk {
 
 impl Disk {
     #[cfg(test)]
-    fn before(&self, step: Step, path: &Path) -> io::Result<()> {
-        self.hook.as_ref().map_or(Ok(()), |hook| hook(step, path))
+    fn before(&self, step: Step, path: &Path, from: Option<&Path>) -> io::Result<()> {
+        self.hook.as_ref().map_or(Ok(()), |hook| hook(step, path, from))
     }
 
     #[cfg(not(test))]
     #[inline]
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
-    fn before(&self, _: Step, _: &Path) -> io::Result<()> {
+    fn before(&self, _: Step, _: &Path, _: Option<&Path>) -> io::Result<()> {
         Ok(())
     }
 
@@ -66,7 +67,7 @@ impl Disk {
         path: &Path,
         change: impl FnOnce() -> io::Result<T>,
     ) -> Result<T> {
-        self.before(step, path).and_then(|()| change()).map_err(StoreError::io(doing, path))
+        self.before(step, path, None).and_then(|()| change()).map_err(StoreError::io(doing, path))
     }
 
     /// Makes a folder; true if it was not there.
@@ -100,7 +101,8 @@ impl Disk {
 
     /// Renames, replacing a file that is there.
     pub fn place(&self, from: &Path, to: &Path) -> Result<()> {
-        self.step(Step::Place, "move a file to", to, || fs::rename(from, to))
+        let placed = self.before(Step::Place, to, Some(from)).and_then(|()| fs::rename(from, to));
+        placed.map_err(StoreError::io("move a file to", to))
     }
 
     /// Makes the symbolic link `path`.
@@ -143,6 +145,7 @@ impl Disk {
         let temporary = Temporary { disk: self, path: Some(path) };
         self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
         self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
+        drop(file);
         Ok(temporary)
     }
 

@@ -67,8 +67,7 @@ impl Store {
     /// The store has a newer format, or its `format` cannot be read.
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
-        let store =
-            Store { layout: Layout { root }, disk: Disk::default(), created: Arc::new(AtomicBool::new(false)) };
+        let store = Store { layout: Layout { root }, disk: Disk::default(), created: Arc::new(AtomicBool::new(false)) };
         let created = store.read_format()?;
         store.created.store(created, Ordering::Release);
         Ok(store)

@@ -36,9 +36,6 @@ pub struct ActionRecord {
     /// Why it ran, in words, one cause a line.
     #[serde(default)]
     pub cause: Vec<String>,
-    /// Why it ran, one cause a line.
-    #[serde(default)]
-    pub cause: Vec<String>,
     /// Figures that the stage told.
     #[serde(with = "figures")]
     pub metrics: BTreeMap<String, f64>,

@@ -32,6 +32,11 @@ pub struct KeepStamp {
     pub device: String,
 }
 
+impl KeepStamp {
+    /// The version that this cwm writes.
+    pub const FORMAT: u32 = 1;
+}
+
 /// Prefix of a work folder that is being removed.
 const REMOVING: &str = ".removing-";
 

@@ -1,0 +1,203 @@
+//! Files from outside change, and must not be believed too soon.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::digest::Digest;
+
+/// A clock that stands still at so many milliseconds after a file's last change.
+#[derive(Clone)]
+struct FixedClock {
+    nanoseconds: Arc<AtomicU64>,
+}
+
+impl FixedClock {
+    fn after(path: &Path, milliseconds: u64) -> FixedClock {
+        let clock = FixedClock { nanoseconds: Arc::new(AtomicU64::new(0)) };
+        clock.set_after(path, milliseconds);
+        clock
+    }
+
+    fn set_after(&self, path: &Path, milliseconds: u64) {
+        let stat = Stat::of(path).unwrap();
+        let newest = stat.mtime_ns.max(stat.ctime_ns).unsigned_abs();
+        self.nanoseconds.store(newest + milliseconds * 1_000_000, Ordering::SeqCst);
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_nanos(self.nanoseconds.load(Ordering::SeqCst))
+    }
+
+    fn wait(&self, time: Duration) {
+        self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+fn file(folder: &TempDir, content: &str) -> PathBuf {
+    let path = folder.path().join("games.pgn");
+    fs::write(&path, content).unwrap();
+    path
+}
+
+fn files(folder: &TempDir, clock: &FixedClock) -> Files {
+    Files::with(Some(folder.path().join("outside.cache")), Box::new(clock.clone()))
+}
+
+#[test]
+fn a_young_file_is_hashed_again_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    let files = files(&folder, &FixedClock::after(&path, 1_999));
+    assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. e4"));
+    // Within the same second, the same size: on a coarse file system nothing but the content would tell.
+    fs::write(&path, "1. d4").unwrap();
+    assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
+    assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
+    assert_eq!(files.hashed(), 3);
+    assert!(!files.snapshot(&path).unwrap().settled);
+    assert!(!files.save().unwrap(), "nothing about a young file is remembered");
+}
+
+#[test]
+fn a_settled_file_is_hashed_once_also_by_the_next_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    let clock = FixedClock::after(&path, 2_000);
+    let first = files(&folder, &clock);
+    first.digest(&path).unwrap();
+    first.digest(&path).unwrap();
+    assert_eq!(first.hashed(), 1);
+    assert!(first.save().unwrap());
+    assert!(!first.save().unwrap(), "written only when something was learnt");
+    let second = files(&folder, &clock);
+    assert_eq!(second.digest(&path).unwrap(), Digest::of(b"1. e4"));
+    assert_eq!(second.hashed(), 0);
+}
+
+#[test]
+fn a_touched_file_is_hashed_once_more_and_its_digest_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    let clock = FixedClock::after(&path, 2_000);
+    let files = files(&folder, &clock);
+    let before = files.snapshot(&path).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(UNIX_EPOCH).unwrap();
+    clock.set_after(&path, 2_000);
+    assert!(files.changed_since(&path, &before.stat).unwrap());
+    assert_eq!(files.digest(&path).unwrap(), before.digest);
+    files.digest(&path).unwrap();
+    assert_eq!(files.hashed(), 2);
+    assert!(before.still_the_same().unwrap());
+}
+
+#[test]
+fn a_large_young_file_is_waited_for_instead_of_hashed_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "");
+    // Sparse: a gigabyte of nothing.
+    fs::File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+    let clock = FixedClock::after(&path, 0);
+    let files = files(&folder, &clock);
+    assert!(files.snapshot(&path).unwrap().settled);
+    files.digest(&path).unwrap();
+    assert_eq!(files.hashed(), 1);
+}
+
+#[test]
+fn a_file_replaced_by_one_with_the_same_size_and_time_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    let clock = FixedClock::after(&path, 2_000);
+    let files = files(&folder, &clock);
+    let before = files.snapshot(&path).unwrap();
+    let other = folder.path().join("other");
+    fs::write(&other, "1. d4").unwrap();
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
+    assert!(!before.still_the_same().unwrap());
+}
+
+#[test]
+fn a_snapshot_knows_what_changed_and_what_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    // Young: the file system's word is not enough, so the content is read.
+    let young = files(&folder, &FixedClock::after(&path, 0)).snapshot(&path).unwrap();
+    assert!(young.still_the_same().unwrap());
+    fs::write(&path, "1. d4").unwrap();
+    assert!(!young.still_the_same().unwrap());
+    fs::write(&path, "1. e4").unwrap();
+    assert!(young.still_the_same().unwrap());
+    fs::remove_file(&path).unwrap();
+    assert!(!young.still_the_same().unwrap());
+    assert!(Files::without_cache().changed_since(&path, &young.stat).unwrap());
+}
+
+#[test]
+fn a_damaged_cache_is_made_anew_and_vouches_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    let clock = FixedClock::after(&path, 2_000);
+    let cache = folder.path().join("outside.cache");
+    let first = files(&folder, &clock);
+    first.digest(&path).unwrap();
+    first.save().unwrap();
+    let good = fs::read(&cache).unwrap();
+    for damaged in [
+        good.iter().map(|byte| if *byte == b'1' { b'2' } else { *byte }).collect(),
+        good[..good.len() - 2].to_vec(),
+        b"\xff\xfe".to_vec(),
+        Vec::new(),
+        b"{\"outside_cache\":2}\n".to_vec(),
+    ] {
+        fs::write(&cache, &damaged).unwrap();
+        let files = files(&folder, &clock);
+        assert!(files.cache_was_unreadable());
+        assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. e4"));
+        assert_eq!(files.hashed(), 1);
+        assert!(files.save().unwrap());
+        assert_eq!(fs::read(&cache).unwrap(), good);
+    }
+}
+
+#[test]
+fn two_processes_keep_what_each_learnt_and_forget_what_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = ["a", "b", "c"].iter().map(|name| folder.path().join(name)).collect();
+    for path in &paths {
+        fs::write(path, path.to_string_lossy().as_bytes()).unwrap();
+    }
+    let clock = FixedClock::after(&paths[2], 2_000);
+    let (first, second) = (files(&folder, &clock), files(&folder, &clock));
+    first.digest(&paths[0]).unwrap();
+    first.digest(&paths[1]).unwrap();
+    second.digest(&paths[2]).unwrap();
+    first.save().unwrap();
+    fs::remove_file(&paths[1]).unwrap();
+    second.save().unwrap();
+    let third = files(&folder, &clock);
+    third.digest(&paths[0]).unwrap();
+    third.digest(&paths[2]).unwrap();
+    assert_eq!(third.hashed(), 0);
+    let text = fs::read_to_string(folder.path().join("outside.cache")).unwrap();
+    assert_eq!(text.lines().count(), 3, "a header and the two files that are there: {text}");
+}
+
+#[test]
+fn a_folder_is_refused_and_an_empty_file_is_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::without_cache();
+    assert!(files.digest(folder.path()).unwrap_err().to_string().contains("not a plain file"));
+    assert_eq!(files.digest(&file(&folder, "")).unwrap(), Digest::of(b""));
+    assert!(files.digest(&folder.path().join("absent")).is_err());
+}

@@ -1,0 +1,116 @@
+//! Copies for people: whole, theirs to change, and never in the way of what they made.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use super::*;
+use crate::outside::Files;
+
+fn export(store: &Store, record: &ActionRecord, output: &str, to: &Path) -> Result<Exported> {
+    store.export(output, &record.outputs[output], to, &Files::without_cache())
+}
+
+#[test]
+fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
+    let (folder, store) = new_store();
+    let report = folder.path().join("deep/report");
+    let action = finished(&store, "a", "hello", &[("index.html", "one"), ("tables/t.md", "two"), ("run.sh", "#!")]);
+    let script = store.work(&key("a")).out().join("folder/run.sh");
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    let first = store.record(action).unwrap().record;
+    assert_eq!(export(&store, &first, "folder", &report).unwrap(), Exported { path: report.clone(), written: true });
+    assert_eq!(names_in(&report), [".cwm-export", "index.html", "run.sh", "tables"]);
+    assert_eq!(fs::read_to_string(report.join("tables/t.md")).unwrap(), "two");
+    let mode = |name| fs::metadata(report.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("index.html"), mode("run.sh")), (0o644, 0o755));
+    assert_eq!(fs::metadata(report.join("index.html")).unwrap().nlink(), 1, "never a hard link");
+    fs::write(report.join("index.html"), "mine").unwrap();
+    assert_eq!(fs::read_to_string(path_of(&store, &first, "folder").join("index.html")).unwrap(), "one");
+    fs::write(report.join("index.html"), "one").unwrap();
+
+    assert!(!export(&store, &first, "folder", &report).unwrap().written, "nothing to do");
+    let second = store.record(finished(&store, "b", "hello", &[("index.html", "new")])).unwrap().record;
+    assert!(export(&store, &second, "folder", &report).unwrap().written);
+    assert_eq!(names_in(&report), [".cwm-export", "index.html"], "what is no longer in it is gone");
+    assert_eq!(fs::read_to_string(report.join("index.html")).unwrap(), "new");
+    fs::remove_file(report.join("index.html")).unwrap();
+    assert!(export(&store, &second, "folder", &report).unwrap().written, "a removed copy is made again");
+    assert_eq!(names_in(&folder.path().join("deep")), ["report"], "nothing temporary stays");
+}
+
+#[test]
+fn what_cwm_did_not_write_is_never_replaced() {
+    let (folder, store) = new_store();
+    let report = folder.path().join("report");
+    let first = store.record(finished(&store, "a", "hello", &[("index.html", "one")])).unwrap().record;
+    let second = store.record(finished(&store, "b", "hello", &[("index.html", "two")])).unwrap().record;
+
+    fs::create_dir(&report).unwrap();
+    fs::write(report.join("thesis.tex"), "x").unwrap();
+    let message = export(&store, &first, "folder", &report).unwrap_err().to_string();
+    assert!(message.contains("thesis.tex is in the way"), "{message}");
+    fs::remove_file(report.join("thesis.tex")).unwrap();
+    assert!(export(&store, &first, "folder", &report).unwrap().written, "an empty folder is nobody's");
+
+    fs::create_dir(report.join("mine")).unwrap();
+    fs::write(report.join("mine/notes.txt"), "x").unwrap();
+    let message = export(&store, &second, "folder", &report).unwrap_err().to_string();
+    assert!(message.contains("mine/notes.txt is in the way"), "{message}");
+    fs::remove_dir_all(report.join("mine")).unwrap();
+
+    fs::write(report.join("index.html"), "edited by hand").unwrap();
+    let message = export(&store, &second, "folder", &report).unwrap_err().to_string();
+    assert!(message.contains("changed since"), "{message}");
+    assert_eq!(fs::read_to_string(report.join("index.html")).unwrap(), "edited by hand");
+    assert_eq!(names_in(folder.path()), ["artifacts", "report"]);
+}
+
+#[test]
+fn files_are_exported_side_by_side() {
+    let (folder, store) = new_store();
+    let to = folder.path().join("results");
+    let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let second = store.record(finished(&store, "b", "changed", &[])).unwrap().record;
+    let exported = export(&store, &first, "text", &to).unwrap();
+    assert_eq!(exported, Exported { path: to.join("text.txt"), written: true });
+    assert!(!export(&store, &first, "text", &to).unwrap().written);
+    fs::write(to.join("notes.txt"), "mine").unwrap();
+    assert!(export(&store, &second, "text", &to).unwrap().written);
+    assert_eq!(fs::read_to_string(to.join("text.txt")).unwrap(), "changed");
+    assert_eq!(names_in(&to), [".cwm-export", "notes.txt", "text.txt"]);
+    assert!(export(&store, &first, "folder", &to).unwrap_err().to_string().contains("single files"));
+
+    fs::write(to.join("text.txt"), "edited by hand").unwrap();
+    assert!(export(&store, &first, "text", &to).unwrap_err().to_string().contains("changed since"));
+    let fresh = folder.path().join("fresh");
+    fs::create_dir(&fresh).unwrap();
+    fs::write(fresh.join("text.txt"), "mine").unwrap();
+    assert!(export(&store, &first, "text", &fresh).unwrap_err().to_string().contains("no export made it"));
+}
+
+#[test]
+fn an_export_killed_at_any_step_leaves_the_old_or_the_new_one() {
+    let (folder, store) = new_store();
+    let report = folder.path().join("report");
+    let files = |text| [("index.html", text), ("table.md", text)];
+    let records = [("a", "old"), ("b", "new")]
+        .map(|(name, text)| store.record(finished(&store, name, text, &files(text))).unwrap().record);
+    for last in 0.. {
+        export(&store, &records[0], "folder", &report).unwrap();
+        let steps = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = steps.clone();
+        let hook: durable::Hook = Arc::new(move |_, _, _| {
+            if count.fetch_add(1, Ordering::SeqCst) < last { Ok(()) } else { Err(io::Error::other("killed")) }
+        });
+        drop(export(&store.clone().watched(hook), &records[1], "folder", &report));
+        let text = fs::read_to_string(report.join("index.html")).unwrap();
+        assert!(["old", "new"].contains(&text.as_str()));
+        assert_eq!(fs::read_to_string(report.join("table.md")).unwrap(), text, "never half of each");
+        if steps.load(Ordering::SeqCst) <= last {
+            assert!(last > 3);
+            break;
+        }
+    }
+    export(&store, &records[0], "folder", &report).unwrap();
+    export(&store, &records[1], "folder", &report).unwrap();
+    assert_eq!(names_in(folder.path()), ["artifacts", "report"], "the next export takes away what the kills left");
+}

@@ -1,0 +1,137 @@
+//! What a stage must not hand over, and what may stand in a store that others can write.
+
+use super::*;
+
+/// Records an action whose only output `out` is what `make` makes; the message of the refusal.
+fn refusal(shape: OutputShape, make: impl FnOnce(&Path)) -> String {
+    let (_folder, store) = new_store();
+    let mut action = finished(&store, "a", "unused", &[]);
+    let out = store.work(&key("a")).out().join("out");
+    make(&out);
+    action.outputs = BTreeMap::from([("out".to_owned(), made(out, shape))]);
+    let error = store.record(action).unwrap_err();
+    assert_eq!(store.actions(&key("a")).unwrap(), []);
+    error.to_string()
+}
+
+#[test]
+fn links_and_special_files_are_refused() {
+    use std::os::unix::fs::symlink;
+    let folder = |make: fn(&Path)| {
+        refusal(OutputShape::Folder, |out| {
+            fs::create_dir_all(out.join("deep")).unwrap();
+            make(&out.join("deep"));
+        })
+    };
+    assert!(refusal(text_file(), |out| symlink("/etc/hostname", out).unwrap()).contains("symbolic link"));
+    assert!(refusal(OutputShape::Folder, |out| symlink("/etc", out).unwrap()).contains("symbolic link"));
+    assert!(folder(|deep| symlink("x", deep.join("link")).unwrap()).contains("symbolic link"));
+    let pipe = folder(|deep| {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(CWD, deep.join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+    });
+    assert!(pipe.contains("not a plain file"), "{pipe}");
+    let hard = folder(|deep| {
+        fs::write(deep.join("a"), "x").unwrap();
+        fs::hard_link(deep.join("a"), deep.join("b")).unwrap();
+    });
+    assert!(hard.contains("second name"), "{hard}");
+}
+
+#[test]
+fn names_that_cannot_travel_are_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = |names: &[&[u8]]| {
+        refusal(OutputShape::Folder, |out| {
+            fs::create_dir(out).unwrap();
+            for name in names {
+                fs::write(out.join(OsStr::from_bytes(name)), "x").unwrap();
+            }
+        })
+    };
+    assert!(folder(&[b"\xff"]).contains("not UTF-8"));
+    assert!(folder(&[b"a\nb"]).contains("control"));
+    assert!(folder(&[b"Readme", b"README"]).contains("only in case"));
+}
+
+#[test]
+fn an_output_is_there_and_of_its_shape() {
+    assert!(refusal(text_file(), |_| {}).contains("not made"));
+    assert!(refusal(text_file(), |out| fs::create_dir(out).unwrap()).contains("declared as a file"));
+    assert!(refusal(OutputShape::Folder, |out| fs::write(out, "x").unwrap()).contains("declared as a folder"));
+}
+
+#[test]
+fn a_folder_of_others_is_not_made_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thesis.tex"), "x").unwrap();
+    let store = Store::at(folder.path()).unwrap();
+    let message = store.create().unwrap_err().to_string();
+    assert!(message.contains("not a store") && message.contains("thesis.tex"), "{message}");
+    assert_eq!(names_in(folder.path()), ["thesis.tex"]);
+
+    let checked_out = tempfile::tempdir().unwrap();
+    fs::write(checked_out.path().join("README.md"), "ours\n").unwrap();
+    Store::at(checked_out.path()).unwrap().create().unwrap();
+    assert_eq!(fs::read_to_string(checked_out.path().join("README.md")).unwrap(), "ours\n");
+}
+
+#[test]
+fn newer_formats_are_refused_in_words() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
+    // A record of the future, under its right name.
+    let mut future = serde_json::to_value(&record).unwrap();
+    future["format"] = 2.into();
+    future["outputs"] = "elsewhere".into();
+    let bytes = serde_json::to_vec(&future).unwrap();
+    let name = actions::RecordFile::name(2, &bytes);
+    fs::write(store.layout.action_folder(&key("a")).join(name), &bytes).unwrap();
+    let error = store.actions(&key("a")).unwrap_err();
+    assert_eq!(error.trouble(), Trouble::TooNew);
+    assert!(error.to_string().contains("format 2 of an action record"), "{error}");
+    assert!(store.record(finished(&store, "a", "other", &[])).unwrap().new, "it is no reason to lose a result");
+
+    fs::write(store.root().join("format"), "2\n").unwrap();
+    let error = Store::at(store.root()).err().unwrap();
+    assert_eq!(error.trouble(), Trouble::TooNew);
+    assert!(error.to_string().contains("format 2 of the store"), "{error}");
+    fs::write(store.root().join("format"), "banana").unwrap();
+    assert_eq!(Store::at(store.root()).err().unwrap().trouble(), Trouble::Damaged);
+}
+
+#[test]
+fn a_record_that_is_not_what_was_written_is_not_believed() {
+    let (_folder, store) = new_store();
+    store.record(finished(&store, "a", "hello", &[])).unwrap();
+    store.record(finished(&store, "b", "hello", &[])).unwrap();
+    let folder = |name| store.layout.action_folder(&key(name));
+    let file = |name| folder(name).join(&names_in(&folder(name))[0]);
+    // One result passed off as another's.
+    let stolen = folder("b").join(file("a").file_name().unwrap());
+    fs::copy(file("a"), stolen).unwrap();
+    assert!(store.actions(&key("b")).unwrap_err().to_string().contains("another key"));
+
+    let mut bytes = fs::read(file("a")).unwrap();
+    bytes[20] ^= 1;
+    fs::remove_file(file("a")).ok();
+    let name = folder("a").join("0001-".to_owned() + &Digest::of(b"x").to_string() + ".json");
+    fs::write(name, bytes).unwrap();
+    let error = store.actions(&key("a")).unwrap_err();
+    assert_eq!(error.trouble(), Trouble::Damaged);
+    assert!(error.hint().unwrap().contains("cwm verify"));
+}
+
+#[test]
+fn a_manifest_that_leaves_its_folder_is_refused() {
+    let (_folder, store) = new_store();
+    store.create().unwrap();
+    let text = format!("cwm-folder 1\n[\"../../escape\",\"{}\",0,false]\n", Digest::of(b""));
+    let digest = Digest::of(text.as_bytes());
+    fs::write(store.object_path(&digest), text).unwrap();
+    let output = OutputRecord { digest, size: 0, shape: OutputShape::Folder, format: Format::ANY, outside: None };
+    let error = store.path_of(&output, &crate::outside::Files::without_cache()).unwrap_err();
+    assert!(error.to_string().contains("`..`"), "{error}");
+    assert_eq!(names_in(&store.root().join("trees")), Vec::<String>::new());
+}

@@ -1,0 +1,88 @@
+//! Locks end with whoever holds them, and name them meanwhile.
+
+use std::process::Command;
+
+use super::*;
+
+#[test]
+fn a_key_has_one_holder_who_is_named() {
+    let (_folder, store) = new_store();
+    let other = Store::at(store.root()).unwrap();
+    assert_eq!(store.holder(&key("a")).unwrap(), None);
+    let lock = store.try_lock_key(&key("a"), "cwm run paper.yaml").unwrap().unwrap();
+    assert!(other.try_lock_key(&key("a"), "other").unwrap().is_none());
+    assert!(other.try_lock_key(&key("b"), "other").unwrap().is_some(), "another key is free");
+    let holder = other.holder(&key("a")).unwrap().unwrap();
+    assert_eq!(holder.pid, std::process::id());
+    let shown = holder.to_string();
+    assert!(shown.contains("`cwm run paper.yaml`") && shown.contains(&std::process::id().to_string()), "{shown}");
+    drop(lock);
+    // A test beside this one may just be starting a child, which has our descriptors until it is another program.
+    assert!(other.lock_key(&key("a"), "other", |_| true).unwrap().is_some());
+}
+
+#[test]
+fn who_waits_is_told_for_whom_and_may_give_up() {
+    let (_folder, store) = new_store();
+    let _lock = store.try_lock_key(&key("a"), "cwm run paper.yaml").unwrap().unwrap();
+    let mut told = Vec::new();
+    let none = store
+        .lock_key(&key("a"), "other", |holder| {
+            told.push(holder.unwrap().command.clone());
+            told.len() < 3
+        })
+        .unwrap();
+    assert!(none.is_none());
+    assert_eq!(told, ["cwm run paper.yaml"; 3]);
+}
+
+#[test]
+fn a_child_keeps_the_lock_until_it_is_killed() {
+    let (_folder, store) = new_store();
+    let lock = store.try_lock_key(&key("a"), "parent").unwrap().unwrap();
+    lock.let_children_keep().unwrap();
+    let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+    drop(lock);
+    assert!(store.try_lock_key(&key("a"), "other").unwrap().is_none(), "the child can still write");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(store.lock_key(&key("a"), "other", |_| true).unwrap().is_some());
+}
+
+#[test]
+fn a_lock_file_removed_meanwhile_is_not_believed() {
+    let (_folder, store) = new_store();
+    let path = store.layout.lock(&key("a").to_string());
+    let old = store.try_lock_key(&key("a"), "old").unwrap().unwrap();
+    fs::remove_file(&path).unwrap();
+    let new = store.try_lock_key(&key("a"), "new").unwrap().unwrap();
+    drop(old);
+    assert!(store.try_lock_key(&key("a"), "third").unwrap().is_none(), "the one who has the file that is there");
+    drop(new);
+}
+
+#[test]
+fn many_plan_at_once_and_one_cleans_alone() {
+    let (_folder, store) = new_store();
+    assert!(store.lock_shared(|_| {}).is_ok(), "also where there is no store yet");
+    store.create().unwrap();
+    let first = store.lock_shared(|_| {}).unwrap();
+    let second = store.lock_shared(|_| panic!("those who plan do not wait for each other")).unwrap();
+    let (told, waiting) = std::sync::mpsc::channel();
+    let alone = std::thread::scope(|scope| {
+        let store = &store;
+        let cleaner = scope.spawn(move || store.lock_exclusive("cwm gc", |_| told.send(()).unwrap()).unwrap());
+        waiting.recv().unwrap();
+        drop((first, second));
+        cleaner.join().unwrap()
+    });
+
+    let (told, waiting) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let store = &store;
+        let planner = scope.spawn(move || store.lock_shared(|holder| told.send(holder.to_owned()).unwrap()).is_ok());
+        assert!(waiting.recv().unwrap().contains("cwm gc"));
+        drop(alone);
+        assert!(planner.join().unwrap());
+    });
+}

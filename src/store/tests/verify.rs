@@ -1,0 +1,90 @@
+//! Damage is found, told and set aside, never deleted.
+
+use super::*;
+
+fn flip_a_bit(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(path, bytes).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o444)).unwrap();
+}
+
+#[test]
+fn one_flipped_bit_is_found_set_aside_and_made_again() {
+    let (_folder, store) = new_store();
+    let files = &[("x", "one"), ("y", "two")];
+    let record = store.record(finished(&store, "a", "hello", files)).unwrap().record;
+    let object = store.object_path(&Digest::of(b"two"));
+    flip_a_bit(&object);
+    let damaged = fs::read(&object).unwrap();
+
+    let report = store.verify(|_| {}).unwrap();
+    assert_eq!(report.objects, 5);
+    assert_eq!(report.actions, 1);
+    let finding = report.findings.iter().find(|finding| finding.path == object).unwrap();
+    assert!(finding.what.contains("damaged"), "{finding}");
+    let aside = finding.quarantined.clone().unwrap();
+    assert_eq!(fs::read(&aside).unwrap(), damaged, "kept for whoever wants to look");
+    assert!(!object.exists());
+    let about_record = report.findings.iter().find(|finding| finding.path.starts_with(store.root().join("actions")));
+    assert!(about_record.unwrap().what.contains("`a` makes it"), "{report:?}");
+
+    assert_eq!(missing(&store, &record).len(), 1);
+    store.record(finished(&store, "a", "hello", files)).unwrap();
+    assert_eq!(missing(&store, &record), []);
+    assert!(store.verify(|_| {}).unwrap().is_clean());
+
+    // A second one of the same name does not replace the first.
+    flip_a_bit(&object);
+    let second = store.verify(|_| {}).unwrap().findings.into_iter().find_map(|finding| finding.quarantined).unwrap();
+    assert_ne!(second, aside);
+    assert!(aside.exists() && second.exists());
+}
+
+#[test]
+fn damaged_records_and_trees_are_set_aside() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let tree = path_of(&store, &record, "folder");
+    fs::remove_file(tree.join("x")).unwrap();
+    fs::write(tree.join("x"), "something else").unwrap();
+    let report = store.verify(|_| {}).unwrap();
+    assert_eq!(report.findings.len(), 1, "{report:?}");
+    assert_eq!(report.findings[0].path, tree);
+    assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
+
+    let folder = store.layout.action_folder(&key("a"));
+    flip_a_bit(&folder.join(&names_in(&folder)[0]));
+    assert_eq!(store.actions(&key("a")).unwrap_err().trouble(), Trouble::Damaged);
+    let report = store.verify(|_| {}).unwrap();
+    assert_eq!(report.findings.len(), 1, "{report:?}");
+    assert!(report.findings[0].quarantined.is_some());
+    assert_eq!(store.actions(&key("a")).unwrap(), [], "it simply never ran");
+}
+
+#[test]
+fn what_is_gone_and_what_does_not_belong_is_told() {
+    let (_folder, store) = new_store();
+    store.record(finished(&store, "a", "hello", &[])).unwrap();
+    fs::remove_file(store.object_path(&Digest::of(b"hello"))).unwrap();
+    fs::write(store.root().join("objects/00/notes.txt"), "x").unwrap();
+    let report = store.verify(|_| {}).unwrap();
+    let told: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("is not in the store"), "{told:?}");
+    assert!(told[1].contains("notes.txt is not named like an object"), "{told:?}");
+    assert!(store.root().join("objects/00/notes.txt").exists());
+}
+
+#[test]
+fn progress_ends_at_the_total() {
+    let (_folder, store) = new_store();
+    store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
+    let seen = std::sync::Mutex::new(Vec::new());
+    let report = store.verify(|progress| seen.lock().unwrap().push(progress)).unwrap();
+    let most = seen.lock().unwrap().iter().map(|progress| progress.done).max();
+    assert_eq!(most, Some(report.bytes));
+}

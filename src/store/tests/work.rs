@@ -1,0 +1,65 @@
+//! Work folders.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+#[test]
+fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
+    let (_folder, store) = new_store();
+    let work = store.work(&key("a"));
+    assert!(!work.exists());
+    work.write_action(&BTreeMap::from([("stage", "parse")])).unwrap();
+    work.prepare().unwrap();
+    assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
+    for folder in [work.out(), work.tmp(), work.keep()] {
+        fs::create_dir(folder.join("deep")).unwrap();
+        fs::write(folder.join("deep/half-written"), "x").unwrap();
+    }
+    fs::create_dir(work.path().join("in")).unwrap();
+    fs::write(work.log(), "of an earlier attempt").unwrap();
+    // A stage may leave folders that even their owner cannot write.
+    fs::set_permissions(work.out().join("deep"), fs::Permissions::from_mode(0o555)).unwrap();
+    work.prepare().unwrap();
+    assert_eq!(names_in(work.path()), ["action.json", "keep", "out", "tmp"]);
+    assert_eq!(names_in(&work.out()), Vec::<String>::new());
+    assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
+    assert_eq!(fs::read_to_string(work.keep().join("deep/half-written")).unwrap(), "x");
+    assert_eq!(work.read_action::<BTreeMap<String, String>>().unwrap()["stage"], "parse");
+    assert_eq!(store.work_keys().unwrap(), [key("a")]);
+    work.forget_kept().unwrap();
+    assert_eq!(names_in(&work.keep()), Vec::<String>::new());
+}
+
+#[test]
+fn a_stamp_says_who_wrote_what_is_kept() {
+    let (_folder, store) = new_store();
+    let work = store.work(&key("a"));
+    work.prepare().unwrap();
+    assert_eq!(work.read_stamp().unwrap(), None);
+    let stamp = KeepStamp { format: 1, binary: "abc".into(), device: "cpu".into() };
+    work.write_stamp(&stamp).unwrap();
+    work.prepare().unwrap();
+    assert_eq!(work.read_stamp().unwrap(), Some(stamp));
+    fs::write(work.keep().join(".stamp"), "{").unwrap();
+    assert_eq!(work.read_stamp().unwrap_err().trouble(), Trouble::Damaged);
+}
+
+#[test]
+fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
+    let (_folder, store) = new_store();
+    let (a, b) = (store.work(&key("a")), store.work(&key("b")));
+    a.prepare().unwrap();
+    b.prepare().unwrap();
+    fs::write(a.keep().join("checkpoint"), "x").unwrap();
+    let hook: durable::Hook = Arc::new(|step, path, _| match step {
+        durable::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
+        _ => Ok(()),
+    });
+    assert!(store.clone().watched(hook).work(&key("a")).remove().is_err());
+    assert!(!a.exists(), "nothing half removed can be taken for kept work");
+    assert_eq!(names_in(&store.root().join("work")).len(), 2);
+    b.remove().unwrap();
+    assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
+    b.remove().unwrap();
+}
