@@ -83,7 +83,8 @@ proptest! {
 
 /// Gradient of four games in `cuts` micro-batches, on so many lanes, with dropout.
 fn gradient(network: &Network, weights: &Weights, lanes: usize, dropout: bool) -> (f64, Weights) {
-    let games: Vec<Vec<u16>> = (0..4u16).map(|game| (0..10 + game * 7).map(|t| (t * 5 + game) % 39).collect()).collect();
+    let games: Vec<Vec<u16>> =
+        (0..4u16).map(|game| (0..10 + game * 7).map(|t| (t * 5 + game) % 39).collect()).collect();
     let steps = games.iter().map(Vec::len).sum();
     let placed = Placed::new(weights, &device::cpu());
     let mut sum = GradientSum::new(network.layout().clone());
@@ -144,4 +145,13 @@ fn unknown_names_are_refused_with_what_is_known() {
     let mut wet = architecture("transformer", &[]);
     wet.dropout = 1.0;
     assert_eq!(error(wet), "dropout must be from 0 to below 1, not 1");
+}
+
+#[test]
+fn each_family_names_its_own_file_and_no_other_family() {
+    let folder = std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("src/families");
+    for family in FAMILIES {
+        let file = folder.join(format!("{}.rs", family.part));
+        assert!(file.is_file() || folder.join(family.part).is_dir(), "{} is nowhere", family.part);
+    }
 }

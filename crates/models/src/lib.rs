@@ -5,6 +5,7 @@
 //! outside it.
 
 pub mod architecture;
+pub mod batch;
 pub mod checkpoint;
 pub mod device;
 mod error;
@@ -12,6 +13,8 @@ pub mod families;
 pub mod gradient;
 pub mod heads;
 pub mod lanes;
+#[cfg(test)]
+mod laws;
 pub mod layers;
 pub mod loss;
 pub mod metrics;
@@ -21,10 +24,9 @@ pub mod ops;
 pub mod optimiser;
 pub mod parameters;
 #[cfg(test)]
-mod laws;
-#[cfg(test)]
 mod parity;
 mod pass;
+pub mod scoring;
 pub mod size;
 #[cfg(test)]
 mod testing;

@@ -1,1 +1,19 @@
-//! stub
+//! The stage `train`: a model from token sequences, by the paper's protocol.
+//!
+//! It knows datasets, models and their optimiser. It must not know which families there are (the registry of
+//! `cwm-models` does), how a dataset was made, or what becomes of its checkpoint.
+
+mod config;
+mod curves;
+mod data;
+mod feed;
+mod keep;
+mod run;
+mod sampler;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod trainer;
+mod validation;
+
+pub use stage::Train;

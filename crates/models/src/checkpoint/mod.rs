@@ -4,7 +4,7 @@ mod description;
 mod tensors;
 
 pub use description::{Description, FORMAT, Status};
-pub use tensors::{read_weights, write_weights};
+pub use tensors::{Floats, fill, read_weights, write_weights};
 
 use std::path::Path;
 

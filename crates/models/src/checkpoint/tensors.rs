@@ -1,29 +1,53 @@
 //! Weights as a safetensors file.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::View;
+use safetensors::tensor::{Dtype, SafeTensors};
 
 use crate::ModelError;
 use crate::parameters::{Layout, Weights};
+
+/// Floats as a tensor of a safetensors file.
+#[derive(Clone, Copy, Debug)]
+pub struct Floats<'a> {
+    /// Shape of the tensor.
+    pub shape: &'a [usize],
+    /// Its values, as many as the shape says.
+    pub values: &'a [f32],
+}
+
+impl View for Floats<'_> {
+    fn dtype(&self) -> Dtype {
+        Dtype::F32
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        self.values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn data_len(&self) -> usize {
+        size_of_val(self.values)
+    }
+}
 
 /// Writes all parameters as f32 under their names.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write_weights(path: &Path, weights: &Weights) -> Result<(), ModelError> {
-    let declared = weights.layout().declared();
-    let bytes: Vec<Vec<u8>> = (0..declared.len())
-        .map(|index| weights.get(index).iter().flat_map(|value| value.to_le_bytes()).collect())
-        .collect();
-    let views = declared.iter().zip(&bytes).map(|(declared, bytes)| {
-        let view = TensorView::new(Dtype::F32, declared.shape.clone(), bytes).expect("shape and bytes fit");
-        (declared.name.as_str(), view)
+    let declared = weights.layout().declared().iter().enumerate();
+    let views = declared.map(|(index, declared)| {
+        (declared.name.as_str(), Floats { shape: &declared.shape, values: weights.get(index) })
     });
-    let file = safetensors::serialize(views, None)
-        .map_err(|error| ModelError::content(path, format!("cannot be written: {error}")))?;
-    std::fs::write(path, file).map_err(|error| ModelError::file("write", path, error))
+    safetensors::serialize_to_file(views, None, path)
+        .map_err(|error| ModelError::content(path, format!("cannot be written: {error}")))
 }
 
 /// Reads the parameters of `layout`: each must be there with its shape as f32, and nothing else.
@@ -47,10 +71,14 @@ pub fn read_weights(path: &Path, layout: &Arc<Layout>) -> Result<Weights, ModelE
         if tensor.dtype() != Dtype::F32 {
             return Err(wrong(format!("`{name}` is {:?} where F32 is needed", tensor.dtype())));
         }
-        let values = tensor.data().as_chunks::<4>().0;
-        for (value, bytes) in weights.get_mut(index).iter_mut().zip(values) {
-            *value = f32::from_le_bytes(*bytes);
-        }
+        fill(weights.get_mut(index), tensor.data());
     }
     Ok(weights)
+}
+
+/// Fills `values` from the bytes of a tensor of so many floats.
+pub fn fill(values: &mut [f32], bytes: &[u8]) {
+    for (value, bytes) in values.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *value = f32::from_le_bytes(*bytes);
+    }
 }

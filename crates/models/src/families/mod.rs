@@ -14,6 +14,8 @@ mod transformer;
 pub struct Family {
     /// Its name in pipelines, checkpoints and tables.
     pub name: &'static str,
+    /// The file or folder beside this one that holds it: the part of the code that its results rest on.
+    pub part: &'static str,
     /// What it is, in one sentence.
     pub about: &'static str,
     /// Its own options.

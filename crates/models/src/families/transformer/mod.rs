@@ -17,6 +17,7 @@ use crate::{Architecture, Model, ModelError, Pass, Tokens};
 
 pub const FAMILY: Family = Family {
     name: "transformer",
+    part: "transformer",
     about: "causal self-attention with rotary positions and a SwiGLU MLP",
     options: &[ROPE, HEADS],
     build: |architecture, scope| Ok(Box::new(Transformer::declare(architecture, scope)?)),

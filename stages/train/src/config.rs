@@ -1,0 +1,162 @@
+//! Parameters of `train`, and what they mean together.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Fault, Type, parameters};
+use cwm_encoding::{EnPassant, VOCABULARY};
+use cwm_models::optimiser::{AdamWOptions, Schedule, Shape};
+use cwm_models::{Architecture, ModelError, Network, Size, families};
+
+use crate::sampler::Order;
+
+parameters! {
+    /// What `train` takes.
+    pub struct Config {
+        /// Model family, by its name in the registry.
+        pub family: String = "transformer".into(),
+        /// Width and number of layers, dN/lM.
+        pub size: String = "d128/l1".into(),
+        /// The family's own options, such as `rope` of the Transformer.
+        pub options: BTreeMap<String, String> = BTreeMap::new(),
+        /// Passes over the training games; 1 if neither this nor `steps` is given.
+        pub epochs: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000_000 })),
+        /// End after so many steps instead; epochs repeat until then. A step is a batch drawn, skipped ones included.
+        pub steps: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
+        /// Games in a batch; the last of an epoch may have fewer.
+        pub batch_size: u64 = 128, kind = Type::Integer { min: 1, max: 1 << 20 },
+        /// Learning rate after warm-up.
+        pub lr: f64 = 1e-3,
+        /// Updates over which the learning rate grows to `lr`.
+        pub warmup: u64 = 100,
+        /// What the learning rate does after warm-up.
+        pub schedule: String = "cosine".into(), kind = Type::Choice(&["constant", "cosine", "linear"]),
+        /// Where the learning rate ends, as a share of `lr`.
+        pub lr_floor: f64 = 0.1,
+        /// Updates after which the learning rate is at its floor; by default the number of steps.
+        pub horizon: Option<u64> = None,
+        /// Weight decay, decoupled.
+        pub weight_decay: f64 = 0.01,
+        /// Decay of AdamW's second moment; that of the first is 0.9.
+        pub beta2: f64 = 0.95,
+        /// Largest global norm of a gradient; longer ones are shortened to it.
+        pub clip: f64 = 1.0,
+        /// Probability of dropout, where the family has any.
+        pub dropout: f64 = 0.1,
+        /// Seed of everything random.
+        pub seed: u64 = 0,
+        /// Seed of the initial weights, if another than `seed`.
+        pub seed_init: Option<u64> = None,
+        /// Seed of the order of games, if another than `seed`.
+        pub seed_data: Option<u64> = None,
+        /// Seed of dropout, if another than `seed`.
+        pub seed_dropout: Option<u64> = None,
+        /// Order of games: `shuffled` (all games anew in each epoch) or `file` (as they lie in the dataset).
+        pub order: String = "shuffled".into(), kind = Type::Choice(&["shuffled", "file"]),
+        /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
+        pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
+        /// Validate after every so many steps, and after each epoch.
+        pub validation_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Validate on so many games, the first of the validation set.
+        pub validation_games: u64 = 1_280, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Arithmetic of the model.
+        pub precision: String = "fp32".into(), kind = Type::Choice(&["fp32"]),
+        /// Padded tokens that go through the model at once. Batches are sorted by length and cut into micro-batches of
+        /// at most so many, whose gradients add up to the batch's: the same but for rounding and which elements drop
+        /// out. Cores work on different micro-batches.
+        pub micro_batch_tokens: u64 = 768, kind = Type::Integer { min: 1, max: 1 << 30 },
+        /// Keep what is needed to continue after every so many steps.
+        pub checkpoint_every: u64 = 500, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Write every so-manieth step to the curves.
+        pub curve_every: u64 = 10, kind = Type::Integer { min: 1, max: 1 << 40 },
+    }
+}
+
+impl Config {
+    /// What makes the model.
+    ///
+    /// # Errors
+    /// `size` is not a size.
+    pub fn architecture(&self) -> Result<Architecture, ModelError> {
+        Ok(Architecture {
+            family: self.family.clone(),
+            size: self.size.parse()?,
+            vocabulary: VOCABULARY,
+            dropout: self.dropout,
+            options: self.options.clone(),
+        })
+    }
+
+    /// What is wrong with the values.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut expect = |parameter: &str, holds: bool, message: &str| {
+            if !holds {
+                faults.push(Fault::new(parameter, message));
+            }
+        };
+        expect("steps", self.epochs.is_none() || self.steps.is_none(), "must not be given together with `epochs`");
+        expect("lr", self.lr > 0.0 && self.lr.is_finite(), "must be a positive number");
+        expect("lr_floor", (0.0..=1.0).contains(&self.lr_floor), "must be from 0 to 1");
+        expect("weight_decay", self.weight_decay >= 0.0 && self.weight_decay.is_finite(), "must be 0 or more");
+        expect("beta2", (0.0..1.0).contains(&self.beta2), "must be from 0 to below 1");
+        expect("clip", self.clip > 0.0, "must be a positive number");
+        expect("dropout", (0.0..1.0).contains(&self.dropout), "must be from 0 to below 1");
+        if let Err(error) = families::find(&self.family) {
+            faults.push(Fault::new("family", format!("is unknown: {error}")));
+        } else if let Err(error) = self.size.parse::<Size>() {
+            faults.push(Fault::new("size", format!("is wrong: {error}")));
+        } else if faults.is_empty()
+            && let Err(error) = self.architecture().and_then(Network::build)
+        {
+            let parameter = if self.options.is_empty() { "size" } else { "options" };
+            faults.push(Fault::new(parameter, format!("makes no model: {error}")));
+        }
+        faults
+    }
+
+    /// Steps in all, when an epoch has `steps_per_epoch`.
+    pub fn total_steps(&self, steps_per_epoch: u64) -> u64 {
+        self.steps.unwrap_or_else(|| self.epochs.unwrap_or(1) * steps_per_epoch)
+    }
+
+    /// Learning rates of a run of `total_steps`.
+    pub fn schedule(&self, total_steps: u64) -> Schedule {
+        let shape = match self.schedule.as_str() {
+            "constant" => Shape::Constant,
+            "linear" => Shape::Linear,
+            _ => Shape::Cosine,
+        };
+        let horizon = self.horizon.unwrap_or(total_steps);
+        Schedule { shape, rate: self.lr, warmup: self.warmup, horizon, floor: self.lr_floor }
+    }
+
+    /// AdamW's constants.
+    pub fn adamw(&self) -> AdamWOptions {
+        AdamWOptions { beta1: 0.9, beta2: self.beta2, epsilon: 1e-8, weight_decay: self.weight_decay }
+    }
+
+    /// Seed of the initial weights.
+    pub fn init_seed(&self) -> u64 {
+        self.seed_init.unwrap_or(self.seed)
+    }
+
+    /// Seed of the order of games.
+    pub fn data_seed(&self) -> u64 {
+        self.seed_data.unwrap_or(self.seed)
+    }
+
+    /// Seed of dropout.
+    pub fn dropout_seed(&self) -> u64 {
+        self.seed_dropout.unwrap_or(self.seed)
+    }
+
+    /// Order of games.
+    pub fn order(&self) -> Order {
+        if self.order == "file" { Order::File } else { Order::Shuffled { seed: self.data_seed() } }
+    }
+
+    /// How en passant labels are set.
+    pub fn en_passant(&self) -> EnPassant {
+        if self.en_passant == "legal" { EnPassant::Legal } else { EnPassant::Always }
+    }
+}

@@ -1,0 +1,59 @@
+//! What the executor sees of this stage.
+
+use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_models::families;
+
+use crate::config::Config;
+
+/// Trains a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Train;
+
+impl Stage for Train {
+    fn kind(&self) -> &'static str {
+        "train"
+    }
+
+    fn about(&self) -> &'static str {
+        "Trains a model on token sequences and keeps its curves."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        vec![
+            Input::one("train", Format::DATASET, "Games to learn from."),
+            Input::optional("validation", Format::DATASET, "Games to measure on while it learns."),
+        ]
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::folder("checkpoint", Format::CHECKPOINT, "The trained model: weights and description."),
+            Output::file(
+                "curves",
+                Format::CURVES,
+                "jsonl",
+                "Loss, learning rate and gradient norm by step; validation.",
+            ),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<Fault> {
+        match Config::read(values) {
+            Ok(config) => config.faults(),
+            Err(fault) => vec![fault],
+        }
+    }
+
+    fn parts(&self, values: &Values) -> Option<Vec<String>> {
+        let family = Config::read(values).ok().and_then(|config| families::find(&config.family).ok())?;
+        Some(vec![family.part.to_owned()])
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        crate::run::run(context)
+    }
+}

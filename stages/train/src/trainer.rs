@@ -1,0 +1,145 @@
+//! Weights and optimiser, one batch at a time, with the guard against numbers that are not finite (protocol.md).
+
+use cwm_models::batch::MicroBatch;
+use cwm_models::gradient::GradientSum;
+use cwm_models::lanes::Lanes;
+use cwm_models::noise::Noise;
+use cwm_models::optimiser::{AdamW, Schedule, clip_factor, norm};
+use cwm_models::parameters::Weights;
+use cwm_models::{Network, Pass, Placed, device, loss};
+
+use crate::config::Config;
+
+/// Bad batches in a row that end a run.
+const PATIENCE: u64 = 20;
+/// Steps between snapshots of the weights.
+const SNAPSHOT_EVERY: u64 = 500;
+
+/// Everything that changes from step to step, and that a checkpoint holds.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The model.
+    pub weights: Weights,
+    /// Moments and number of updates.
+    pub adamw: AdamW,
+    /// What the weights go back to when an update makes one of them not finite.
+    pub snapshot: Weights,
+    /// Batches drawn.
+    pub step: u64,
+    /// Batches that made no lasting update.
+    pub skipped: u64,
+    /// How many of them came last, without a good one between.
+    pub bad_in_a_row: u64,
+    /// The last step whose validation is in the curves.
+    pub validated: u64,
+}
+
+impl State {
+    /// The beginning of a run.
+    pub fn new(network: &Network, config: &Config) -> Self {
+        let weights = network.initial_weights(config.init_seed());
+        State {
+            adamw: AdamW::new(network.layout().clone(), config.adamw()),
+            snapshot: weights.clone(),
+            weights,
+            step: 0,
+            skipped: 0,
+            bad_in_a_row: 0,
+            validated: 0,
+        }
+    }
+
+    /// Whether too many batches in a row were bad.
+    pub fn has_diverged(&self) -> bool {
+        self.bad_in_a_row >= PATIENCE
+    }
+}
+
+/// What one step showed.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// Loss of the batch before the update.
+    pub loss: f64,
+    /// Learning rate of the update.
+    pub learning_rate: f64,
+    /// Global norm of the gradient before clipping.
+    pub gradient_norm: f64,
+}
+
+/// Makes steps.
+pub struct Trainer<'a> {
+    network: &'a Network,
+    lanes: &'a Lanes,
+    schedule: Schedule,
+    clip: f64,
+    /// Seed of dropout; none without dropout.
+    noise_seed: Option<u64>,
+    gradient: GradientSum,
+    /// What changes.
+    pub state: State,
+}
+
+impl<'a> Trainer<'a> {
+    /// Continues from `state`.
+    pub fn new(network: &'a Network, lanes: &'a Lanes, config: &Config, schedule: Schedule, state: State) -> Self {
+        Trainer {
+            network,
+            lanes,
+            schedule,
+            clip: config.clip,
+            noise_seed: (config.dropout > 0.0).then(|| config.dropout_seed()),
+            gradient: GradientSum::new(network.layout().clone()),
+            state,
+        }
+    }
+
+    /// One step on a batch.
+    ///
+    /// A batch whose loss or gradient norm is not finite makes no update and no step of the schedule. An update that
+    /// makes a weight not finite is undone as upstream does it: the weights go back to the last snapshot, moments and
+    /// schedule go on. Both count as bad.
+    pub fn step(&mut self, micro_batches: &[MicroBatch]) -> Shown {
+        let steps: usize = micro_batches.iter().map(|micro_batch| micro_batch.tokens.valid()).sum();
+        let sum = self.backward(micro_batches, steps);
+        let loss = sum / loss::denominator(steps);
+        let learning_rate = self.schedule.at(self.state.adamw.updates);
+        let (state, clip) = (&mut self.state, self.clip);
+        let gradient_norm = self.gradient.with(|gradient| {
+            let gradient_norm = norm(gradient.values());
+            if loss.is_finite() && gradient_norm.is_finite() {
+                let factor = clip_factor(gradient_norm, clip);
+                state.adamw.update(&mut state.weights, gradient, factor, learning_rate);
+            }
+            gradient_norm
+        });
+        state.step += 1;
+        let finite = state.weights.is_finite();
+        if !finite {
+            state.weights.clone_from(&state.snapshot);
+        }
+        if finite && loss.is_finite() && gradient_norm.is_finite() {
+            state.bad_in_a_row = 0;
+        } else {
+            state.bad_in_a_row += 1;
+            state.skipped += 1;
+        }
+        if finite && state.step.is_multiple_of(SNAPSHOT_EVERY) {
+            state.snapshot.clone_from(&state.weights);
+        }
+        Shown { loss, learning_rate, gradient_norm }
+    }
+
+    /// Sums the gradients of all micro-batches; returns the sum of their cross-entropies.
+    fn backward(&self, micro_batches: &[MicroBatch], steps: usize) -> f64 {
+        let placed = Placed::new(&self.state.weights, &device::cpu());
+        let sums = self.lanes.map(micro_batches.len(), |index| {
+            let noise = self.noise_seed.map(|seed| Noise::new(seed, self.state.step, index as u64));
+            let pass = Pass::training(&placed, noise);
+            let logits = self.network.flat_logits(&pass, &micro_batches[index].tokens);
+            let loss = loss::loss(logits, &micro_batches[index].targets, steps);
+            self.gradient.add(index, pass.gradient(&loss.share));
+            loss.sum
+        });
+        sums.iter().sum()
+    }
+}
