@@ -1,0 +1,189 @@
+//! What is wrong with a pipeline file: all of it at once, each fault with its place.
+//!
+//! A [`Diagnostics`] owns the texts that its places point into, so that it can be shown or turned into JSON anywhere.
+
+mod json;
+mod render;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use json::{Located, Report};
+
+/// A stretch of text in one of the [`Sources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// Which text: 0 is the pipeline file, then each `--set` in its order.
+    pub source: u32,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last one.
+    pub end: u32,
+    /// Line of the first byte, from 1.
+    pub line: u32,
+    /// Column of the first byte in characters, from 1.
+    pub column: u32,
+}
+
+impl Place {
+    /// Whether this stands in a `--set` rather than in the file.
+    pub fn is_set(&self) -> bool {
+        self.source > 0
+    }
+}
+
+/// One text that places point into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What people know it by: the path as they gave it, or `--set`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The texts that a plan was made from.
+#[derive(Clone, Debug, Default)]
+pub struct Sources(Arc<Vec<Source>>);
+
+impl Sources {
+    /// These texts; the pipeline file first.
+    pub fn new(sources: Vec<Source>) -> Self {
+        Sources(Arc::new(sources))
+    }
+
+    /// The text that `place` points into.
+    pub fn get(&self, place: Place) -> Option<&Source> {
+        self.0.get(place.source as usize)
+    }
+
+    /// The whole line on which `place` begins.
+    pub fn line(&self, place: Place) -> Option<&str> {
+        self.get(place)?.text.lines().nth(place.line.checked_sub(1)? as usize)
+    }
+}
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// What is wrong, in a sentence without a full stop.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// A few words beside the underlined text; may be empty.
+    pub label: String,
+    /// Other places that matter, each with a few words.
+    pub related: Vec<(Place, String)>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A fault at a place.
+    pub fn at(place: Place, message: impl Into<String>) -> Self {
+        Diagnostic { place: Some(place), ..Self::nowhere(message) }
+    }
+
+    /// A fault without a place in a text.
+    pub fn nowhere(message: impl Into<String>) -> Self {
+        Diagnostic { message: message.into(), place: None, label: String::new(), related: Vec::new(), hint: None }
+    }
+
+    /// The same with words beside the underlined text.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// The same with another place.
+    pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.related.push((place, label.into()));
+        self
+    }
+
+    /// The same with another place, if there is one.
+    pub fn maybe_related(self, place: Option<Place>, label: impl Into<String>) -> Self {
+        match place {
+            Some(place) => self.related(place, label),
+            None => self,
+        }
+    }
+
+    /// The same with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with advice, if there is any.
+    pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+}
+
+/// Faults, in the order in which they were found, none twice.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    /// What places point into.
+    pub sources: Sources,
+    list: Vec<Diagnostic>,
+    seen: HashSet<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// None yet, about these texts.
+    pub fn new(sources: Sources) -> Self {
+        Diagnostics { sources, ..Self::default() }
+    }
+
+    /// Adds one, unless it is there already: a fault that every cell of a matrix shares is told once.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.seen.insert(diagnostic.clone()) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// In the order of the text; what has no place comes first.
+    pub fn sort(&mut self) {
+        self.list.sort_by_key(|diagnostic| diagnostic.place);
+    }
+
+    /// `value` if nothing was wrong.
+    ///
+    /// # Errors
+    /// These diagnostics, if there are any, in the order of the text.
+    pub fn into_result<T>(mut self, value: T) -> Result<T, Diagnostics> {
+        if self.is_empty() {
+            return Ok(value);
+        }
+        self.sort();
+        Err(self)
+    }
+}
+
+/// Without colour.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false, render::DEFAULT_WIDTH))
+    }
+}
+
+impl std::error::Error for Diagnostics {}

@@ -1,0 +1,166 @@
+//! Diagnostics as people read them: the line shown, the fault underlined, advice below.
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use super::{Diagnostic, Diagnostics, Place, Source};
+
+/// Columns when the terminal's width is not known.
+pub const DEFAULT_WIDTH: usize = 120;
+
+/// More than this nobody reads; the rest is counted.
+const SHOWN: usize = 50;
+
+/// A line longer than this many bytes is not shown, only its place told.
+const LONGEST_LINE: usize = 1000;
+
+impl Diagnostics {
+    /// All of them (the first 50, then how many more), ready to print to a terminal `width` columns wide.
+    pub fn render(&self, colour: bool, width: usize) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
+        let mut out = String::new();
+        for diagnostic in self.iter().take(SHOWN) {
+            out.push_str(&renderer.render(&[self.group(diagnostic)]));
+            out.push_str("\n\n");
+        }
+        if self.len() > SHOWN {
+            out.push_str(&format!("… and {} more\n", self.len() - SHOWN));
+        } else {
+            out.truncate(out.trim_end_matches('\n').len());
+            out.push('\n');
+        }
+        out
+    }
+
+    fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
+        let mut group = Group::with_title(Level::ERROR.primary_title(diagnostic.message.as_str()));
+        if let Some((place, source)) = diagnostic.place.and_then(|place| Some((place, self.sources.get(place)?))) {
+            let (here, elsewhere): (Vec<_>, Vec<_>) =
+                diagnostic.related.iter().partition(|(other, _)| other.source == place.source);
+            group = match excerpt(source, place, &diagnostic.label, &here) {
+                Some(snippet) => group.element(snippet),
+                None => group.element(origin(source, place)),
+            };
+            for (other, label) in elsewhere {
+                let Some(source) = self.sources.get(*other) else { continue };
+                group = match excerpt(source, *other, label, &[]) {
+                    Some(snippet) => group.element(snippet),
+                    None => group.element(origin(source, *other)),
+                };
+            }
+        }
+        if let Some(hint) = &diagnostic.hint {
+            group = group.element(Level::HELP.with_name("hint").message(hint.as_str()));
+        }
+        group
+    }
+}
+
+fn origin(source: &Source, place: Place) -> Origin<'_> {
+    Origin::path(source.name.as_str()).line(place.line as usize).char_column(place.column as usize)
+}
+
+/// The lines from the first to the last place, or nothing where they are too long to be shown.
+fn excerpt<'a>(
+    source: &'a Source,
+    place: Place,
+    label: &'a str,
+    related: &[&'a (Place, String)],
+) -> Option<Snippet<'a, Annotation<'a>>> {
+    let text = source.text.as_str();
+    let places = || std::iter::once(place).chain(related.iter().map(|(other, _)| *other));
+    let first = places().min_by_key(|place| place.start)?;
+    let start = line_start(text, first.start as usize)?;
+    let mut end = start;
+    for place in places() {
+        let from = line_start(text, place.start as usize)?;
+        let to = line_end(text, (place.end.max(place.start)) as usize)?;
+        if text.get(from..to)?.lines().any(|line| line.len() > LONGEST_LINE) {
+            return None;
+        }
+        end = end.max(to);
+    }
+    let shown = text.get(start..end)?;
+    let span = |place: Place| {
+        let from = (place.start as usize).checked_sub(start)?;
+        let to = (place.end as usize).checked_sub(start)?.max(from);
+        shown.get(from..to).map(|_| from..to)
+    };
+    let primary = AnnotationKind::Primary.span(span(place)?);
+    let mut snippet = Snippet::source(shown)
+        .path(source.name.as_str())
+        .line_start(first.line as usize)
+        .annotation(if label.is_empty() { primary } else { primary.label(label) });
+    for (other, label) in related {
+        snippet = snippet.annotation(AnnotationKind::Context.span(span(*other)?).label(label.as_str()));
+    }
+    Some(snippet)
+}
+
+fn line_start(text: &str, at: usize) -> Option<usize> {
+    Some(text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1))
+}
+
+fn line_end(text: &str, at: usize) -> Option<usize> {
+    Some(text.get(at..)?.find('\n').map_or(text.len(), |newline| at + newline))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Diagnostic, Diagnostics, Place, Source, Sources};
+
+    fn sources(text: &str) -> Sources {
+        Sources::new(vec![Source { name: "p.yaml".into(), text: text.into() }])
+    }
+
+    #[test]
+    fn two_places_an_advice_and_the_line_between_folded() {
+        let text = "cwm: 1\nstages:\n  a: x\n  b: y\n  c: z\n  d: z\n  e: z\n  a: x\n";
+        let mut all = Diagnostics::new(sources(text));
+        let first = Place { source: 0, start: 17, end: 18, line: 3, column: 3 };
+        let second = Place { source: 0, start: 52, end: 53, line: 8, column: 3 };
+        all.push(Diagnostic::at(second, "two of them").related(first, "the first").hint("rename one"));
+        insta::assert_snapshot!(all.to_string(), @"
+        error: two of them
+         --> p.yaml:8:3
+          |
+        3 |   a: x
+          |   - the first
+        ...
+        8 |   a: x
+          |   ^
+          |
+          = hint: rename one
+        ");
+        assert!(all.render(true, 100).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_line_of_a_megabyte_is_not_shown() {
+        let mut all = Diagnostics::new(sources(&"x".repeat(1 << 20)));
+        all.push(Diagnostic::at(Place { source: 0, start: 5, end: 6, line: 1, column: 6 }, "wrong"));
+        insta::assert_snapshot!(all.to_string(), @"
+        error: wrong
+        --> p.yaml:1:6
+        ");
+    }
+
+    #[test]
+    fn a_place_outside_the_text_is_no_panic() {
+        let mut all = Diagnostics::new(sources("é"));
+        for (start, end) in [(1, 2), (7, 9), (2, 1), (0, 1), (2, 2)] {
+            all.push(Diagnostic::at(Place { source: 0, start, end, line: 1, column: 1 }, "wrong"));
+        }
+        all.push(Diagnostic::at(Place { source: 4, start: 0, end: 0, line: 1, column: 1 }, "wrong"));
+        assert_eq!(all.to_string().matches("error: wrong").count(), 6);
+    }
+
+    #[test]
+    fn only_the_first_are_shown() {
+        let mut all = Diagnostics::new(sources(""));
+        for i in 0..60 {
+            all.push(Diagnostic::nowhere(format!("fault {i}")));
+            all.push(Diagnostic::nowhere(format!("fault {i}")));
+        }
+        assert!(all.to_string().ends_with("fault 49\n\n… and 10 more\n"), "{all}");
+    }
+}

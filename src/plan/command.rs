@@ -1,0 +1,113 @@
+//! The body and the outputs of a `command`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use cwm_contract::{Format, Shape, Value, Values};
+
+use super::parameters::Complete;
+use super::{CommandPlan, Dependency, OutputPlan};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::spec::names::printable;
+use crate::spec::{Node, OutputSpec, StageSpec, Word, is_variable};
+
+/// The parameter that holds the command.
+pub const RUN: &str = "run";
+
+/// The outputs that a command declares; without any, the file `out`.
+pub fn outputs(declared: &[OutputSpec]) -> Vec<OutputPlan> {
+    if declared.is_empty() {
+        return vec![OutputPlan { name: "out".into(), format: Format::ANY, shape: Shape::File("") }];
+    }
+    declared
+        .iter()
+        .map(|output| OutputPlan {
+            name: output.name.text.clone(),
+            format: output.format.as_ref().map_or(Format::ANY, |format| Format::from_name(format.text.clone())),
+            shape: match &output.extension {
+                _ if output.folder => Shape::Folder,
+                Some(extension) => Shape::File(kept(&extension.text)),
+                None => Shape::File(""),
+            },
+        })
+        .collect()
+}
+
+/// The contract knows extensions that are part of a program; one that was read lives as long as the program instead.
+fn kept(extension: &str) -> &'static str {
+    static EXTENSIONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = EXTENSIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match known.get(extension) {
+        Some(known) => known,
+        None => {
+            let extension: &'static str = Box::leak(extension.to_owned().into_boxed_str());
+            known.insert(extension);
+            extension
+        }
+    }
+}
+
+/// The command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
+/// reported.
+pub fn command(
+    stage: &StageSpec,
+    with: &[(Word, Node)],
+    deps: &[Dependency],
+    problems: &mut Diagnostics,
+) -> Option<(CommandPlan, Complete)> {
+    let mut run = None;
+    let mut environment = BTreeMap::new();
+    let mut right = true;
+    let mut report = |problem: Diagnostic| {
+        right = false;
+        problems.push(problem);
+    };
+    for (key, node) in with {
+        if key.text == RUN {
+            match node.text().filter(|text| !text.trim().is_empty()) {
+                Some(text) => run = Some(text.to_owned()),
+                None => report(
+                    Diagnostic::at(node.place, format!("`run` must be a shell command, not {}", node.kind()))
+                        .hint("several lines are written as a block: `run: |`"),
+                ),
+            }
+            continue;
+        }
+        let taken = ["in", "out", "PATH", "HOME"].contains(&key.text.as_str())
+            || key.text.starts_with("in_")
+            || key.text.starts_with("out_");
+        if taken || !is_variable(&key.text) {
+            let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
+            report(
+                Diagnostic::at(key.place, format!("`{}` cannot name a variable here", printable(&key.text)))
+                    .hint(format!("each key of `with` but `run` is a variable of the command's environment; {why}")),
+            );
+        }
+        match node.scalar() {
+            Some(Value::Null) => report(Diagnostic::at(node.place, format!("variable `{}` has no value", key.text))),
+            Some(Value::Text(text)) if text.contains('\0') => {
+                report(Diagnostic::at(node.place, format!("variable `{}` cannot hold a null character", key.text)));
+            }
+            Some(value) => {
+                environment.insert(key.text.clone(), value.clone());
+            }
+            None => report(
+                Diagnostic::at(node.place, format!("variable `{}` cannot be {}", key.text, node.kind()))
+                    .hint("the environment holds text: write it as text that the command reads"),
+            ),
+        }
+    }
+    if run.is_none() && !with.iter().any(|(key, _)| key.text == RUN) {
+        report(
+            Diagnostic::at(stage.name.place, format!("command `{}` has no `run`", stage.name.text))
+                .hint("for example `with: { run: 'sort \"$in\" > \"$out\"' }`"),
+        );
+    }
+    let run = run.filter(|_| right)?;
+    let mut values: Values = environment.clone();
+    values.insert(RUN.into(), Value::Text(run.clone()));
+    let given = with.iter().map(|(key, node)| (key.text.clone(), node.place)).collect();
+    let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
+    let plan = CommandPlan { run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
+    Some((plan, Complete { values, given }))
+}

@@ -1,0 +1,137 @@
+//! `deps:` of a command: files and globs, expanded.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Component, Path};
+
+use globset::GlobBuilder;
+
+use super::Dependency;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::spec::Word;
+use crate::spec::names::printable;
+
+/// A glob that walks past more entries than this was meant otherwise.
+const MOST_ENTRIES: usize = 200_000;
+
+/// The files that `written` names, relative to `folder`, sorted, none twice. `None` if something is wrong, which is
+/// reported.
+pub fn dependencies(written: &[Word], folder: &Path, problems: &mut Diagnostics) -> Option<Vec<Dependency>> {
+    let mut found = BTreeSet::new();
+    let mut right = true;
+    for word in written {
+        match files(&word.text, folder) {
+            Ok(files) => found.extend(files),
+            Err((message, hint)) => {
+                right = false;
+                problems.push(Diagnostic::at(word.place, message).maybe_hint(hint));
+            }
+        }
+    }
+    right.then(|| found.into_iter().map(|name| Dependency { path: folder.join(&name), name }).collect())
+}
+
+type Fault = (String, Option<String>);
+
+fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
+    let shown = printable(&text);
+    let mut parts = Vec::new();
+    for part in Path::new(text).components() {
+        match (part, part.as_os_str().to_str()) {
+            (Component::Normal(_), Some(part)) => parts.push(part),
+            (Component::CurDir, _) => (),
+            _ => {
+                return Err((
+                    format!("`{shown}` leaves the pipeline's folder"),
+                    Some("a dependency stands in that folder or below it".into()),
+                ));
+            }
+        }
+    }
+    let name = parts.join("/");
+    let is_glob = |text: &str| text.contains(['*', '?', '[', '{']);
+    if !is_glob(&name) {
+        return match std::fs::metadata(folder.join(&name)) {
+            Ok(metadata) if metadata.is_dir() => {
+                Err((format!("`{shown}` is a folder"), Some(format!("its files are `{name}/**`"))))
+            }
+            Ok(_) => Ok(vec![name]),
+            Err(error) => Err((format!("cannot read `{shown}`: {error}"), None)),
+        };
+    }
+    let glob = GlobBuilder::new(&name)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| (format!("`{shown}` is not a glob: {}", error.kind()), None))?
+        .compile_matcher();
+    let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
+    let mut walk = Walk { names: Vec::new(), entries: 0 };
+    walk.folder(folder, &literal.join("/"), &|name| glob.is_match(name)).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => (
+            format!("`{shown}` walks past more than {MOST_ENTRIES} files"),
+            Some("begin it with the folder that is meant".into()),
+        ),
+        _ => (format!("cannot read what `{shown}` matches: {error}"), None),
+    })?;
+    if walk.names.is_empty() {
+        return Err((format!("`{shown}` matches no file"), Some("globs are relative to the pipeline's folder".into())));
+    }
+    Ok(walk.names)
+}
+
+struct Walk {
+    names: Vec<String>,
+    entries: usize,
+}
+
+impl Walk {
+    /// Links to folders are not followed: they may lead anywhere.
+    fn folder(&mut self, root: &Path, name: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        let entries = match fs_err::read_dir(root.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            // A name that is not UTF-8 cannot be matched by a glob written in YAML.
+            let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let name = if name.is_empty() { last } else { format!("{name}/{last}") };
+            if entry.file_type()?.is_dir() {
+                self.folder(root, &name, wanted)?;
+            } else if wanted(&name) && root.join(&name).is_file() {
+                self.names.push(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_are_expanded_and_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.py", "a.py", "lib/c.py", "lib/deep/d.py", "lib/x.txt", "é.py"] {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, name).unwrap();
+        }
+        let names = |text| files(text, folder.path()).map(|mut names| {
+            names.sort();
+            names.join(" ")
+        });
+        assert_eq!(names("*.py").unwrap(), "a.py b.py é.py");
+        assert_eq!(names("lib/**").unwrap(), "lib/c.py lib/deep/d.py lib/x.txt");
+        assert_eq!(names("**/*.py").unwrap(), "a.py b.py lib/c.py lib/deep/d.py é.py");
+        assert_eq!(names("./lib/./x.txt").unwrap(), "lib/x.txt");
+        for wrong in ["../a.py", "/etc/passwd", "lib", "none.py", "*.rs", "lib/../../x", "none/*.py", "[", "{a"] {
+            assert!(names(wrong).is_err(), "{wrong}");
+        }
+    }
+}

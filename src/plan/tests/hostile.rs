@@ -1,0 +1,92 @@
+//! Whatever bytes a file has: diagnostics, never a panic.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::plan::load;
+
+/// Loads bytes as a file.
+fn load_bytes(bytes: &[u8]) -> Result<Plan, Diagnostics> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pipeline.yaml");
+    fs_err::write(&file, bytes).unwrap();
+    load(&file, &[], &stages::registry())
+}
+
+#[test]
+fn bombs_are_refused_in_words() {
+    let wide = format!("a: &a [x]\nb: [{}]\n", vec!["*a"; 250_000].join(", "));
+    let mut laughs = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..20_000 {
+        laughs.push_str(&format!("a{level}: &a{level} [*a{0}, *a{0}, *a{0}, *a{0}]\n", level - 1));
+    }
+    let steps: String = (0..1400).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let merges = format!("a: &a {{ k: v }}\nb:\n{}", "  <<: *a\n".repeat(100_000));
+    for (text, wanted) in [
+        (wide, "more than 10,000 aliases"),
+        (laughs, "aliases that stand for far too much"),
+        (format!("x: {}", "*".repeat(1 << 20)), "this alias refers to no anchor"),
+        ("[".repeat(1 << 20), "more than 64 levels of nesting"),
+        ("- ".repeat(1 << 19), "more than 64 levels of nesting"),
+        ("{a: ".repeat(1 << 18), "more than 64 levels of nesting"),
+        (steps, "more than 64 levels of nesting"),
+        (merges, "more than 10,000 merge keys"),
+        ("x".repeat(1 << 20), "this is not a pipeline but text"),
+        ("a: b\n".repeat(1 << 17), "keys of a pipeline are named `a`"),
+        (format!("cwm: 1\n{}", "k".repeat(1 << 20)), "not YAML"),
+        ("x".repeat(17 << 20), "longer than 16 MiB"),
+    ] {
+        let told = load_bytes(text.as_bytes()).unwrap_err().to_string();
+        assert!(told.contains(wanted), "wanted `{wanted}` for {:.40}…, got {told:.600}", text);
+        assert!(told.len() < 40_000, "{} bytes of words", told.len());
+    }
+}
+
+fn mutation() -> impl Strategy<Value = Vec<(usize, u8, u8)>> {
+    prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, any::<u8>()), 1..6).prop_map(|all| {
+        all.into_iter().map(|(index, what, byte)| (index.index(1 << 16), what, byte)).collect()
+    })
+}
+
+/// Bytes replaced, removed, inserted, or a piece of the text doubled.
+fn mutated(mutations: &[(usize, u8, u8)]) -> Vec<u8> {
+    const LIKELY: &[u8] = b" \n\t:,[]{}&*!|>'\"%@`$#-.=?~0\x00\xff\xc3";
+    let mut bytes = meaning::MINIATURE.as_bytes().to_vec();
+    for &(index, what, byte) in mutations {
+        let at = index % (bytes.len() + 1);
+        let byte = if byte < 160 { LIKELY[byte as usize % LIKELY.len()] } else { byte };
+        match what {
+            0 if at < bytes.len() => bytes[at] = byte,
+            1 if at < bytes.len() => drop(bytes.remove(at)),
+            2 => bytes.insert(at, byte),
+            _ => {
+                let end = (at + byte as usize).min(bytes.len());
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_mutated_pipeline_is_planned_or_refused(mutations in mutation()) {
+        if let Err(problems) = load_bytes(&mutated(&mutations)) {
+            prop_assert!(!problems.is_empty());
+            let told = problems.render(true, 80);
+            prop_assert!(told.contains("error"));
+            serde_json::to_string(&problems.reports()).unwrap();
+            for place in problems.iter().filter_map(|problem| problem.place) {
+                prop_assert!(place.line >= 1 && place.column >= 1 && place.start <= place.end);
+            }
+        }
+    }
+
+    #[test]
+    fn any_set_is_taken_or_refused(name in "[a-z]{0,4}|seed", value in any::<String>()) {
+        let _ = plan_with(meaning::MINIATURE, &[(&name, &value)]).map_err(|problems| problems.to_string());
+    }
+}

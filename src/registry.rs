@@ -1,0 +1,39 @@
+//! The kinds of stages that this program has.
+
+use cwm_contract::Stage;
+
+/// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
+const ALL: &[&str] = &["download", "play", "parse", "split", "tokenize", "train", "evaluate", "bins", "report"];
+
+/// Stages by kind.
+#[derive(Clone, Default)]
+pub struct Registry {
+    stages: Vec<&'static dyn Stage>,
+}
+
+impl Registry {
+    /// These stages. Of two of one kind the first counts.
+    pub fn new(stages: Vec<&'static dyn Stage>) -> Self {
+        Registry { stages }
+    }
+
+    /// What was compiled in.
+    pub fn built_in() -> Self {
+        Registry::new(vec![])
+    }
+
+    /// The stage of this kind.
+    pub fn get(&self, kind: &str) -> Option<&'static dyn Stage> {
+        self.stages.iter().copied().find(|stage| stage.kind() == kind)
+    }
+
+    /// All of them, in the order in which a pipeline usually has them.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Stage> {
+        self.stages.iter().copied()
+    }
+
+    /// Whether this kind exists but is not in this build.
+    pub fn is_left_out(&self, kind: &str) -> bool {
+        self.get(kind).is_none() && ALL.contains(&kind)
+    }
+}

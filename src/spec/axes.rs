@@ -1,0 +1,85 @@
+//! `matrix:` as written.
+
+use super::names::{is_label, printable};
+use super::node::{Content, Node, Word};
+use super::pipeline::check_name;
+use super::reader::Reader;
+use crate::diagnostics::Diagnostic;
+
+/// One axis of a matrix.
+#[derive(Clone, Debug)]
+pub struct AxisSpec {
+    /// Its name.
+    pub name: Word,
+    /// Its values, in order.
+    pub values: Vec<AxisValueSpec>,
+}
+
+/// One value of an axis.
+#[derive(Clone, Debug)]
+pub struct AxisValueSpec {
+    /// The label that was given; without one, the value's own text is the label.
+    pub label: Option<Word>,
+    /// The value; a scalar where no label was given.
+    pub value: Node,
+}
+
+pub(super) fn axes(node: &Node, reader: &mut Reader) -> Vec<AxisSpec> {
+    let mut axes = Vec::new();
+    for (name, values) in reader.map(node, "`matrix`", "axes") {
+        check_name(name, "an axis", reader);
+        let count = match &values.content {
+            Content::List(items) => items.len(),
+            Content::Map(entries) => entries.len(),
+            Content::Scalar(_) => 1,
+        };
+        if count == 0 {
+            reader.report(Diagnostic::at(name.place, format!("axis `{}` has no values", name.text)));
+        }
+        let values = match &values.content {
+            Content::List(items) => items.iter().filter_map(|item| unlabelled(item, reader)).collect(),
+            Content::Map(_) => labelled(values, reader),
+            Content::Scalar(_) => {
+                reader.report(
+                    Diagnostic::at(
+                        values.place,
+                        format!("axis `{}` must be a list of values or a map from label to value", name.text),
+                    )
+                    .hint("one value is written `[value]`"),
+                );
+                continue;
+            }
+        };
+        axes.push(AxisSpec { name: name.clone(), values });
+    }
+    axes
+}
+
+fn unlabelled(item: &Node, reader: &mut Reader) -> Option<AxisValueSpec> {
+    if item.scalar().is_none() {
+        reader.report(
+            Diagnostic::at(item.place, format!("{} as a value of an axis needs a label", item.kind()))
+                .hint("write the axis as a map: `{ label: value }`"),
+        );
+        return None;
+    }
+    Some(AxisValueSpec { label: None, value: item.clone() })
+}
+
+fn labelled(values: &Node, reader: &mut Reader) -> Vec<AxisValueSpec> {
+    let mut labelled = Vec::new();
+    for (label, value) in reader.map(values, "an axis", "labels") {
+        if is_label(&label.text) {
+            labelled.push(AxisValueSpec { label: Some(label.clone()), value: value.clone() });
+        } else {
+            reader.report(bad_label(label));
+        }
+    }
+    labelled
+}
+
+/// What is wrong with a label that [`is_label`] refuses.
+pub fn bad_label(label: &Word) -> Diagnostic {
+    Diagnostic::at(label.place, format!("`{}` cannot be a label", printable(&label.text)))
+        .hint("a label has no `[`, `]`, `,`, `=`, no control characters, and no space around it: `{ label: value }`")
+}

@@ -1,0 +1,18 @@
+//! What was written in a pipeline file, with places; nothing is resolved here.
+
+mod axes;
+mod inputs;
+pub mod names;
+pub mod node;
+mod pipeline;
+mod reader;
+mod stage;
+mod yaml;
+mod yaml_fault;
+
+pub use axes::{AxisSpec, AxisValueSpec, bad_label};
+pub use inputs::{FromSpec, InputSpec, SourceSpec};
+pub use node::{Content, Node, Word};
+pub use pipeline::{FORMAT, Spec, read};
+pub use stage::{COMMAND, OutputSpec, StageSpec, is_variable};
+pub use yaml::{LARGEST, parse as parse_yaml};

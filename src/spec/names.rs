@@ -1,0 +1,76 @@
+//! What names may look like, and which one was meant.
+
+/// The rule, for messages.
+pub const NAME_RULE: &str = "a small letter, then small letters, digits and `_`";
+
+/// Whether this can be the name of a stage, axis, variable, input or output.
+pub fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Whether this can be the label of an axis value: what an address such as `model[size=d32/l1]` can hold.
+pub fn is_label(text: &str) -> bool {
+    !text.is_empty()
+        && text.trim() == text
+        && !text.contains(['[', ']', ',', '='])
+        && !text.contains(char::is_control)
+}
+
+/// Text as it can be shown in a message: control characters escaped, all else as it is.
+pub fn printable(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+        out
+    })
+}
+
+/// The candidate that was probably meant, if one is near enough.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
+            let longest = word.chars().count().max(candidate.chars().count());
+            (distance <= longest.max(3) / 3 && distance < longest).then_some((distance, candidate))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Advice after an unknown name: the one that was probably meant, else what there is.
+pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let candidates: Vec<_> = candidates.into_iter().collect();
+    match nearest(word, candidates.iter().copied()) {
+        Some(candidate) => Some(format!("did you mean `{candidate}`?")),
+        None => list(&candidates).map(|list| format!("{what}: {list}")),
+    }
+}
+
+/// The names in words, the first twelve of them; `None` without any.
+pub fn list(names: &[&str]) -> Option<String> {
+    const SHOWN: usize = 12;
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => None,
+        n if n > SHOWN => Some(format!("{shown} and {} more", n - SHOWN)),
+        _ => Some(shown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant() {
+        let stages = ["split", "parse", "tokenize", "train"];
+        assert_eq!(nearest("spilt", stages), Some("split"));
+        assert_eq!(nearest("Tokenise", stages), Some("tokenize"));
+        assert_eq!(nearest("x", stages), None);
+        assert_eq!(suggest("x", "stages", ["a", "b"]).unwrap(), "stages: `a`, `b`");
+        assert_eq!(suggest("report", "stages", stages).unwrap(), "stages: `split`, `parse`, `tokenize`, `train`");
+        assert_eq!(suggest("report", "stages", []), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! YAML as a tree in which everything knows its place. Nothing here or above knows how YAML is parsed.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Value;
+
+use crate::diagnostics::Place;
+
+/// One piece of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Where it is written. What an alias or a merge key brings has the place where it was written first.
+    pub place: Place,
+    /// Where its value comes from, once a `$name` was replaced: the variable or the value of the axis.
+    pub origin: Option<Place>,
+    /// What it is.
+    pub content: Content,
+}
+
+/// What a [`Node`] holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Null, a boolean, a number or text; never a list or a map.
+    Scalar(Value),
+    /// A list.
+    List(Vec<Node>),
+    /// A map as written: in its order, and with what is written twice standing twice.
+    Map(Vec<(Word, Node)>),
+}
+
+/// Text that was written: a key, a name, a reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The text.
+    pub text: String,
+    /// Where.
+    pub place: Place,
+}
+
+impl Node {
+    /// The text, if this is text.
+    pub fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text with its place, if this is text.
+    pub fn word(&self) -> Option<Word> {
+        self.text().map(|text| Word { text: text.to_owned(), place: self.place })
+    }
+
+    /// The scalar, if this is one.
+    pub fn scalar(&self) -> Option<&Value> {
+        match &self.content {
+            Content::Scalar(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// What people call this, with an article.
+    pub fn kind(&self) -> &'static str {
+        match &self.content {
+            Content::Scalar(value) => value.kind(),
+            Content::List(_) => "a list",
+            Content::Map(_) => "a map",
+        }
+    }
+
+    /// The plain value, without places. Of a key written twice the last value counts.
+    pub fn value(&self) -> Value {
+        match &self.content {
+            Content::Scalar(value) => value.clone(),
+            Content::List(items) => Value::List(items.iter().map(Node::value).collect()),
+            Content::Map(entries) => Value::Map(
+                entries.iter().map(|(key, item)| (key.text.clone(), item.value())).collect::<BTreeMap<_, _>>(),
+            ),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Reading maps, lists and text out of a tree, and saying what is wrong with them.
+
+use std::collections::HashMap;
+
+use super::names::suggest;
+use super::node::{Content, Node, Word};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+
+/// Collects what is wrong while a tree is read.
+pub struct Reader<'a> {
+    /// What is wrong so far.
+    pub problems: &'a mut Diagnostics,
+}
+
+impl Reader<'_> {
+    /// Reports one fault.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.problems.push(diagnostic);
+    }
+
+    /// The entries of a map, each key once; `what` names the map in messages (`vars`), `entry` one entry (`variable`).
+    /// Null is an empty map: a key with nothing after it.
+    pub fn map<'n>(&mut self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (Word, Node)> {
+        let entries = match &node.content {
+            Content::Map(entries) => entries,
+            _ if node.scalar() == Some(&cwm_contract::Value::Null) => return Vec::new(),
+            _ => {
+                self.report(Diagnostic::at(node.place, format!("{what} must be a map, not {}", node.kind())));
+                return Vec::new();
+            }
+        };
+        let mut first: HashMap<&str, &Word> = HashMap::new();
+        let mut kept = Vec::with_capacity(entries.len());
+        for pair in entries {
+            match first.get(pair.0.text.as_str()) {
+                None => {
+                    first.insert(&pair.0.text, &pair.0);
+                    kept.push(pair);
+                }
+                Some(earlier) => self.report(
+                    Diagnostic::at(pair.0.place, format!("two {entry} are named `{}`", pair.0.text))
+                        .label("the second")
+                        .related(earlier.place, "the first")
+                        .hint("rename or remove one of them"),
+                ),
+            }
+        }
+        kept
+    }
+
+    /// Says that a key is not one of those that are known here.
+    pub fn unknown_key(&mut self, key: &Word, whose: &str, known: &[&str]) {
+        self.report(
+            Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text))
+                .maybe_hint(suggest(&key.text, "keys", known.iter().copied())),
+        );
+    }
+
+    /// Text, or a report.
+    pub fn word(&mut self, node: &Node, what: &str) -> Option<Word> {
+        let word = node.word().filter(|word| !word.text.is_empty());
+        if word.is_none() {
+            let found = if node.text().is_some() { "empty text" } else { node.kind() };
+            self.report(Diagnostic::at(node.place, format!("{what} must be text, not {found}")));
+        }
+        word
+    }
+
+    /// A list of texts, or one text.
+    pub fn words(&mut self, node: &Node, what: &str) -> Vec<Word> {
+        match &node.content {
+            Content::List(items) => items.iter().filter_map(|item| self.word(item, &format!("each of {what}"))).collect(),
+            Content::Scalar(cwm_contract::Value::Text(_)) => self.word(node, what).into_iter().collect(),
+            _ => {
+                self.report(Diagnostic::at(node.place, format!("{what} must be a list, not {}", node.kind())));
+                Vec::new()
+            }
+        }
+    }
+}
