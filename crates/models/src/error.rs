@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use cwm_contract::Failure;
+
 /// An error, in words that fit after "failed: ".
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
@@ -46,5 +48,16 @@ impl ModelError {
 
     pub(crate) fn content(path: &std::path::Path, message: impl Into<String>) -> Self {
         ModelError::Content { path: path.to_owned(), message: message.into() }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::File { .. } | ModelError::Device(_) => Failure::system(error.to_string()),
+            ModelError::UnknownFamily { .. } | ModelError::Architecture(_) | ModelError::Content { .. } => {
+                Failure::input(error.to_string())
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The model families in Burn behind one trait, and what training and testing them needs: loss, optimiser, checkpoints.
 //!
-//! This crate knows tensors and labels as numbers. It must not know chess (what a label means), files of games, the
-//! executor, or where a batch comes from. Each family lives alone below [`families`]; what two families share lives
+//! This crate knows tensors and labels as numbers. It must not know chess (what a label means), files of games,
+//! pipelines, or where a batch comes from; of the stage contract it uses only the failure that its errors become. Each family lives alone below [`families`]; what two families share lives
 //! outside it.
 
 pub mod architecture;

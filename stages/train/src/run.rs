@@ -1,10 +1,10 @@
 //! The training loop (protocol.md).
 
 use cwm_contract::{Context, Failure};
+use cwm_models::Network;
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
-use cwm_models::{ModelError, Network};
 use serde_json::json;
 
 use crate::config::Config;
@@ -23,8 +23,8 @@ use crate::validation::Validation;
 /// has been kept.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let network = Network::build(config.architecture().map_err(failure)?).map_err(failure)?;
-    let lanes = Lanes::new(context.cores()).map_err(failure)?;
+    let network = Network::build(config.architecture()?)?;
+    let lanes = Lanes::new(context.cores())?;
     let open = |name, path| Games::open(name, path, config.en_passant(), config.micro_batch_tokens as usize);
     let games = open("train", context.input("train")?)?;
     let validation = match context.optional_input("validation") {
@@ -150,7 +150,7 @@ impl Run<'_> {
             status,
             training: self.training(state, games),
         };
-        write(self.context.output("checkpoint")?, &description, &state.weights).map_err(failure)?;
+        write(self.context.output("checkpoint")?, &description, &state.weights)?;
         self.curves.sync()?;
         fs_err::copy(keep::curves_path(self.context.kept()), self.context.output("curves")?)?;
         Ok(())
@@ -195,16 +195,6 @@ impl Run<'_> {
         match training {
             serde_json::Value::Object(map) => map,
             _ => serde_json::Map::new(),
-        }
-    }
-}
-
-/// The executor's kind of failure for an error of a model.
-fn failure(error: ModelError) -> Failure {
-    match error {
-        ModelError::File { .. } | ModelError::Device(_) => Failure::system(error.to_string()),
-        ModelError::UnknownFamily { .. } | ModelError::Architecture(_) | ModelError::Content { .. } => {
-            Failure::input(error.to_string())
         }
     }
 }

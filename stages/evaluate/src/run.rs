@@ -1,0 +1,136 @@
+//! Games through the model, a chunk at a time.
+
+use cwm_chess::{Dataset, DatasetRow};
+use cwm_contract::{Context, Failure};
+use cwm_models::batch::{MicroBatch, cut_by_length};
+use cwm_models::checkpoint::{self, Description};
+use cwm_models::lanes::Lanes;
+use cwm_models::metrics::{PositionScore, Tally};
+use cwm_models::scoring::score;
+use cwm_models::{Network, Placed, device};
+use serde_json::json;
+
+use crate::config::Config;
+use crate::scores::ScoresWriter;
+
+/// Games that are sorted by length together, and whose scores are in memory at once.
+const CHUNK: usize = 1_024;
+
+/// Evaluates as the context says.
+///
+/// # Errors
+/// An input is not what it should be, the disk refuses, or the stage was asked to stop.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let (description, network, weights) = checkpoint::read(context.input("checkpoint")?)?;
+    check_family(&config, &network)?;
+    let dataset = Dataset::open(context.input("games")?)?;
+    if u32::try_from(dataset.len()).is_err() {
+        return Err(Failure::input(format!("{} games are too many: the table counts them in 32 bits", dataset.len())));
+    }
+    let lanes = Lanes::new(context.cores())?;
+    let placed = Placed::new(&weights, &device::cpu());
+    let evaluation = Evaluation { context, config: &config, network: &network, placed: &placed, lanes: &lanes };
+
+    let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
+    let mut scores = ScoresWriter::create(context.output("scores")?, model(&description), games.to_string())?;
+    let mut tally = Tally::default();
+    let mut first = 0;
+    while first < dataset.len() {
+        context.check_cancelled()?;
+        let rows: Vec<DatasetRow<'_>> =
+            (first..dataset.len().min(first + CHUNK)).filter_map(|game| dataset.get(game)).collect();
+        let chunk = evaluation.scores(first, &rows)?;
+        scores.push(first, &chunk)?;
+        chunk.iter().for_each(|game| tally.add_game(game));
+        first += rows.len();
+        context.progress(first as u64, Some(dataset.len() as u64), "games");
+    }
+    scores.finish()?;
+    context.metric("loss", tally.loss());
+    context.metric("labelwise", tally.labelwise());
+    context.metric("exact", tally.exact());
+    context.metric("trajectory", tally.trajectory());
+    Ok(())
+}
+
+/// A checkpoint of another family than the parameter names would make the result rest on code that its key leaves out.
+fn check_family(config: &Config, network: &Network) -> Result<(), Failure> {
+    let found = &network.architecture().family;
+    match &config.family {
+        Some(wanted) if wanted != found => {
+            Err(Failure::input(format!("the checkpoint is of family `{found}`, but `family` says `{wanted}`"))
+                .hint("leave `family` out, or give it the value that the model was trained with"))
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Evaluation<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    network: &'a Network,
+    placed: &'a Placed<'a>,
+    lanes: &'a Lanes,
+}
+
+impl Evaluation<'_> {
+    /// Scores of these games, the first of which has the ordinal `first`, in their order.
+    fn scores(&self, first: usize, rows: &[DatasetRow<'_>]) -> Result<Vec<Vec<PositionScore>>, Failure> {
+        let games: Vec<&[u16]> = rows.iter().map(|row| row.tokens).collect();
+        let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
+        let cuts = cut_by_length(&lengths, self.config.batch_tokens as usize);
+        let scored: Vec<Result<_, Failure>> = self.lanes.map(cuts.len(), |index| {
+            self.context.check_cancelled()?;
+            let batch = MicroBatch::replayed(&games, &cuts[index], self.config.en_passant()).map_err(|bad| {
+                let (game, id) = (first + bad.game, rows[bad.game].id);
+                Failure::input(format!("input `games`, game {game} ({id}): {}", bad.error))
+            })?;
+            Ok(score(self.network, self.placed, &batch))
+        });
+        let mut by_game = vec![Vec::new(); games.len()];
+        for (cut, scores) in cuts.iter().zip(scored) {
+            for (&game, scores) in cut.iter().zip(scores?) {
+                by_game[game] = scores;
+            }
+        }
+        Ok(by_game)
+    }
+}
+
+/// What the table says of the model: its architecture and how it was trained, in one flat object.
+fn model(description: &Description) -> String {
+    let mut model = description.training.clone();
+    model.insert("family".to_owned(), json!(description.architecture.family));
+    model.insert("size".to_owned(), json!(description.architecture.size.to_string()));
+    model.insert("options".to_owned(), json!(description.architecture.options));
+    model.insert("dropout".to_owned(), json!(description.architecture.dropout));
+    model.insert("parameters".to_owned(), json!(description.parameters));
+    model.insert("status".to_owned(), json!(description.status));
+    serde_json::Value::Object(model).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use cwm_contract::Parameters;
+
+    use super::*;
+
+    #[test]
+    fn another_family_than_named_is_refused() {
+        let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
+        let mut config = Config::read(&defaults.collect()).unwrap();
+        let network = Network::build(cwm_models::Architecture {
+            family: "transformer".into(),
+            size: "d16/l1".parse().unwrap(),
+            vocabulary: 10,
+            dropout: 0.0,
+            options: Default::default(),
+        })
+        .unwrap();
+        check_family(&config, &network).unwrap();
+        config.family = Some("slice".to_owned());
+        let message = check_family(&config, &network).unwrap_err().message;
+        assert_eq!(message, "the checkpoint is of family `transformer`, but `family` says `slice`");
+    }
+}
