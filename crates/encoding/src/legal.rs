@@ -176,7 +176,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn agrees_with_shakmaty_on_every_position_of_random_games(choices in choices(120)) {
             for position in positions(&choices) {

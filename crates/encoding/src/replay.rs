@@ -178,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn random_games_give_the_labels_that_their_fens_say(choices in choices(300)) {
             let (tokens, positions) = play(&choices);

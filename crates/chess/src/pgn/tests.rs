@@ -1,4 +1,6 @@
 use std::io::Cursor;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use shakmaty::san::{San, SanPlus};
@@ -140,7 +142,7 @@ fn shakmaty_reads(position: &Chess, word: &str) -> Option<Move> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn every_legal_move_is_read_from_shakmaty_s_notation(choices in proptest::collection::vec(0..10_000usize, 0..160)) {
         let mut position = Chess::default();
@@ -204,4 +206,63 @@ proptest! {
         let _ = read(&text);
         let _ = tags(&text);
     }
+}
+
+/// Plays each game with pgn-reader and shakmaty; what they cannot read ends the game.
+struct Peer;
+
+impl pgn_reader::Visitor for Peer {
+    type Tags = ();
+    type Movetext = (Chess, Vec<u16>);
+    type Output = Vec<u16>;
+
+    fn begin_tags(&mut self) -> ControlFlow<Vec<u16>, ()> {
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, _tags: ()) -> ControlFlow<Vec<u16>, (Chess, Vec<u16>)> {
+        ControlFlow::Continue(Default::default())
+    }
+
+    fn san(&mut self, (position, moves): &mut (Chess, Vec<u16>), word: SanPlus) -> ControlFlow<Vec<u16>> {
+        match word.san.to_move(position) {
+            Ok(played) => {
+                moves.push(cwm_encoding::PlainMove::from(played).packed());
+                position.play_unchecked(played);
+                ControlFlow::Continue(())
+            }
+            Err(_) => ControlFlow::Break(std::mem::take(moves)),
+        }
+    }
+
+    fn end_game(&mut self, (_, moves): (Chess, Vec<u16>)) -> Vec<u16> {
+        moves
+    }
+}
+
+#[test]
+fn real_games_are_read_as_pgn_reader_reads_them() {
+    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
+    });
+    let path = shared.join("data/lichess-sample.pgn.zst");
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return;
+    }
+    let mut peer = pgn_reader::Reader::new(PgnSource::open(&path).unwrap());
+    let mut blocks = Blocks::new(PgnSource::open(&path).unwrap());
+    let mut block = Block::default();
+    let mut games = 0;
+    while blocks.next(&mut block).unwrap() {
+        for game in block.games() {
+            games += 1;
+            assert_eq!(game.number, games);
+            let (_, movetext) = Tags::read(&game, std::str::from_utf8(game.text).unwrap());
+            let mut moves = Vec::new();
+            read_moves(&game.text[movetext..], game.line_end, &mut moves).unwrap();
+            assert_eq!(peer.read_game(&mut Peer).unwrap(), Some(moves), "game {games}");
+        }
+    }
+    assert_eq!((games, peer.read_game(&mut Peer).unwrap()), (14_807, None));
 }

@@ -28,7 +28,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn what_is_written_is_read_back_from_any_place(
         rows in proptest::collection::vec(
