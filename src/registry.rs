@@ -19,7 +19,26 @@ impl Registry {
 
     /// What was compiled in.
     pub fn built_in() -> Self {
-        Registry::new(vec![])
+        Registry::new(vec![
+            #[cfg(feature = "download")]
+            &cwm_download::Download,
+            #[cfg(feature = "play")]
+            &cwm_play::Play,
+            #[cfg(feature = "parse")]
+            &cwm_parse::Parse,
+            #[cfg(feature = "split")]
+            &cwm_split::Split,
+            #[cfg(feature = "tokenize")]
+            &cwm_tokenize::Tokenize,
+            #[cfg(feature = "train")]
+            &cwm_train::Train,
+            #[cfg(feature = "evaluate")]
+            &cwm_evaluate::Evaluate,
+            #[cfg(feature = "bins")]
+            &cwm_bins::Bins,
+            #[cfg(feature = "report")]
+            &cwm_report::Report,
+        ])
     }
 
     /// The stage of this kind.
@@ -35,5 +54,20 @@ impl Registry {
     /// Whether this kind exists but is not in this build.
     pub fn is_left_out(&self, kind: &str) -> bool {
         self.get(kind).is_none() && ALL.contains(&kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compiled_in_is_known_and_the_rest_is_left_out() {
+        let registry = Registry::built_in();
+        for kind in ALL {
+            assert!(registry.get(kind).is_some() != registry.is_left_out(kind), "{kind}");
+        }
+        assert!(registry.iter().all(|stage| ALL.contains(&stage.kind())));
+        assert!(!registry.is_left_out("prase"));
     }
 }
