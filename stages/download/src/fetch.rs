@@ -108,7 +108,8 @@ fn attempt(
             partial.begin(validator, None)?;
             end
         }
-        Reply::Rest { start, total, end } if continues(partial, start, total) => match (total.or(partial.total()), end) {
+        Reply::Rest { start, total, end } if continues(partial, start, total) => match (total.or(partial.total()), end)
+        {
             (Some(total), _) => End::Length(total),
             (None, End::Length(rest)) => End::Length(start.saturating_add(rest)),
             (None, open) => open,
@@ -170,7 +171,9 @@ fn trouble(url: &str, error: ureq::Error) -> Trouble {
         ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::TooManyRedirects => {
             Failure::input(message).hint("look whether the URL is right").into()
         }
-        ureq::Error::InvalidProxyUrl => Failure::input(message).hint("look at the variables https_proxy and all_proxy").into(),
+        ureq::Error::InvalidProxyUrl => {
+            Failure::input(message).hint("look at the variables https_proxy and all_proxy").into()
+        }
         ureq::Error::Tls(_) | ureq::Error::Pem(_) | ureq::Error::Rustls(_) => certificate(message),
         // So rustls hands on what it thinks of a certificate.
         ureq::Error::Io(ref inner) if inner.kind() == std::io::ErrorKind::InvalidData => certificate(message),
@@ -179,7 +182,9 @@ fn trouble(url: &str, error: ureq::Error) -> Trouble {
 }
 
 fn certificate(message: String) -> Trouble {
-    Failure::system(message).hint("if a proxy here signs with a certificate of its own, name its file in SSL_CERT_FILE").into()
+    Failure::system(message)
+        .hint("if a proxy here signs with a certificate of its own, name its file in SSL_CERT_FILE")
+        .into()
 }
 
 /// Sleeps, but not when asked to stop.

@@ -14,7 +14,8 @@ use crate::checksum::Checksum;
 /// # Errors
 /// There is no such file, or its sum is another.
 pub fn refer(context: &Context, path: &Path, expected: Option<Checksum>) -> Result<(), Failure> {
-    let cannot = |error| Failure::io("read", path, error).hint("give the path of a file, or an http(s) URL, as `source`");
+    let cannot =
+        |error| Failure::io("read", path, error).hint("give the path of a file, or an http(s) URL, as `source`");
     let file = File::open(path).map_err(cannot)?;
     let metadata = file.metadata().map_err(cannot)?;
     if !metadata.is_file() {
@@ -28,11 +29,8 @@ pub fn refer(context: &Context, path: &Path, expected: Option<Checksum>) -> Resu
             Stop::Cancelled(failure) => failure,
         })?;
         if actual != expected {
-            return Err(Failure::input(format!(
-                "{} has SHA-256 {actual}, but {expected} is expected",
-                path.display()
-            ))
-            .hint("if this is the file you mean, put its sum into `sha256`; else get the right file"));
+            return Err(Failure::input(format!("{} has SHA-256 {actual}, but {expected} is expected", path.display()))
+                .hint("if this is the file you mean, put its sum into `sha256`; else get the right file"));
         }
     }
     context.same_as("pgn", path);

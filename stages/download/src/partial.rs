@@ -131,7 +131,10 @@ impl Partial {
     /// # Errors
     /// The disk refuses.
     pub fn begin(&mut self, validator: Option<String>, total: Option<u64>) -> Result<(), Failure> {
-        self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0))).map_err(|error| self.cannot("cut", error))?;
+        self.file
+            .set_len(0)
+            .and_then(|()| self.file.seek(SeekFrom::Start(0)))
+            .map_err(|error| self.cannot("cut", error))?;
         self.length = 0;
         self.hasher = Sha256::new();
         self.stamp = Stamp { validator, total, safe: 0, ..self.stamp.clone() };
@@ -188,7 +191,8 @@ impl Partial {
     /// The disk refuses.
     pub fn finish(self, output: &Path) -> Result<(), Failure> {
         self.file.sync_all().map_err(|error| self.cannot("save", error))?;
-        std::fs::rename(self.folder.join("part"), output).map_err(|error| Failure::io("move the download to", output, error))?;
+        std::fs::rename(self.folder.join("part"), output)
+            .map_err(|error| Failure::io("move the download to", output, error))?;
         let stamp = self.folder.join("stamp.json");
         std::fs::remove_file(&stamp).map_err(|error| Failure::io("remove", &stamp, error))
     }

@@ -53,7 +53,9 @@ pub fn read(response: &Response<Body>) -> Reply {
     let headers = response.headers();
     let status = response.status();
     match status.as_u16() {
-        200 | 206 if text(headers, "content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) => {
+        200 | 206
+            if text(headers, "content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity")) =>
+        {
             Reply::Refused("the server changes the bytes on the way (Content-Encoding)".into())
         }
         200 => Reply::Whole { validator: validator(headers), end: end(headers) },
@@ -80,7 +82,8 @@ fn validator(headers: &HeaderMap) -> Option<String> {
 }
 
 fn end(headers: &HeaderMap) -> End {
-    let chunked = text(headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
+    let chunked =
+        text(headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
     match text(headers, "content-length").and_then(|length| length.trim().parse().ok()) {
         _ if chunked => End::Chunks,
         Some(length) => End::Length(length),
@@ -128,7 +131,9 @@ mod tests {
         let rest = |total, end| Reply::Rest { start: 5, total, end };
         check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), End::Close));
         check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, End::Length(5)));
-        for nonsense in ["bytes 5-9", "bytes 9-5/10", "bytes 5-10/10", "bytes */10", "5-9/10", "bytes 5-9/99999999999999999999"] {
+        for nonsense in
+            ["bytes 5-9", "bytes 9-5/10", "bytes 5-10/10", "bytes */10", "5-9/10", "bytes 5-9/99999999999999999999"]
+        {
             check(206, &[("Content-Range", nonsense)], Reply::Outdated);
         }
         check(206, &[], Reply::Outdated);

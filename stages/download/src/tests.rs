@@ -210,7 +210,10 @@ fn a_length_that_is_too_small_shows_in_the_sum() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(|_, request| serve(&file(), TAG, request).saying("Length: 100000", "Length: 99999"));
     let failure = fails(trial(folder.path(), &server.url, Some(&sum(&file()))).run(&Impatient(settings())));
-    assert!(failure.message.contains(&format!("gave 99999 bytes with SHA-256 {}", sum(&file()[..99_999]))), "{failure}");
+    assert!(
+        failure.message.contains(&format!("gave 99999 bytes with SHA-256 {}", sum(&file()[..99_999]))),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -274,7 +277,11 @@ fn bytes_that_were_not_yet_safe_are_fetched_again_after_a_kill() {
 
 #[test]
 fn what_belongs_to_another_url_or_cannot_be_read_is_thrown_away() {
-    for stamp in ["{\"version\":1,\"url\":\"http://127.0.0.1/x\",\"validator\":\"\\\"v1\\\"\",\"total\":null,\"safe\":3}", "{", ""] {
+    for stamp in [
+        "{\"version\":1,\"url\":\"http://127.0.0.1/x\",\"validator\":\"\\\"v1\\\"\",\"total\":null,\"safe\":3}",
+        "{",
+        "",
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let keep = folder.path().join("keep");
         std::fs::create_dir_all(&keep).unwrap();
@@ -317,7 +324,8 @@ fn it_stops_when_asked_even_while_it_waits() {
         asked.cancel();
         empty("503 Service Unavailable")
     });
-    let patient = Settings { first_wait: Duration::from_secs(3_600), longest_wait: Duration::from_secs(3_600), ..settings() };
+    let patient =
+        Settings { first_wait: Duration::from_secs(3_600), longest_wait: Duration::from_secs(3_600), ..settings() };
     let failure = fails(trial(folder.path(), &server.url, None).run_until(&Impatient(patient), cancellation));
     assert_eq!(failure.kind, FailureKind::Cancelled);
 }

@@ -43,7 +43,8 @@ pub fn random_games() -> Option<Vec<RandomGame>> {
     let mut games = Vec::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
         let batch = batch.unwrap();
-        let text = |name: &str, row: usize| batch.column_by_name(name).unwrap().as_string::<i32>().value(row).to_owned();
+        let text =
+            |name: &str, row: usize| batch.column_by_name(name).unwrap().as_string::<i32>().value(row).to_owned();
         let tokens = batch.column_by_name("tokens").unwrap().as_list::<i32>();
         for row in 0..batch.num_rows() {
             games.push(RandomGame {

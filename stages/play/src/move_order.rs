@@ -43,9 +43,9 @@ fn rank(m: Move, in_check: bool) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::CastlingMode;
     use shakmaty::fen::Fen;
     use shakmaty::uci::UciMove;
-    use shakmaty::CastlingMode;
 
     use super::*;
 
@@ -76,9 +76,6 @@ mod tests {
     #[test]
     fn in_check_the_king_moves_first_and_en_passant_comes_last() {
         // The pawn that just went d7-d5 gives check; the king, the rook and, en passant, a pawn can take it.
-        check(
-            "4k3/8/8/3pP3/4K3/8/8/3R4 w - d6 0 1",
-            "e4f5 e4d5 e4f4 e4d4 e4f3 e4e3 e4d3 d1d5 e5d6",
-        );
+        check("4k3/8/8/3pP3/4K3/8/8/3R4 w - d6 0 1", "e4f5 e4d5 e4f4 e4d4 e4f3 e4e3 e4d3 d1d5 e5d6");
     }
 }

@@ -158,7 +158,9 @@ mod tests {
         let first = |purpose, seed, game| GameStream::new(purpose, &Seed::parse(seed).unwrap(), game).next();
         let base = first("engine", "0", 0);
         assert_eq!(base, first("engine", "0", 0));
-        for other in [first("uniform", "0", 0), first("engine", "1", 0), first("engine", "-1", 0), first("engine", "0", 1)] {
+        for other in
+            [first("uniform", "0", 0), first("engine", "1", 0), first("engine", "-1", 0), first("engine", "0", 1)]
+        {
             assert_ne!(base, other);
         }
     }

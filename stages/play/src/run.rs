@@ -3,14 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values,
-};
+use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
 use rayon::prelude::*;
 
 use crate::config::{self, Config, Policy};
-use crate::engine::{self, EngineGame, Finish, Openings, Rules};
 use crate::ending::Ending;
+use crate::engine::{self, EngineGame, Finish, Openings, Rules};
 use crate::pgn::{self, Headers};
 use crate::random::{GameStream, MersenneTwister};
 use crate::seed::Seed;

@@ -129,9 +129,8 @@ fn a_game_depends_on_its_number_and_not_on_how_many_there_are() {
 fn engine_games_look_like_games() {
     let folder = tempfile::tempdir().unwrap();
     let games = read(&trial(folder.path(), "engine", 300, 0).run(&Play).unwrap().outputs["pgn"]);
-    let share = |what: &dyn Fn(&Read) -> bool| {
-        games.iter().filter(|game| what(game)).count() as f64 / games.len() as f64
-    };
+    let share =
+        |what: &dyn Fn(&Read) -> bool| games.iter().filter(|game| what(game)).count() as f64 / games.len() as f64;
     let any = |part: &'static str| share(&move |game: &Read| game.sans.iter().any(|san| san.contains(part)));
     let plies = games.iter().map(|game| game.sans.len()).sum::<usize>() as f64 / games.len() as f64;
     assert!((65.0..90.0).contains(&plies), "{plies} plies a game");
@@ -188,10 +187,7 @@ fn parameters_of_the_other_policy_and_seeds_that_are_none_are_refused() {
         trial(folder.path(), "engine", 1, 0).with("seed", Value::Float(0.5)),
         "parameter `seed` must be an integer, or its decimal digits in quotes, not a number",
     );
-    check_fault(
-        trial(folder.path(), "chess", 1, 0),
-        "parameter `policy` must be one of engine, uniform, not `chess`",
-    );
+    check_fault(trial(folder.path(), "chess", 1, 0), "parameter `policy` must be one of engine, uniform, not `chess`");
 }
 
 #[test]

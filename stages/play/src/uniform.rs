@@ -44,9 +44,8 @@ mod tests {
     /// The move as the authors number it: (from * 64 + to) * 5 + promotion, castling as the king's move.
     fn token(m: Move) -> u16 {
         let from = m.from().unwrap();
-        let to = m.castling_side().map_or(m.to(), |side| {
-            shakmaty::Square::from_coords(side.king_to_file(), from.rank())
-        });
+        let to =
+            m.castling_side().map_or(m.to(), |side| shakmaty::Square::from_coords(side.king_to_file(), from.rank()));
         let promotion = match m.promotion() {
             None => 0,
             Some(Role::Queen) => 1,
@@ -76,5 +75,12 @@ mod tests {
             };
             assert_eq!(termination, expected.termination, "{}", expected.id);
         }
+    }
+
+    /// What the authors' program gave for seed 7, in sum (`golden/README.md` §7).
+    #[test]
+    fn another_seed_gives_as_many_plies_as_the_authors_counted() {
+        let mut random = MersenneTwister::new(&Seed::parse("7").unwrap());
+        assert_eq!((0..200).map(|_| game(&mut random).moves.len()).sum::<usize>(), 66_114);
     }
 }

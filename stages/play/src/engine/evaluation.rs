@@ -81,10 +81,9 @@ const fn worth(role: Role, file: i32, rank: i32) -> Worth {
             520 + if rank == 6 { 8 } else { 0 },
         ),
         Role::Queen => (955 + central - if rank > 1 { 16 } else { 0 }, 950 + 2 * central),
-        Role::King => (
-            if rank == 0 { [60, 78, 70, -8, 0, -10, 90, 72][file as usize] } else { -20 * rank },
-            5 * central - 30,
-        ),
+        Role::King => {
+            (if rank == 0 { [60, 78, 70, -8, 0, -10, 90, 72][file as usize] } else { -20 * rank }, 5 * central - 30)
+        }
     };
     Worth { middle: middle as i16, end: end as i16 }
 }

@@ -113,7 +113,8 @@ pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> Eng
             Some(m) => m,
             None => {
                 let player = players[to_move];
-                let depth = if random.below(1_000) < player.lapses { 1 } else { rules.depth + extension(play.position()) };
+                let depth =
+                    if random.below(1_000) < player.lapses { 1 } else { rules.depth + extension(play.position()) };
                 let candidates = search::candidates(&play, &legal, depth, player.margin());
                 mood.note(to_move, candidates[0].value);
                 match mood.stops(to_move, &player, moves.len(), random) {

@@ -168,7 +168,8 @@ mod tests {
                 counts[usize::from(m == first)] += 1;
             }
         }
-        let (played, expected) = (f64::from(counts[1]) / f64::from(counts[0] + counts[1]), f64::from(e4) / f64::from(total));
+        let (played, expected) =
+            (f64::from(counts[1]) / f64::from(counts[0] + counts[1]), f64::from(e4) / f64::from(total));
         assert!((played - expected).abs() < 0.02, "{played} {expected}");
         let own = 20_000 - counts[0] - counts[1];
         assert!((800..1_200).contains(&own), "{own} of 20000 left the book at once");

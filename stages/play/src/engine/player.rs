@@ -105,6 +105,11 @@ mod tests {
     #[test]
     fn the_stronger_player_is_more_exact() {
         let (weak, strong) = (Player::new(800, 30), Player::new(2_400, 30));
-        assert!(weak.tolerance > strong.tolerance && weak.lapses > strong.lapses && weak.resigns < strong.resigns && strong.tolerance > 0);
+        assert!(
+            weak.tolerance > strong.tolerance
+                && weak.lapses > strong.lapses
+                && weak.resigns < strong.resigns
+                && strong.tolerance > 0
+        );
     }
 }

@@ -29,11 +29,8 @@ pub fn candidates(play: &Play, moves: &MoveList, depth: u32, margin: i32) -> Vec
     for m in Promising::new(moves, root.position.turn(), |_| true) {
         let next = root.after(m);
         let alpha = (best - margin - 1).max(-MATE);
-        let value = if play.times_before(&next.position) > 0 {
-            0
-        } else {
-            -negamax(&next, depth - 1, 1, -MATE, -alpha)
-        };
+        let value =
+            if play.times_before(&next.position) > 0 { 0 } else { -negamax(&next, depth - 1, 1, -MATE, -alpha) };
         // Lesser promotions are played only where nothing is as good: a piece that is taken at once, or a mate.
         let lesser = m.promotion().is_some_and(|role| role != Role::Queen);
         if found.is_empty() || value > if lesser { best } else { alpha } {
