@@ -11,6 +11,7 @@ mod streams;
 mod usage;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -68,7 +69,8 @@ pub fn exec(root: &Path, key: &Key) -> Result<ExitCode, Error> {
             ExitCode::OK
         }
         Outcome::Failed(kind, failure) => {
-            eprintln!("{}", failure.message);
+            // The log may be on a full disk.
+            let _ = writeln!(std::io::stderr(), "{}", failure.message);
             lines.send(&Line::Failed { kind, message: failure.message, hint: failure.hint });
             ExitCode::STAGE_FAILED
         }
@@ -88,15 +90,21 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
         !cancellation.is_cancelled()
     })?;
     let Some(lock) = lock else { return Ok(Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())) };
-    // Only under the lock: another executor may have written the action file anew, or have recorded the result.
-    if told && let Some(record) = store.recorded(key, None)? && store.missing(&record, &files)?.is_empty() {
+    // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
+    // work folder with the action file away.
+    let recorded = match store.recorded(key, None)? {
+        Some(record) => store.missing(&record, &files)?.is_empty(),
+        None => false,
+    };
+    let action = match ActionFile::read(&work, key) {
+        Ok(action) => action,
+        Err(_) if recorded => return Ok(Outcome::AlreadyRecorded),
+        Err(error) => return Err(error),
+    };
+    if recorded && (told || !action.force) {
         return Ok(Outcome::AlreadyRecorded);
     }
-    let action = ActionFile::read(&work, key)?;
     check_code(&action)?;
-    if !action.force && let Some(record) = store.recorded(key, None)? && store.missing(&record, &files)?.is_empty() {
-        return Ok(Outcome::AlreadyRecorded);
-    }
     work.prepare()?;
     keep_or_forget(&work, &action)?;
     lines.log_to(&work.log())?;
@@ -115,7 +123,12 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
             Some((FailedKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log")))
         }
     };
-    if let Some((kind, failure)) = failed {
+    if let Some((kind, mut failure)) = failed {
+        if kind != FailedKind::Cancelled && disk_is_full(root) {
+            // Its own words may be lost: the log is on that disk too.
+            failure.message += "; the disk of the store is full (No space left on device)";
+            failure.hint = Some("free space on that disk, then run again: nothing that was recorded is lost".into());
+        }
         return Ok(Outcome::Failed(kind, failure));
     }
     for snapshot in inputs.watched(&action) {
@@ -128,6 +141,11 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     usage::record(&store, &work, &action, &inputs, events, &clock)?;
     Ok(Outcome::Recorded)
+}
+
+/// Whether a file system has room for nothing worth writing.
+fn disk_is_full(root: &Path) -> bool {
+    rustix::fs::statvfs(root).is_ok_and(|disk| disk.f_bavail * disk.f_frsize < 64 * 1024)
 }
 
 /// What this process was asked to do, for those who wait for it.
@@ -147,7 +165,8 @@ fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
         Ok(Some(found)) if found == stamp => {}
         Ok(None) => work.write_stamp(&stamp)?,
         Ok(Some(_)) | Err(_) => {
-            eprintln!("what an earlier attempt kept was made by other code or on another device: starting afresh");
+            let words = "what an earlier attempt kept was made by other code or on another device: starting afresh";
+            let _ = writeln!(std::io::stderr(), "{words}");
             work.forget_kept()?;
             work.write_stamp(&stamp)?;
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// A fresh folder to run `cwm` in.
 pub struct Context {
@@ -86,11 +86,6 @@ impl Context {
 
     pub fn cwm(&self, arguments: &[&str]) -> Ran {
         finish(self.command(arguments).output().expect("cwm starts"))
-    }
-
-    /// Starts `cwm` and returns at once.
-    pub fn spawn(&self, arguments: &[&str]) -> Child {
-        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts")
     }
 
     /// `cwm run --json` with further arguments.

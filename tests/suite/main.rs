@@ -1,5 +1,6 @@
 //! End to end, through the binary: one test binary, one file a subject.
 
+mod benchmark;
 mod caching;
 mod context;
 mod failure;

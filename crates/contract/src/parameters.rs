@@ -11,7 +11,12 @@ pub enum Type {
     /// `true` or `false`.
     Bool,
     /// A whole number within bounds (both inclusive).
-    Integer { min: i128, max: i128 },
+    Integer {
+        /// The smallest one.
+        min: i128,
+        /// The largest one.
+        max: i128,
+    },
     /// A number; an integer is taken as that number.
     Float,
     /// Text.
@@ -24,7 +29,12 @@ pub enum Type {
     FileOrUrl,
     /// A secret text: from a file, else from the environment variable `env`, else the public value `public`.
     /// Enters the key by its digest and is never written down.
-    Secret { env: &'static str, public: &'static str },
+    Secret {
+        /// The environment variable to look at where no file is given.
+        env: &'static str,
+        /// What to take where neither is there.
+        public: &'static str,
+    },
     /// A list of these.
     List(Box<Type>),
     /// A map from text to these.
