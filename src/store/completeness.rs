@@ -1,12 +1,12 @@
 //! Whether what a record names can be had.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Store;
 use super::error::{Result, Trouble};
 use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference};
-use crate::digest::Digest;
+use crate::digest::{Digest, Key};
 use crate::outside::Files;
 
 /// Content that a record names and that is not there.
@@ -41,6 +41,24 @@ impl Store {
             }
         }
         Ok(missing)
+    }
+
+    /// The result of `key` to use: the first of [`Store::candidates`] whose content can be had.
+    ///
+    /// # Errors
+    /// As [`Store::candidates`] and [`Store::missing`].
+    pub fn available(
+        &self,
+        key: &Key,
+        preferred: Option<&BTreeMap<String, Digest>>,
+        outside: &Files,
+    ) -> Result<Option<ActionRecord>> {
+        for record in self.candidates(key, preferred)? {
+            if self.missing(&record, outside)?.is_empty() {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
     }
 
     /// Objects of an output that are not there, manifests first.

@@ -55,7 +55,6 @@ impl Disk {
 
     #[cfg(not(test))]
     #[inline]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
     fn before(&self, _: Step, _: &Path, _: Option<&Path>) -> io::Result<()> {
         Ok(())
     }

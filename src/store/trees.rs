@@ -20,7 +20,7 @@ impl Store {
     /// Where an output can be read: its object, its tree of links, or the file from outside that it is.
     ///
     /// A tree that is missing is made first. The files in it are symbolic links: ask `fs::metadata`, not the folder
-    /// entry's own type.
+    /// entry's own type. Whether what they point to is there, [`Store::missing`] tells.
     ///
     /// # Errors
     /// It is not in the store, or its tree is missing and cannot be made.

@@ -90,8 +90,18 @@ fn of_two_results_the_locked_one_comes_first_else_the_first_recorded() {
     assert_eq!(store.recorded(&key, None).unwrap(), Some(cpu.clone()));
     assert_eq!(store.recorded(&key, Some(&gpu.output_digests())).unwrap(), Some(gpu.clone()));
     assert_eq!(store.candidates(&key, Some(&gpu.output_digests())).unwrap(), [gpu.clone(), cpu.clone()]);
-    assert_eq!(store.recorded(&key, Some(&BTreeMap::new())).unwrap(), Some(cpu));
-    assert_eq!(store.latest(&key).unwrap(), Some(gpu));
+    assert_eq!(store.recorded(&key, Some(&BTreeMap::new())).unwrap(), Some(cpu.clone()));
+    assert_eq!(store.latest(&key).unwrap(), Some(gpu.clone()));
+
+    // One whose content is lost does not stand in the way of the other.
+    let available = |preferred: &ActionRecord| {
+        store.available(&key, Some(&preferred.output_digests()), &Files::without_cache()).unwrap()
+    };
+    assert_eq!(available(&gpu), Some(gpu.clone()));
+    fs::remove_file(store.object_path(&gpu.outputs["text"].digest)).unwrap();
+    assert_eq!(available(&gpu), Some(cpu.clone()));
+    fs::remove_file(store.object_path(&cpu.outputs["text"].digest)).unwrap();
+    assert_eq!(available(&gpu), None);
 }
 
 #[test]
