@@ -79,12 +79,7 @@ pub fn own_axes(
     axes
 }
 
-fn values(
-    spec: &AxisSpec,
-    variables: &Variables,
-    labels: &mut Labels,
-    problems: &mut Diagnostics,
-) -> Vec<AxisValue> {
+fn values(spec: &AxisSpec, variables: &Variables, labels: &mut Labels, problems: &mut Diagnostics) -> Vec<AxisValue> {
     let mut seen: HashMap<String, Place> = HashMap::new();
     let mut values = Vec::new();
     for value in &spec.values {

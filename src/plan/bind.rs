@@ -106,8 +106,8 @@ pub fn bind(
         FromSpec::Outputs(_) => complete,
     };
     for input in inputs.iter().filter(|_| all_known) {
-        let missing = input.count.is_some_and(Count::is_required)
-            && !bound.iter().any(|bound| bound.input.name == input.name);
+        let missing =
+            input.count.is_some_and(Count::is_required) && !bound.iter().any(|bound| bound.input.name == input.name);
         if missing {
             problems.push(missing_input(stage, input, known));
         }

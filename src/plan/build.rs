@@ -117,7 +117,8 @@ fn edges(spec: &Spec, grids: &[Option<Grid>], sources: &[Sources], references: &
                 below.entry(reference.stage).or_insert(reference.place);
             }
         }
-        if let (Some(each), Some(word)) = (grids[number].as_ref().and_then(|grid| grid.each), &spec.stages[number].each) {
+        if let (Some(each), Some(word)) = (grids[number].as_ref().and_then(|grid| grid.each), &spec.stages[number].each)
+        {
             below.entry(each).or_insert(word.place);
         }
     }
@@ -229,8 +230,7 @@ impl CellValues<'_> {
         used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
         match self.kind {
             Kind::Built { stage, parameters, .. } => {
-                let complete =
-                    complete(*stage, &self.stage.name, parameters, &with, &wrong, self.folders, problems);
+                let complete = complete(*stage, &self.stage.name, parameters, &with, &wrong, self.folders, problems);
                 let default = complete.as_ref().map_or(Needs::default(), |complete| stage.needs(&complete.values));
                 let needs = needs::needs(default, &written, problems);
                 complete.map(|complete| (Body::Stage(*stage), complete, needs))

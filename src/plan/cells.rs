@@ -105,9 +105,8 @@ pub fn grids(
                 Some(Some(parent)) => grids[parent].as_ref().map(|grid| Grid { each: Some(parent), ..grid.clone() }),
             };
             let complete = own.len() == stages[stage].matrix.len();
-            grids[stage] = base
-                .filter(|_| complete)
-                .and_then(|base| multiply(base, own, &stages[stage], &mut total, problems));
+            grids[stage] =
+                base.filter(|_| complete).and_then(|base| multiply(base, own, &stages[stage], &mut total, problems));
         }
     }
     grids

@@ -122,10 +122,12 @@ mod tests {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, name).unwrap();
         }
-        let names = |text| files(text, folder.path()).map(|mut names| {
-            names.sort();
-            names.join(" ")
-        });
+        let names = |text| {
+            files(text, folder.path()).map(|mut names| {
+                names.sort();
+                names.join(" ")
+            })
+        };
         assert_eq!(names("*.py").unwrap(), "a.py b.py é.py");
         assert_eq!(names("lib/**").unwrap(), "lib/c.py lib/deep/d.py lib/x.txt");
         assert_eq!(names("**/*.py").unwrap(), "a.py b.py lib/c.py lib/deep/d.py é.py");

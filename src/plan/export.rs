@@ -43,9 +43,7 @@ pub fn exports(known: &Known, references: &mut References, problems: &mut Diagno
         }
         if let Some(other) = exports.iter().find(|other| other.path.starts_with(&path) || path.starts_with(&other.path))
         {
-            problems.push(
-                Diagnostic::at(node.place, "two exports go to one place").related(other.place, "the other"),
-            );
+            problems.push(Diagnostic::at(node.place, "two exports go to one place").related(other.place, "the other"));
             continue;
         }
         exports.push(Export { cell, port, path, place: node.place });

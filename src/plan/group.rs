@@ -35,13 +35,7 @@ pub struct Cells<'a> {
 impl Cells<'_> {
     /// The sources of `bound` for the cell numbered `cell` of the stage numbered `stage`. `None` if something is wrong,
     /// which is reported.
-    pub fn input(
-        &mut self,
-        stage: usize,
-        cell: usize,
-        bound: &Bound,
-        problems: &mut Diagnostics,
-    ) -> Option<InputPlan> {
+    pub fn input(&mut self, stage: usize, cell: usize, bound: &Bound, problems: &mut Diagnostics) -> Option<InputPlan> {
         let here = self.grids[stage].as_ref()?;
         let name = &bound.input.name;
         let mut sources: Vec<(Label, String, Origin)> = Vec::new();
@@ -71,8 +65,11 @@ impl Cells<'_> {
             self.total += cells.len();
             if self.total > MOST_SOURCES {
                 problems.push(
-                    Diagnostic::at(reference.place, format!("the inputs of all cells add up to more than {MOST_SOURCES}"))
-                        .hint("gather a group in one stage, and let the others read that one"),
+                    Diagnostic::at(
+                        reference.place,
+                        format!("the inputs of all cells add up to more than {MOST_SOURCES}"),
+                    )
+                    .hint("gather a group in one stage, and let the others read that one"),
                 );
                 return None;
             }

@@ -102,9 +102,8 @@ fn text(bytes: Vec<u8>) -> (String, Option<Diagnostic>) {
     let before = text.get(..at).unwrap_or_default();
     let line = before.matches('\n').count() as u32 + 1;
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1;
-    let place =
-        Place { source: 0, start: at as u32, end: (at + '\u{fffd}'.len_utf8()) as u32, line, column };
-    let fault = Diagnostic::at(place, format!("this file is not UTF-8: byte {at} is 0x{byte:02x}"))
-        .hint("save it as UTF-8");
+    let place = Place { source: 0, start: at as u32, end: (at + '\u{fffd}'.len_utf8()) as u32, line, column };
+    let fault =
+        Diagnostic::at(place, format!("this file is not UTF-8: byte {at} is 0x{byte:02x}")).hint("save it as UTF-8");
     (text, Some(fault))
 }

@@ -60,11 +60,8 @@ pub fn complete(
             right = false;
             let known = specs.iter().map(|spec| spec.name);
             problems.push(
-                Diagnostic::at(
-                    key.place,
-                    format!("`{}` has no parameter `{}`", stage.kind(), printable(&key.text)),
-                )
-                .maybe_hint(suggest(&key.text, "parameters", known).or(Some("it has none".into()))),
+                Diagnostic::at(key.place, format!("`{}` has no parameter `{}`", stage.kind(), printable(&key.text)))
+                    .maybe_hint(suggest(&key.text, "parameters", known).or(Some("it has none".into()))),
             );
         }
     }
@@ -97,20 +94,12 @@ pub fn complete(
     right.then_some(Complete { values, given })
 }
 
-fn value(
-    spec: &ParameterSpec,
-    node: Option<&Node>,
-    stage: &Word,
-    folders: &Folders,
-) -> Result<Value, Box<Diagnostic>> {
+fn value(spec: &ParameterSpec, node: Option<&Node>, stage: &Word, folders: &Folders) -> Result<Value, Box<Diagnostic>> {
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
             Box::new(
-                Diagnostic::at(
-                    stage.place,
-                    format!("stage `{}` lacks its parameter `{}`", stage.text, spec.name),
-                )
-                .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc))),
+                Diagnostic::at(stage.place, format!("stage `{}` lacks its parameter `{}`", stage.text, spec.name))
+                    .hint(format!("it must be {}: {}", spec.kind.describe(), first_sentence(&spec.doc))),
             )
         })?;
         paths(&spec.kind, None, &mut value, folders).map_err(|message| Diagnostic::at(stage.place, message))?;

@@ -61,12 +61,7 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) 
         problems.push(problem);
         return None;
     };
-    Some(Kind::Built {
-        stage: found,
-        inputs: found.inputs(),
-        outputs: found.outputs(),
-        parameters: found.parameters(),
-    })
+    Some(Kind::Built { stage: found, inputs: found.inputs(), outputs: found.outputs(), parameters: found.parameters() })
 }
 
 /// The output of `from` that `input` takes.
@@ -125,7 +120,7 @@ fn by_format<'o>(
     input: &Takes,
 ) -> Result<&'o OutputPlan, Box<Diagnostic>> {
     let exact: Vec<_> = outputs.iter().filter(|output| output.format == input.format).collect();
-    let fitting = if exact.is_empty() {
+    let fitting = if exact.is_empty() || input.format == Format::ANY {
         outputs.iter().filter(|output| output.format.fits(&input.format)).collect()
     } else {
         exact

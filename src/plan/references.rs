@@ -116,8 +116,11 @@ impl<'a> References<'a> {
         let Some(&stage) = self.names.get(address.stage) else {
             let names = self.spec.stages.iter().map(|stage| stage.name.text.as_str());
             return Err(Box::new(
-                wrong(format!("there is no stage `{}`", printable(&address.stage)))
-                    .maybe_hint(suggest(address.stage, "stages", names)),
+                wrong(format!("there is no stage `{}`", printable(&address.stage))).maybe_hint(suggest(
+                    address.stage,
+                    "stages",
+                    names,
+                )),
             ));
         };
         let Some(grid) = &self.grids[stage] else { return Ok(None) };

@@ -34,7 +34,9 @@ impl Plan {
             None => self.cells_at(&address),
             Some(port) => Err(SelectError {
                 message: format!("`{}` names the output `{port}`, and a stage is wanted here", printable(&text)),
-                hint: text.strip_suffix(port).map(|stage| format!("leave the output out: `{}`", stage.trim_end_matches('.'))),
+                hint: text
+                    .strip_suffix(port)
+                    .map(|stage| format!("leave the output out: `{}`", stage.trim_end_matches('.'))),
             }),
         }
     }
@@ -60,7 +62,8 @@ impl Plan {
                 (None, _) => {
                     return Err(SelectError {
                         message: format!("stage `{}` has several outputs", address.stage),
-                        hint: list(&names).map(|list| format!("name one of them, as in `{}.{}`: {list}", text, names[0])),
+                        hint: list(&names)
+                            .map(|list| format!("name one of them, as in `{}.{}`: {list}", text, names[0])),
                     });
                 }
             };

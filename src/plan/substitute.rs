@@ -99,8 +99,11 @@ impl<'a> Scope<'a> {
                 Some(value) => out.push_str(&value.to_string()),
                 None => {
                     problems.push(
-                        Diagnostic::at(node.place, format!("`${name}` is {} and cannot stand inside text", bound.kind()))
-                            .related(bound.place, "its value"),
+                        Diagnostic::at(
+                            node.place,
+                            format!("`${name}` is {} and cannot stand inside text", bound.kind()),
+                        )
+                        .related(bound.place, "its value"),
                     );
                     whole = false;
                 }
@@ -152,9 +155,7 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
             pieces.push(Piece::Text(&rest[..at]));
         }
         let after = &rest[at + 1..];
-        let letters = |text: &str| {
-            text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
-        };
+        let letters = |text: &str| text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len());
         rest = match after.chars().next() {
             Some('$') => {
                 pieces.push(Piece::Text("$"));

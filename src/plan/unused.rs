@@ -63,17 +63,17 @@ pub fn check(
             }
             let stage = &spec.stages[number];
             let hint = if stage.is_command() {
-                format!("`run` is given to the shell as it stands: make it a variable with `with: {{ {0}: ${0} }}`", axis.name)
+                format!(
+                    "`run` is given to the shell as it stands: make it a variable with `with: {{ {0}: ${0} }}`",
+                    axis.name
+                )
             } else {
                 format!("use it as `${}` in `with`, or remove it", axis.name)
             };
             problems.push(
-                Diagnostic::at(
-                    axis.place,
-                    format!("nothing uses the axis `{}` of `{}`", axis.name, stage.name.text),
-                )
-                .label("all cells along it would be the same")
-                .hint(hint),
+                Diagnostic::at(axis.place, format!("nothing uses the axis `{}` of `{}`", axis.name, stage.name.text))
+                    .label("all cells along it would be the same")
+                    .hint(hint),
             );
         }
     }

@@ -11,16 +11,17 @@ pub fn is_name(text: &str) -> bool {
 
 /// Whether this can be the label of an axis value: what an address such as `model[size=d32/l1]` can hold.
 pub fn is_label(text: &str) -> bool {
-    !text.is_empty()
-        && text.trim() == text
-        && !text.contains(['[', ']', ',', '='])
-        && !text.contains(char::is_control)
+    !text.is_empty() && text.trim() == text && !text.contains(['[', ']', ',', '=']) && !text.contains(char::is_control)
 }
 
 /// Text as it can be shown in a message: control characters escaped, all else as it is.
 pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
-        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+        if c.is_control() {
+            out.extend(c.escape_default())
+        } else {
+            out.push(c)
+        }
         out
     })
 }

@@ -50,10 +50,11 @@ impl Reader<'_> {
 
     /// Says that a key is not one of those that are known here.
     pub fn unknown_key(&mut self, key: &Word, whose: &str, known: &[&str]) {
-        self.report(
-            Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text))
-                .maybe_hint(suggest(&key.text, "keys", known.iter().copied())),
-        );
+        self.report(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(suggest(
+            &key.text,
+            "keys",
+            known.iter().copied(),
+        )));
     }
 
     /// Text, or a report.
@@ -69,7 +70,9 @@ impl Reader<'_> {
     /// A list of texts, or one text.
     pub fn words(&mut self, node: &Node, what: &str) -> Vec<Word> {
         match &node.content {
-            Content::List(items) => items.iter().filter_map(|item| self.word(item, &format!("each of {what}"))).collect(),
+            Content::List(items) => {
+                items.iter().filter_map(|item| self.word(item, &format!("each of {what}"))).collect()
+            }
             Content::Scalar(cwm_contract::Value::Text(_)) => self.word(node, what).into_iter().collect(),
             _ => {
                 self.report(Diagnostic::at(node.place, format!("{what} must be a list, not {}", node.kind())));

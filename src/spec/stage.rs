@@ -138,13 +138,15 @@ fn outputs(node: &Node, reader: &mut Reader) -> Vec<OutputSpec> {
             (Content::Map(_), _) => {
                 for (key, value) in reader.map(value, "an output", "keys of an output") {
                     match key.text.as_str() {
-                        "format" => output.format = reader.word(value, "the format of an output").filter(|format| {
-                            let good = is_name(&format.text);
-                            if !good {
-                                reader.report(Diagnostic::at(format.place, "this cannot name a format"));
-                            }
-                            good
-                        }),
+                        "format" => {
+                            output.format = reader.word(value, "the format of an output").filter(|format| {
+                                let good = is_name(&format.text);
+                                if !good {
+                                    reader.report(Diagnostic::at(format.place, "this cannot name a format"));
+                                }
+                                good
+                            })
+                        }
                         "ext" => output.extension = extension(value, reader),
                         "folder" => match value.scalar() {
                             Some(cwm_contract::Value::Bool(folder)) => output.folder = *folder,

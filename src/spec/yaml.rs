@@ -193,7 +193,8 @@ impl Reading<'_> {
         let written = self.text.get(place.start as usize..place.end as usize).unwrap_or_default();
         let digits = written.trim_start_matches(['+', '-']);
         let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if written.contains('_') || (digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit())
+        if written.contains('_')
+            || (digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit())
         {
             return Ok(Value::Text(written.to_owned()));
         }
@@ -261,7 +262,12 @@ mod tests {
             let before = &text[..place.start as usize];
             assert_eq!(before.matches('\n').count() + 1, place.line as usize);
             assert_eq!(before.rsplit('\n').next().unwrap().chars().count() + 1, place.column as usize);
-            found.push(format!("{}:{} {:?}", place.line, place.column, &text[place.start as usize..place.end as usize]));
+            found.push(format!(
+                "{}:{} {:?}",
+                place.line,
+                place.column,
+                &text[place.start as usize..place.end as usize]
+            ));
         }
         fn walk(node: &Node, text: &str, found: &mut Vec<String>) {
             match &node.content {

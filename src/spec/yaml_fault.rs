@@ -25,13 +25,8 @@ pub fn diagnostic(error: &Error, text: &str, source: u32) -> Diagnostic {
         Some(span) if length > 0 => start + span.trim_end().len().max(1).min(length),
         _ => start + rest.chars().next().filter(|letter| *letter != '\n').map_or(0, char::len_utf8),
     };
-    let place = Place {
-        source,
-        start: start as u32,
-        end: end as u32,
-        line: at.line() as u32,
-        column: at.column() as u32,
-    };
+    let place =
+        Place { source, start: start as u32, end: end as u32, line: at.line() as u32, column: at.column() as u32 };
     Diagnostic::at(place, message).maybe_hint(hint.or_else(|| usual_cause(text, start)))
 }
 
@@ -53,15 +48,11 @@ fn words(error: &Error) -> (String, Option<String>) {
         Error::UnknownAnchor { .. } => {
             ("this alias refers to no anchor".into(), "define it above with `&name`, or quote text with a `*`")
         }
-        Error::RecursiveReferencesRequireWeakTypes { .. } => {
-            ("this alias stands inside what it refers to".into(), "")
-        }
+        Error::RecursiveReferencesRequireWeakTypes { .. } => ("this alias stands inside what it refers to".into(), ""),
         Error::NullIntoString { .. } | Error::Unexpected { expected: "string scalar", .. } => {
             ("a key must be text".into(), "quote it")
         }
-        Error::MergeValueNotMapOrSeqOfMaps { .. } => {
-            ("what `<<` brings in must be a map or a list of maps".into(), "")
-        }
+        Error::MergeValueNotMapOrSeqOfMaps { .. } => ("what `<<` brings in must be a map or a list of maps".into(), ""),
         Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }

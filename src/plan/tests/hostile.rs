@@ -43,9 +43,8 @@ fn bombs_are_refused_in_words() {
 }
 
 fn mutation() -> impl Strategy<Value = Vec<(usize, u8, u8)>> {
-    prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, any::<u8>()), 1..6).prop_map(|all| {
-        all.into_iter().map(|(index, what, byte)| (index.index(1 << 16), what, byte)).collect()
-    })
+    prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, any::<u8>()), 1..6)
+        .prop_map(|all| all.into_iter().map(|(index, what, byte)| (index.index(1 << 16), what, byte)).collect())
 }
 
 /// Bytes replaced, removed, inserted, or a piece of the text doubled.

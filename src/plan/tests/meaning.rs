@@ -36,8 +36,10 @@ export: { report: report/ }
 fn the_miniature() {
     let plan = plan(MINIATURE);
     assert_eq!(plan.cells.len(), 7 + 8 + 16 + 1);
-    assert_eq!(plan.stages.iter().map(|stage| stage.name.as_str()).collect::<Vec<_>>().join(" "),
-        "games corpus split tokens random_games random_corpus random_tokens model evaluation report");
+    assert_eq!(
+        plan.stages.iter().map(|stage| stage.name.as_str()).collect::<Vec<_>>().join(" "),
+        "games corpus split tokens random_games random_corpus random_tokens model evaluation report"
+    );
     let model = cell(&plan, "model[family=slice,size=d64/l1,seed_of_model=1]");
     assert_eq!(inputs(&plan, model), "train: tokens = tokens.train\nvalidation: tokens = tokens.validation");
     assert_eq!(model.values["lr"], Value::Float(3e-3));
@@ -53,9 +55,13 @@ fn the_miniature() {
     let held_out = cell(&plan, "evaluation[family=slice,size=d64/l1,seed_of_model=1,test=held_out]");
     assert!(inputs(&plan, held_out).ends_with("games: tokens = tokens.validation"));
     let report = cell(&plan, "report");
-    let counts: Vec<_> = report.inputs.iter().map(|input| (input.name.as_str(), input.group, input.sources.len())).collect();
+    let counts: Vec<_> =
+        report.inputs.iter().map(|input| (input.name.as_str(), input.group, input.sources.len())).collect();
     assert_eq!(counts, [("scores", true, 16), ("counts", true, 3), ("curves", true, 8)]);
-    assert_eq!(report.inputs[0].sources[0].label.to_string(), "evaluation[family=slice,size=d32/l1,seed_of_model=0,test=held_out]");
+    assert_eq!(
+        report.inputs[0].sources[0].label.to_string(),
+        "evaluation[family=slice,size=d32/l1,seed_of_model=0,test=held_out]"
+    );
     let tokens: Vec<_> = cell(&plan, "tokens").outputs.iter().map(|output| output.name.clone()).collect();
     assert_eq!(tokens, ["train", "validation", "counts"]);
     let export = &plan.exports[0];
@@ -184,7 +190,12 @@ fn a_group_input_takes_a_plain_stage_as_a_group_of_one() {
     let shapes: Vec<_> = cell(&plan, "s").outputs.iter().map(|output| (output.name.as_str(), output.shape)).collect();
     assert_eq!(
         shapes,
-        [("scores", Shape::File("parquet")), ("more", Shape::Folder), ("plain", Shape::File("")), ("log", Shape::Folder)]
+        [
+            ("scores", Shape::File("parquet")),
+            ("more", Shape::Folder),
+            ("plain", Shape::File("")),
+            ("log", Shape::Folder)
+        ]
     );
 }
 
@@ -206,7 +217,9 @@ fn a_command_reads_what_is_bare_as_in_and_writes_out() {
 #[test]
 fn labels_of_numbers_do_not_depend_on_how_they_are_written() {
     let labels = |values: &str| {
-        let text = format!("cwm: 1\nstages:\n  m: {{ stage: command, matrix: {{ lr: {values} }}, with: {{ run: x, lr: $lr }} }}\n");
+        let text = format!(
+            "cwm: 1\nstages:\n  m: {{ stage: command, matrix: {{ lr: {values} }}, with: {{ run: x, lr: $lr }} }}\n"
+        );
         plan(&text).cells.iter().map(|cell| cell.label.to_string()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(labels("[1e-3, 3.0e-4, 1, 1.0, true]"), "m[lr=0.001] m[lr=0.0003] m[lr=1] m[lr=1.0] m[lr=true]");
@@ -236,8 +249,20 @@ fn addresses_are_selected_and_what_they_lack_is_said() {
         let error = plan.select_outputs(text).err().or(plan.select(text).err()).unwrap();
         format!("{text}: {error} ({})", error.hint.as_deref().unwrap_or_default())
     };
-    let all = ["modle", "model[sise=x]", "model[size=d64/l2]", "games[size=x]", "split.trian", "split", "report.report",
-        "model[", "x y", "model[size=d64/l1,size=d32/l1]"].map(told).join("\n");
+    let all = [
+        "modle",
+        "model[sise=x]",
+        "model[size=d64/l2]",
+        "games[size=x]",
+        "split.trian",
+        "split",
+        "report.report",
+        "model[",
+        "x y",
+        "model[size=d64/l1,size=d32/l1]",
+    ]
+    .map(told)
+    .join("\n");
     insta::with_settings!({ prepend_module_to_snapshot => false }, { insta::assert_snapshot!("select", all) });
 }
 

@@ -24,18 +24,25 @@ fn ten_thousand_cells_are_all_joined() {
 fn a_chain_of_thousands_of_stages_is_no_deep_recursion() {
     let mut text = String::from("cwm: 1\nstages:\n  s0: { stage: command, with: { run: x } }\n");
     for stage in 1..5_000 {
-        text.push_str(&format!("  s{stage}: {{ stage: command, each: s{0}, from: s{0}, with: {{ run: x }} }}\n", stage - 1));
+        text.push_str(&format!(
+            "  s{stage}: {{ stage: command, each: s{0}, from: s{0}, with: {{ run: x }} }}\n",
+            stage - 1
+        ));
     }
     assert_eq!(plan(&text).cells.len(), 5_000);
     let circle = text.replace("s0: { stage: command,", "s0: { stage: command, each: s4999,");
-    assert_eq!(plan_with(&circle, &[]).unwrap_err().iter().filter(|problem| problem.message.contains("circle")).count(), 1);
+    assert_eq!(
+        plan_with(&circle, &[]).unwrap_err().iter().filter(|problem| problem.message.contains("circle")).count(),
+        1
+    );
 }
 
 #[test]
 fn a_matrix_of_billions_is_refused_and_so_are_edges_without_number() {
     let numbers: Vec<_> = (0..100).map(|number| number.to_string()).collect();
     let axes: Vec<_> = (0..10).map(|axis| format!("a{axis}: [{}]", numbers.join(", "))).collect();
-    let text = format!("cwm: 1\nstages:\n  m: {{ stage: command, matrix: {{ {} }}, with: {{ run: x }} }}\n", axes.join(", "));
+    let text =
+        format!("cwm: 1\nstages:\n  m: {{ stage: command, matrix: {{ {} }}, with: {{ run: x }} }}\n", axes.join(", "));
     let told = plan_with(&text, &[]).unwrap_err().to_string();
     assert!(told.contains("this pipeline has more than 200000 cells"), "{told}");
     let numbers: Vec<_> = (0..5_000).map(|number| number.to_string()).collect();
