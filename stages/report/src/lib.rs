@@ -16,11 +16,11 @@ mod plain_text;
 mod read;
 mod results;
 mod run;
+#[cfg(test)]
+mod synthetic;
 mod table;
 mod tables;
 mod test_set;
-#[cfg(test)]
-mod synthetic;
 #[cfg(test)]
 mod tests;
 

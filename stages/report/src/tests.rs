@@ -68,7 +68,7 @@ fn test_results_stand_beside_the_papers() {
     // Mean and sample deviation by hand: 0.5 and 0.7 give 0.6 and 0.1414…; 10 % and 20 % give 15 % and 7.07 %.
     assert_eq!(
         lines(&table, "d32/l1"),
-        ["| Transformer | d32/l1 | mean of 2 runs | 0.600000 ± 0.141421 | 86.00 ± 1.41 | 15.00 ± 7.07 | 1.00 ± 1.41 \
+        ["| Transformer | d32/l1 | 2 runs | 0.600000 ± 0.141421 | 86.00 ± 1.41 | 15.00 ± 7.07 | 1.00 ± 1.41 \
           | 1.250000 ± 0.353553 | 76.00 ± 1.41 | 2.00 ± 1.41 | 0.00 ± 0.00 |"]
     );
     // The paper's values: Table 8, first row; the differences by hand.
@@ -83,13 +83,12 @@ fn test_results_stand_beside_the_papers() {
     assert_eq!(
         lines(&table, "Mamba-3 | d512/l6"),
         [
-            "| Mamba-3 | d512/l6 | not run | not run | not run | not run | not run | not run | not run | not run | not run |",
-            "| Mamba-3 | d512/l6 | paper | 1.29×10⁻⁵ | 100.00 | 99.99 | 99.76 | 0.015915 | 99.66 | 81.13 | 10.82 |",
+            "| Mamba-3 | d512/l6 | paper (not run here) | 1.29×10⁻⁵ | 100.00 | 99.99 | 99.76 | 0.015915 | 99.66 | 81.13 | 10.82 |"
         ]
     );
     let csv = read(&report, "tables/table-08.csv");
     let row = lines(&csv, "Transformer,d32/l1")[0];
-    assert!(row.starts_with("Transformer,d32/l1,mean of 2 runs,0.6,0.141421356237,86,1.41421356237,15,7.0710678"), "{row}");
+    assert!(row.starts_with("Transformer,d32/l1,2 runs,0.6,0.141421356237,86,1.41421356237,15,7.0710678"), "{row}");
 }
 
 #[test]
@@ -111,10 +110,14 @@ fn prefix_bins_are_all_in_the_data() {
     );
     assert_eq!(
         lines(&table, "d32/l1"),
-        ["| Transformer | d32/l1 | mean of 2 runs | 100.00 ± 0.00 | 0.00 ± 0.00 | – | – | – | – | – |"]
+        ["| Transformer | d32/l1 | 2 runs | 100.00 ± 0.00 | 0.00 ± 0.00 | – | – | – | – | – |"]
     );
-    assert!(lines(&table, "SLiCE | d512/l6")[0].contains("| not run | not run |"));
+    assert!(lines(&table, "SLiCE | d512/l6")[0].contains("| paper (not run here) | 99.98 |"));
     let csv = read(&report, "tables/table-11.csv");
+    assert_eq!(
+        lines(&csv, "slice,d512/l6,,random_uniform,80,100"),
+        ["slice,d512/l6,,random_uniform,80,100,0,not run,not run,,86.5,"]
+    );
     assert_eq!(lines(&csv, "transformer,d512/l6,,random_uniform").len(), 27);
     assert_eq!(
         lines(&csv, "transformer,d512/l6,,random_uniform,80,100"),
@@ -124,7 +127,10 @@ fn prefix_bins_are_all_in_the_data() {
     let csv = read(&report, "tables/table-11-held_out.csv");
     let runs: Vec<_> = lines(&csv, "transformer,d32/l1").iter().map(|line| line.split(',').nth(6).unwrap()).collect();
     assert_eq!(runs, ["2", "2", "2", "1", "1"]);
-    assert!(read(&report, "tables/table-12.md").contains("| Gated DeltaNet | d512/l6 | paper | 100.00 | 99.93 |"));
+    assert!(
+        read(&report, "tables/table-12.md")
+            .contains("| Gated DeltaNet | d512/l6 | paper (not run here) | 100.00 | 99.93 |")
+    );
 }
 
 #[test]
@@ -134,7 +140,7 @@ fn bins_of_another_width_are_not_set_beside_the_papers() {
     one.bin_width = 5;
     let report = run(trial(folder.path(), &[one])).unwrap();
     let table = read(&report, "tables/table-11.md");
-    assert!(table.contains("| 0–5 | 10–15 | 20–25 | 30–35 | 45–50 | 55–60 | 65–70 | 80–85 |"), "{table}");
+    assert!(table.contains("| 0–5 | 5–10 | 10–15 | 20–25 | 40–45 | 80–85 |"), "{table}");
     assert_eq!(lines(&table, "| paper |").len(), 0);
     assert!(table.contains("The paper's bins are 20 steps wide"));
 }
@@ -262,15 +268,19 @@ fn curves_become_a_figure() {
     let mut text = String::new();
     for step in 1..=300 {
         let loss = 3.0 / f64::from(step);
-        text += &format!("{{\"kind\":\"train\",\"step\":{step},\"loss\":{loss},\"learning_rate\":0.1,\"gradient_norm\":1}}\n");
+        text += &format!(
+            "{{\"kind\":\"train\",\"step\":{step},\"loss\":{loss},\"learning_rate\":0.1,\"gradient_norm\":1}}\n"
+        );
         if step % 100 == 0 {
             text += &format!("{{\"kind\":\"validation\",\"step\":{step},\"loss\":{loss},\"labelwise\":0.1}}\n");
         }
     }
     std::fs::write(&path, text).unwrap();
-    let trial = trial(folder.path(), &rows())
-        .labelled("curves", label("model[size=d32/l1,seed=0]"), &path)
-        .labelled("curves", label("model[size=d999/l1,seed=0]"), &path);
+    let trial = trial(folder.path(), &rows()).labelled("curves", label("model[size=d32/l1,seed=0]"), &path).labelled(
+        "curves",
+        label("model[size=d999/l1,seed=0]"),
+        &path,
+    );
     let report = run(trial).unwrap();
     let svg = read(&report, "figures/learning-curves.svg");
     // A model that was scored bears its name and colour, another its own coordinates.
@@ -292,7 +302,11 @@ fn hostile_text_reaches_no_file_unescaped() {
     let dropped = serde_json::json!({"stage": "parse", "read": 2, "kept": 1, "dropped": {hostile: 1}});
     std::fs::write(&counts, dropped.to_string()).unwrap();
     let curves = folder.path().join("curves");
-    std::fs::write(&curves, "{\"kind\":\"validation\",\"step\":1,\"loss\":1}\n{\"kind\":\"train\",\"step\":1,\"loss\":1}\n").unwrap();
+    std::fs::write(
+        &curves,
+        "{\"kind\":\"validation\",\"step\":1,\"loss\":1}\n{\"kind\":\"train\",\"step\":1,\"loss\":1}\n",
+    )
+    .unwrap();
     let trial = trial(folder.path(), &[row])
         .labelled("counts", Label::stage(hostile), counts)
         .labelled("curves", Label { stage: "m".into(), coordinates: vec![("x".into(), hostile.into())] }, curves)

@@ -43,10 +43,11 @@ impl Scale {
             all.filter(|tick| (low..=high).contains(tick)).collect()
         };
         let every = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
-        let choices = [at(&every), at(&[1.0, 2.0, 3.0, 5.0]), at(&[1.0, 3.0]), at(&[1.0])];
+        let some = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+        let choices = [at(&every), at(&some), at(&[1.0, 2.0, 5.0]), at(&[1.0, 3.0]), at(&[1.0])];
         let fitting = choices.iter().find(|ticks| ticks.len() <= 8).cloned();
         let ticks = fitting.unwrap_or_else(|| {
-            let decades = &choices[3];
+            let decades = &choices[4];
             decades.iter().copied().step_by(decades.len().div_ceil(8)).collect()
         });
         Scale { kind: Kind::Logarithmic, low, high, ticks }

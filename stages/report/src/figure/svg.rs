@@ -26,7 +26,9 @@ const LEGEND_SAMPLE: f64 = 34.0;
 impl Chart {
     /// The figure as a file of its own, with its style inside.
     pub(crate) fn standalone_svg(&self) -> String {
-        let style = format!("<style>\n{PALETTE}{CHART_STYLE}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n");
+        let style = format!(
+            "<style>\n{PALETTE}{CHART_STYLE}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n"
+        );
         let namespace = " xmlns=\"http://www.w3.org/2000/svg\"";
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}", self.svg(namespace, &style))
     }
@@ -42,7 +44,7 @@ impl Chart {
         let (cell_width, cell_height) = (WIDTH / columns as f64, TOP + PLOT_HEIGHT + BOTTOM);
         let legend = self.legend();
         let height = rows as f64 * cell_height + legend.last().map_or(0.0, |entry| entry.y + LEGEND_ROW) + 8.0;
-        let x = Scale::linear(self.points().map(|point| point.x).chain([0.0]), if columns == 1 { 10 } else { 6 });
+        let x = Scale::linear(self.points().map(|point| point.x).chain([0.0]), if columns == 1 { 10 } else { 7 });
         let y = match self.scale {
             ScaleKind::Linear => {
                 let ends = |point: &Point| {
@@ -293,5 +295,27 @@ mod tests {
     fn no_lines_make_an_empty_chart() {
         assert!(chart(vec![]).is_empty());
         assert!(chart(vec![]).inline_svg().ends_with("</svg>\n"));
+    }
+
+    /// WCAG 2: text wants a contrast of 4.5 to 1; lines would do with 3, but their legend is text.
+    #[test]
+    fn colours_stand_out_in_both_modes() {
+        let luminance = |colour: &str| {
+            let channel = |at: usize| {
+                let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+                if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+        };
+        let modes: Vec<&str> = PALETTE.split("@media").collect();
+        assert_eq!(modes.len(), 2);
+        for mode in modes {
+            let colour = |name: &str| mode.split(&format!("--{name}: ")).nth(1).unwrap().split(';').next().unwrap();
+            let text = ["ink", "quiet", "accent", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
+            for (name, ground) in text.iter().flat_map(|name| ["ground", "raised"].map(|ground| (name, ground))) {
+                let (a, b) = (luminance(colour(name)) + 0.05, luminance(colour(ground)) + 0.05);
+                assert!(a.max(b) / a.min(b) >= 4.5, "{name} on {ground}: {}", a.max(b) / a.min(b));
+            }
+        }
     }
 }

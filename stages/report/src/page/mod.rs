@@ -41,7 +41,10 @@ struct DrawnSection<'a> {
 enum DrawnPart<'a> {
     /// HTML.
     Table(String),
-    Chart { chart: &'a Chart, svg: String },
+    Chart {
+        chart: &'a Chart,
+        svg: String,
+    },
 }
 
 /// The whole page.

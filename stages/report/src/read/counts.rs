@@ -109,8 +109,7 @@ mod tests {
         let split = r#"{"stage":"split","buckets":10,"validation_buckets":1,
             "train":{"games":9,"plies":90},"validation":{"games":1,"plies":10}}"#;
         assert!(matches!(check(split), Ok(Counts::Split { buckets: 10, train: Side { games: 9, .. }, .. })));
-        let tokens =
-            r#"{"stage":"tokenize","sets":{"train":{"games":1,"plies":2,"positions":3,"unique_moves":2}}}"#;
+        let tokens = r#"{"stage":"tokenize","sets":{"train":{"games":1,"plies":2,"positions":3,"unique_moves":2}}}"#;
         assert!(matches!(check(tokens), Ok(Counts::Tokenize { sets }) if sets["train"].unique_moves == 2));
     }
 

@@ -27,7 +27,7 @@ impl Table {
             for (cell, spread) in row.cells.iter().zip(&spreads) {
                 fields.push(field(cell));
                 if *spread {
-                    fields.push(cell.deviation.map_or(String::new(), plain));
+                    fields.push(cell.deviation.as_ref().map_or(String::new(), |(deviation, _)| plain(*deviation)));
                 }
             }
             text.push_str(&fields.join(","));

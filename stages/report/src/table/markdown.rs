@@ -17,7 +17,7 @@ impl Table {
             }),
         );
         for row in self.groups.iter().flatten() {
-            line(&mut text, row.cells.iter().map(|cell| markdown(&cell.text)));
+            line(&mut text, row.cells.iter().map(|cell| markdown(&cell.full_text())));
         }
         text
     }

@@ -99,8 +99,8 @@ pub(crate) struct Cell {
     pub(crate) text: String,
     /// The number behind it, for sorting and for machines.
     pub(crate) value: Option<f64>,
-    /// Its standard deviation over runs.
-    pub(crate) deviation: Option<f64>,
+    /// Its standard deviation over runs, and how that is printed.
+    pub(crate) deviation: Option<(f64, String)>,
     /// Whether it only says that there is nothing.
     pub(crate) absent: bool,
 }
@@ -137,15 +137,19 @@ impl Cell {
     }
 
     fn spread(spread: Spread, print: fn(f64) -> String, unit: f64) -> Self {
-        let mut text = print(spread.mean);
-        if let Some(deviation) = spread.deviation {
-            text = format!("{text} ± {}", print(deviation));
-        }
         Cell {
-            text,
+            text: print(spread.mean),
             value: Some(spread.mean * unit),
-            deviation: spread.deviation.map(|deviation| deviation * unit),
+            deviation: spread.deviation.map(|deviation| (deviation * unit, print(deviation))),
             absent: false,
+        }
+    }
+
+    /// As printed, with its deviation.
+    fn full_text(&self) -> String {
+        match &self.deviation {
+            Some((_, deviation)) => format!("{} ± {deviation}", self.text),
+            None => self.text.clone(),
         }
     }
 
@@ -189,7 +193,12 @@ mod tests {
                     ]),
                     Row {
                         kind: RowKind::Paper,
-                        cells: vec![Cell::text(hostile), Cell::text("paper"), Cell::number(0.3, "0.300000"), Cell::none()],
+                        cells: vec![
+                            Cell::text(hostile),
+                            Cell::text("paper"),
+                            Cell::number(0.3, "0.300000"),
+                            Cell::none(),
+                        ],
                     },
                 ],
                 vec![Row::ours(vec![
@@ -240,7 +249,7 @@ b,1 run,inf,,not run,
             "<th scope=\"col\" class=\"number\"",
             "<th scope=\"rowgroup\" rowspan=\"2\">&#60;b&#62;|&#34;x&#34;,&#39;y&#39;`&#38;</th>",
             "<tr class=\"paper\">",
-            "<td class=\"number\" data-value=\"0.25\">0.250000 ± 0.015000</td>",
+            "<td class=\"number\" data-value=\"0.25\">0.250000 <span>± 0.015000</span></td>",
             "<td class=\"number absent\">not run</td>",
         ] {
             assert!(html.contains(part), "{part} is not in\n{html}");

@@ -25,13 +25,16 @@ fn table_id(base: &str, test: &TestSet) -> String {
     }
 }
 
+/// What the rows of the paper say in place of a source where nothing of ours stands above them.
+const PAPER_ONLY: &str = "paper (not run here)";
+
 /// `this run`, or how many runs a mean is over.
 fn source(runs: impl Iterator<Item = usize> + Clone) -> String {
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     match (fewest, most) {
         (0, _) => "not run".to_owned(),
         (1, 1) => "this run".to_owned(),
-        (fewest, most) if fewest == most => format!("mean of {most} runs"),
-        (fewest, most) => format!("mean of {fewest} to {most} runs"),
+        (fewest, most) if fewest == most => format!("{most} runs"),
+        (fewest, most) => format!("{fewest} to {most} runs"),
     }
 }

@@ -7,11 +7,9 @@ use crate::number;
 use crate::paper::{Metric, Paper};
 use crate::results::{PrefixBin, Results, Spread};
 use crate::table::{Cell, Column, Row, RowKind, Table};
-use crate::tables::{source, table_id};
+use crate::tables::{PAPER_ONLY, source, table_id};
 use crate::test_set::TestSet;
 
-/// Bins that a reader is shown where the paper's selection does not apply.
-const SHOWN_BINS: usize = 8;
 /// The one size that the paper's tables are about.
 const PAPER_SIZE: &str = "d512/l6";
 
@@ -59,20 +57,20 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
         Accuracy::Labelwise => ("table-12", "Table 12, Appendix F"),
     };
     let models = models(results, test, papers && comparable);
-    let shown = selected(results, test, comparable);
+    let shown = selected(results, test, papers && comparable);
     let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
     columns.extend(shown.iter().map(|start| Column::number(&format!("{start}–{}", start + width))));
     let note = match (papers, comparable) {
-        (true, false) => " The paper's bins are 20 steps wide and cannot be set beside these.",
-        _ => "",
+        (true, true) => "A dash means that no game is that long, or that the paper does not say.",
+        (true, false) => "The paper's bins are 20 steps wide and cannot be set beside these.",
+        (false, _) => "A dash means that no game is that long.",
     };
     Table {
         id: table_id(base, test),
         title: format!("{} accuracy by prefix length, {}", accuracy.name(), in_a_sentence(test)),
         paper: papers.then_some(place),
         caption: format!(
-            "Percent, in bins of {width} steps, the start being step 0; the CSV has every bin. A dash means that no \
-             game is that long, or that the paper does not say.{note}"
+            "Percent, in bins of {width} steps, the start being step 0; a selection, the CSV has every bin. {note}"
         ),
         columns,
         groups: models.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
@@ -117,14 +115,16 @@ fn starts(results: &Results, test: &TestSet) -> Vec<u64> {
     all.map(|bin| bin.start).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The paper's selection for bins like the paper's, else bins spread evenly from the first to the last.
-fn selected(results: &Results, test: &TestSet, comparable: bool) -> Vec<u64> {
-    if comparable {
+/// Of all bins the first, the second, the third, the fifth, the ninth and so on, and the last: accuracy falls fast at
+/// first, then slowly. The paper's own table has the paper's selection.
+fn selected(results: &Results, test: &TestSet, as_the_paper: bool) -> Vec<u64> {
+    if as_the_paper {
         return Paper::SELECTED_BINS.to_vec();
     }
     let all = starts(results, test);
-    let number = all.len().min(SHOWN_BINS);
-    (0..number).map(|index| all[index * (all.len() - 1) / (number - 1).max(1)]).collect()
+    let last = all.len().saturating_sub(1);
+    let shown = all.iter().enumerate().filter(|(index, _)| *index == 0 || *index == last || index.is_power_of_two());
+    shown.map(|(_, start)| *start).collect()
 }
 
 fn rows(
@@ -138,29 +138,29 @@ fn rows(
     let bins = bins_of(results, model, test);
     let ours = |start: u64| bins.iter().find(|bin| bin.start == start).map(|bin| accuracy.of(bin));
     let comparable = results.bin_width() == Paper::BIN_WIDTH;
-    let printed = |start: u64| {
-        paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable)
-    };
+    let printed =
+        |start: u64| paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable);
     let row = |kind, source: String, cell: &dyn Fn(u64) -> Cell| {
         let mut cells = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(source)];
         cells.extend(shown.iter().map(|start| cell(*start)));
         Row { kind, cells }
     };
-    let absent = if bins.is_empty() { Cell::not_run() } else { Cell::none() };
-    let runs = bins.iter().map(|bin| bin.runs).max();
-    let mut rows = vec![row(RowKind::Ours, source(runs.into_iter()), &|start| {
-        ours(start).map_or(absent.clone(), Cell::accuracy)
-    })];
+    let was_run = !bins.is_empty();
+    let mut rows = Vec::new();
+    if was_run {
+        let runs = bins.iter().map(|bin| bin.runs).max();
+        rows.push(row(RowKind::Ours, source(runs.into_iter()), &|start| {
+            ours(start).map_or(Cell::none(), Cell::accuracy)
+        }));
+    }
     if shown.iter().any(|start| printed(*start).is_some()) {
-        rows.push(row(RowKind::Paper, "paper".into(), &|start| {
+        rows.push(row(RowKind::Paper, if was_run { "paper" } else { PAPER_ONLY }.into(), &|start| {
             printed(start).map_or(Cell::none(), |printed| Cell::number(printed.value, printed.text.clone()))
         }));
-        if !bins.is_empty() {
-            rows.push(row(RowKind::Difference, "difference".into(), &|start| {
-                match (ours(start), printed(start)) {
-                    (Some(ours), Some(printed)) => difference(ours, printed.value),
-                    _ => Cell::none(),
-                }
+        if was_run {
+            rows.push(row(RowKind::Difference, "difference".into(), &|start| match (ours(start), printed(start)) {
+                (Some(ours), Some(printed)) => difference(ours, printed.value),
+                _ => Cell::none(),
             }));
         }
     }
@@ -173,13 +173,7 @@ fn difference(ours: Spread, paper_percent: f64) -> Cell {
 }
 
 /// A row for each model and bin.
-fn every_bin(
-    results: &Results,
-    paper: &Paper,
-    test: &TestSet,
-    accuracy: Accuracy,
-    models: &BTreeSet<Model>,
-) -> Table {
+fn every_bin(results: &Results, paper: &Paper, test: &TestSet, accuracy: Accuracy, models: &BTreeSet<Model>) -> Table {
     let width = results.bin_width();
     let comparable = width == Paper::BIN_WIDTH;
     let mut rows = Vec::new();
@@ -191,8 +185,7 @@ fn every_bin(
         };
         for start in starts {
             let bin = bins.iter().find(|bin| bin.start == start);
-            let printed =
-                paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable);
+            let printed = paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable);
             rows.push(vec![Row::ours(vec![
                 Cell::text(model.family.clone()),
                 Cell::text(model.size.clone()),
@@ -213,9 +206,5 @@ fn every_bin(
     }
     let texts = ["family", "size", "variant", "test"].map(Column::text);
     let numbers = ["bin_start", "bin_end", "runs", "positions", accuracy.name(), "paper", "difference"];
-    Table {
-        columns: texts.into_iter().chain(numbers.map(Column::number)).collect(),
-        groups: rows,
-        ..Table::default()
-    }
+    Table { columns: texts.into_iter().chain(numbers.map(Column::number)).collect(), groups: rows, ..Table::default() }
 }

@@ -8,9 +8,8 @@ use crate::test_set::TestSet;
 
 /// Real counts of what was split and tested, beside the paper's.
 pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> Table {
-    let paper_games = |set: &str| {
-        paper.split(set, &Metric::Games).map_or(Cell::none(), |printed| Cell::count(printed.value as u64))
-    };
+    let paper_games =
+        |set: &str| paper.split(set, &Metric::Games).map_or(Cell::none(), |printed| Cell::count(printed.value as u64));
     let paper_share = |set: &str| {
         paper
             .split(set, &Metric::Share)
@@ -34,13 +33,7 @@ pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> T
         groups.push(vec![
             row("Train and validation", all, plies, Cell::none(), paper_games("train_and_validation")),
             row("Train", train.games, train.plies, Cell::percent(1.0 - intended), Cell::none()),
-            row(
-                "Validation",
-                validation.games,
-                validation.plies,
-                Cell::percent(intended),
-                paper_share("validation"),
-            ),
+            row("Validation", validation.games, validation.plies, Cell::percent(intended), paper_share("validation")),
         ]);
     }
     if groups.is_empty() {

@@ -7,7 +7,7 @@ use crate::number;
 use crate::paper::{Metric, Paper, Printed};
 use crate::results::{Overall, Results, Spread};
 use crate::table::{Cell, Column, Row, RowKind, Table};
-use crate::tables::{source, table_id};
+use crate::tables::{PAPER_ONLY, source, table_id};
 use crate::test_set::TestSet;
 
 /// The metrics of the table in its order: heading, number of ours, the paper's, and how they are printed.
@@ -20,19 +20,9 @@ struct Shown {
 
 const SHOWN: [Shown; 4] = [
     Shown { heading: "Loss", ours: |overall| overall.loss, paper: Metric::Loss, is_loss: true },
-    Shown {
-        heading: "Labelwise (%)",
-        ours: |overall| overall.labelwise,
-        paper: Metric::Labelwise,
-        is_loss: false,
-    },
+    Shown { heading: "Labelwise (%)", ours: |overall| overall.labelwise, paper: Metric::Labelwise, is_loss: false },
     Shown { heading: "ExactState (%)", ours: |overall| overall.exact, paper: Metric::Exact, is_loss: false },
-    Shown {
-        heading: "Trajectory (%)",
-        ours: |overall| overall.trajectory,
-        paper: Metric::Trajectory,
-        is_loss: false,
-    },
+    Shown { heading: "Trajectory (%)", ours: |overall| overall.trajectory, paper: Metric::Trajectory, is_loss: false },
 ];
 
 /// One table over the given test sets, side by side. For the paper's own two sets its models that were not run here
@@ -84,10 +74,13 @@ fn rows(results: &Results, paper: &Paper, tests: &[TestSet], model: &Model) -> V
         all.extend(cells);
         Row { kind, cells: all }
     };
-    let runs = ours.iter().flatten().map(|overall| overall.runs);
-    let measured = ours.iter().flat_map(|overall| SHOWN.iter().map(|shown| our_cell(*overall, shown))).collect();
-    let mut rows = vec![row(RowKind::Ours, source(runs), measured)];
-
+    let was_run = ours.iter().any(Option::is_some);
+    let mut rows = Vec::new();
+    if was_run {
+        let runs = ours.iter().flatten().map(|overall| overall.runs);
+        let measured = ours.iter().flat_map(|overall| SHOWN.iter().map(|shown| our_cell(*overall, shown))).collect();
+        rows.push(row(RowKind::Ours, source(runs), measured));
+    }
     let printed = |test: &TestSet, shown: &Shown| -> Option<Printed> {
         paper.test_result(&model.family, &model.size, test, &shown.paper).cloned()
     };
@@ -97,8 +90,8 @@ fn rows(results: &Results, paper: &Paper, tests: &[TestSet], model: &Model) -> V
     };
     if tests.iter().any(|test| printed(test, &SHOWN[0]).is_some()) {
         let paper_row = cells(&|_, printed, shown| printed.map_or(Cell::none(), |printed| paper_cell(&printed, shown)));
-        rows.push(row(RowKind::Paper, "paper".into(), paper_row));
-        if ours.iter().any(Option::is_some) {
+        rows.push(row(RowKind::Paper, if was_run { "paper" } else { PAPER_ONLY }.into(), paper_row));
+        if was_run {
             rows.push(row(RowKind::Difference, "difference".into(), cells(&difference)));
         }
     }
@@ -119,11 +112,8 @@ fn our_cell(overall: Option<&Overall>, shown: &Shown) -> Cell {
 
 /// With the paper's own digits; only powers of ten are set as we set them.
 fn paper_cell(printed: &Printed, shown: &Shown) -> Cell {
-    let text = if shown.is_loss && printed.text.contains('e') {
-        number::loss(printed.value)
-    } else {
-        printed.text.clone()
-    };
+    let text =
+        if shown.is_loss && printed.text.contains('e') { number::loss(printed.value) } else { printed.text.clone() };
     Cell::number(printed.value, text)
 }
 
