@@ -105,11 +105,7 @@ mod tests {
             assert_eq!(identity(label, model).unwrap_err(), message);
         };
         check("e[family=slice]", None, "the scores of e[family=slice] do not say the size of their model");
-        check(
-            "e",
-            Some(r#"{"family":1,"size":"d"}"#),
-            "`family` of the model in the scores of e must be text, not 1",
-        );
+        check("e", Some(r#"{"family":1,"size":"d"}"#), "`family` of the model in the scores of e must be text, not 1");
         check(
             "e[seed=x]",
             Some(r#"{"family":"a","size":"d"}"#),

@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cwm_contract::{Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values,
+};
 
 use crate::Config;
 use crate::identity::Identity;
@@ -47,10 +49,8 @@ impl Stage for Bins {
         }
         let measured = measure_all(context, inputs, config.bin_width)?;
         let overall: Vec<_> = measured.iter().map(|scored| (&scored.identity, &scored.overall)).collect();
-        let prefix: Vec<_> = measured
-            .iter()
-            .flat_map(|scored| scored.prefix.iter().map(|bin| (&scored.identity, bin)))
-            .collect();
+        let prefix: Vec<_> =
+            measured.iter().flat_map(|scored| scored.prefix.iter().map(|bin| (&scored.identity, bin))).collect();
         let folder = context.output("bins")?;
         std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
         write_overall(&folder.join("overall.parquet"), &overall)?;
@@ -73,7 +73,8 @@ fn measure_all(context: &Context, inputs: &[GroupInput], bin_width: u32) -> Resu
     std::thread::scope(|scope| {
         for _ in 0..context.cores().min(inputs.len()) {
             scope.spawn(|| {
-                while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < inputs.len()) {
+                while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < inputs.len())
+                {
                     let result = measure_one(context, &inputs[index], bin_width);
                     *results[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
