@@ -360,8 +360,8 @@ mod tests {
 
         #[test]
         fn what_is_written_reads_back(cells in prop::collection::btree_map("[a-zé\"\\\\ ]{1,8}", ".{0,3}", 0..5)) {
-            let mut file = LockFile::default();
-            file.cells = cells.iter().map(|(name, content)| (name.clone(), line(content))).collect();
+            let cells = cells.iter().map(|(name, content)| (name.clone(), line(content))).collect();
+            let file = LockFile { cells, ..LockFile::default() };
             let (read, warnings) = parse(Path::new("x"), &file.text()).unwrap();
             prop_assert_eq!(read, file.cells);
             prop_assert!(warnings.is_empty(), "{:?}", warnings);

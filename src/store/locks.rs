@@ -156,10 +156,7 @@ impl Store {
             return Ok(StoreLock { _file: None });
         }
         let path = self.layout.lock(STORE_LOCK);
-        let writing = match open(&path, true) {
-            Err(error) if error.trouble() == Trouble::ReadOnly => false,
-            _ => true,
-        };
+        let writing = !matches!(open(&path, true), Err(error) if error.trouble() == Trouble::ReadOnly);
         match lock(&path, Mode::Shared, writing, waiting) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
             Err(error) if !writing && error.trouble() == Trouble::Missing => Ok(StoreLock { _file: None }),
@@ -212,7 +209,7 @@ fn open(path: &Path, writing: bool) -> Result<File> {
 }
 
 /// Whether `path` still names the file that was locked.
-fn is_still_there(path: &Path, file: &File) -> bool {
+pub(super) fn is_still_there(path: &Path, file: &File) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,

@@ -1,5 +1,6 @@
 //! Checking everything that a store holds.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
@@ -147,11 +148,11 @@ impl Store {
                     if !good.contains(&output.digest) {
                         lost.insert(output.digest);
                     } else if output.shape == OutputShape::Folder {
-                        if !folders.contains_key(&output.digest) {
-                            let children = self.verify_folder(report, &output.digest)?;
-                            folders.insert(output.digest, children);
-                        }
-                        lost.extend(folders[&output.digest].iter().filter(|child| !good.contains(child)));
+                        let children = match folders.entry(output.digest) {
+                            Entry::Occupied(known) => known.into_mut(),
+                            Entry::Vacant(new) => new.insert(self.verify_folder(report, &output.digest)?),
+                        };
+                        lost.extend(children.iter().filter(|child| !good.contains(child)));
                     }
                 }
                 lost.extend(record.log.filter(|log| !good.contains(log)));

@@ -1,5 +1,6 @@
 //! Locks end with whoever holds them, and name them meanwhile.
 
+use std::os::fd::AsFd;
 use std::process::Command;
 
 use super::*;
@@ -56,6 +57,9 @@ fn a_lock_file_removed_meanwhile_is_not_believed() {
     let old = store.try_lock_key(&key("a"), "old").unwrap().unwrap();
     fs::remove_file(&path).unwrap();
     let new = store.try_lock_key(&key("a"), "new").unwrap().unwrap();
+    // What whoever had opened the old file would win is told apart from what the path names now.
+    assert!(!super::super::locks::is_still_there(&path, &fs::File::from(old.as_fd().try_clone_to_owned().unwrap())));
+    assert!(super::super::locks::is_still_there(&path, &fs::File::from(new.as_fd().try_clone_to_owned().unwrap())));
     drop(old);
     assert!(store.try_lock_key(&key("a"), "third").unwrap().is_none(), "the one who has the file that is there");
     drop(new);
