@@ -34,7 +34,7 @@ pub fn dependencies(written: &[Word], folder: &Path, problems: &mut Diagnostics)
 type Fault = (String, Option<String>);
 
 fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
-    let shown = printable(&text);
+    let shown = printable(text);
     let mut parts = Vec::new();
     for part in Path::new(text).components() {
         match (part, part.as_os_str().to_str()) {

@@ -81,7 +81,7 @@ pub fn output<'o>(
             None => {
                 let names = outputs.iter().map(|output| output.name.as_str());
                 return Err(Box::new(
-                    Diagnostic::at(reference.place, format!("stage `{stage}` has no output `{}`", printable(&port)))
+                    Diagnostic::at(reference.place, format!("stage `{stage}` has no output `{}`", printable(port)))
                         .maybe_hint(suggest(port, "outputs", names)),
                 ));
             }

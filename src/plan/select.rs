@@ -33,7 +33,7 @@ impl Plan {
         match address.port {
             None => self.cells_at(&address),
             Some(port) => Err(SelectError {
-                message: format!("`{}` names the output `{port}`, and a stage is wanted here", printable(&text)),
+                message: format!("`{}` names the output `{port}`, and a stage is wanted here", printable(text)),
                 hint: text
                     .strip_suffix(port)
                     .map(|stage| format!("leave the output out: `{}`", stage.trim_end_matches('.'))),
@@ -54,7 +54,7 @@ impl Plan {
                 (Some(port), _) if names.contains(&port) => port,
                 (Some(port), _) => {
                     return Err(SelectError {
-                        message: format!("stage `{}` has no output `{}`", address.stage, printable(&port)),
+                        message: format!("stage `{}` has no output `{}`", address.stage, printable(port)),
                         hint: suggest(port, "outputs", names.iter().copied()),
                     });
                 }
@@ -77,7 +77,7 @@ impl Plan {
         let Some(stage) = self.stages.iter().find(|stage| stage.name == address.stage) else {
             let names = self.stages.iter().map(|stage| stage.name.as_str());
             return fault(
-                format!("this pipeline has no stage `{}`", printable(&address.stage)),
+                format!("this pipeline has no stage `{}`", printable(address.stage)),
                 suggest(address.stage, "stages", names),
             );
         };
@@ -89,7 +89,7 @@ impl Plan {
             if !stage.axes.iter().any(|name| name == axis) {
                 let names = stage.axes.iter().map(String::as_str);
                 return fault(
-                    format!("stage `{}` has no axis `{}`", stage.name, printable(&axis)),
+                    format!("stage `{}` has no axis `{}`", stage.name, printable(axis)),
                     suggest(axis, "axes", names).or(Some("it has no axes at all".into())),
                 );
             }
@@ -100,7 +100,7 @@ impl Plan {
                 labels.sort_unstable();
                 labels.dedup();
                 return fault(
-                    format!("stage `{}` has no cell with {axis}={}", stage.name, printable(&label)),
+                    format!("stage `{}` has no cell with {axis}={}", stage.name, printable(label)),
                     suggest(label, "values", labels),
                 );
             }

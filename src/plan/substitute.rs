@@ -112,7 +112,7 @@ impl<'a> Scope<'a> {
                 origin = bound.origin.or(Some(bound.place));
             }
         }
-        whole.then(|| Node { place: node.place, origin, content: Content::Scalar(Value::Text(out)) })
+        whole.then_some(Node { place: node.place, origin, content: Content::Scalar(Value::Text(out)) })
     }
 
     /// After a fault: what was meant may be any of the axes, so none is called unused.

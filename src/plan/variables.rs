@@ -39,7 +39,7 @@ pub fn variables(written: &[(Word, Node)], sets: &[(String, String)], problems: 
                 let place = crate::diagnostics::Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
                 let listed = list(&known).map_or("it has none".into(), |list| format!("it has {list}"));
                 problems.push(
-                    Diagnostic::at(place, format!("this pipeline has no variable `{}`; {listed}", printable(&name)))
+                    Diagnostic::at(place, format!("this pipeline has no variable `{}`; {listed}", printable(name)))
                         .maybe_hint(nearest(name, known).map(|near| format!("did you mean `{near}`?"))),
                 );
             }
