@@ -26,3 +26,21 @@ impl Fields {
         self.0.finalize().to_hex().to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Fields;
+
+    #[test]
+    fn where_a_field_ends_counts() {
+        let digest = |fields: &[&str]| {
+            fields.iter().fold(Fields::new("kind"), |mut all, field| {
+                all.text(field);
+                all
+            })
+        };
+        assert_eq!(digest(&["ab", "c"]).finish(), digest(&["ab", "c"]).finish());
+        assert_ne!(digest(&["ab", "c"]).finish(), digest(&["a", "bc"]).finish());
+        assert_ne!(digest(&["ab", ""]).finish(), digest(&["ab"]).finish());
+    }
+}

@@ -1,5 +1,6 @@
 //! The crates of a workspace and who uses whom, from the manifests alone.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,16 +32,16 @@ impl Workspace {
     pub(crate) fn read(root: &Path) -> Result<Self, Error> {
         let table = manifest::read_table(&root.join("Cargo.toml"))?;
         let inheritance = Inheritance::of(&table);
-        let mut crates = BTreeMap::new();
+        let mut crates: BTreeMap<String, Manifest> = BTreeMap::new();
         let mut waiting = stage_folders(root)?;
         if table.contains_key("package") {
             waiting.push(String::new());
         }
         while let Some(folder) = waiting.pop() {
-            if !crates.contains_key(&folder) {
-                let manifest = Manifest::read(root, &folder, &inheritance)?;
+            if let Entry::Vacant(place) = crates.entry(folder) {
+                let manifest = Manifest::read(root, place.key(), &inheritance)?;
                 waiting.extend(manifest.dependencies.iter().filter_map(|dependency| dependency.folder.clone()));
-                crates.insert(folder, manifest);
+                place.insert(manifest);
             }
         }
         let lock = Lock::read(&root.join("Cargo.lock"))?;

@@ -86,6 +86,18 @@ fn a_new_dependency_counts_and_one_for_development_does_not() {
 }
 
 #[test]
+fn another_dependency_of_the_same_version_counts() {
+    let found = changed_by(|house| {
+        house.edit("stages/bins/Cargo.toml", "serde = ", "serde_more = ");
+        let lock = house.read("Cargo.lock");
+        house.write("Cargo.lock", &lock.replace("serde", "serde_more"));
+    });
+    assert_eq!(found, BINS);
+    let build = |house: &House| house.edit("stages/bins/Cargo.toml", "serde = ", "[build-dependencies]\nserde = ");
+    assert_eq!(changed_by(build), BINS);
+}
+
+#[test]
 fn what_a_manifest_says_besides_changes_nothing() {
     let lib = "stages/split/Cargo.toml";
     assert_eq!(changed_by(|house| house.edit(lib, "[package]", "# why\n[package]\nversion = \"0.2.0\"")), NOTHING);
@@ -106,6 +118,16 @@ fn only_features_declared_result_changing_count() {
     assert_eq!(changes(&before, &house.fingerprints_with(&["exact"])), ["train", "train: cwm-train"]);
     house.edit("Cargo.toml", "path = \"stages/train\"", "path = \"stages/train\", features = [\"exact\"]");
     assert_eq!(changes(&before, &house.fingerprints()), ["train", "train: cwm-train"]);
+}
+
+#[test]
+fn default_features_and_those_that_others_imply_are_on() {
+    let house = House::new();
+    let before = house.fingerprints();
+    house.edit("stages/train/Cargo.toml", "exact = []", "exact = []\ndefault = [\"careful\"]\ncareful = [\"exact\"]");
+    assert_eq!(changes(&before, &house.fingerprints()), ["train", "train: cwm-train"]);
+    house.edit("Cargo.toml", "path = \"stages/train\"", "path = \"stages/train\", default-features = false");
+    assert_eq!(changes(&before, &house.fingerprints()), NOTHING);
 }
 
 #[test]

@@ -24,7 +24,10 @@ fn a_new_part_changes_nothing_else() {
     let found = changed_by(|house| {
         house.edit(REGISTRY, "mod transformer;", "mod mamba3;\nmod transformer;");
         house.edit(REGISTRY, "&slice::FAMILY,", "&slice::FAMILY, mamba3::family(),");
-        house.write("crates/models/src/families/mamba3.rs", "pub fn family() -> &'static super::Family { &super::Family }\n");
+        house.write(
+            "crates/models/src/families/mamba3.rs",
+            "pub fn family() -> &'static super::Family { &super::Family }\n",
+        );
     });
     assert_eq!(found, ["train/mamba3"]);
 }

@@ -100,6 +100,15 @@ fn a_macro_that_reads_as_expressions_is_treated_as_such() {
     different("fn f() { m!(a) }", "fn f() { m!(a,) }");
 }
 
+#[test]
+fn test_only_members_of_any_kind_of_list_are_left_out() {
+    same("trait T { fn a(); }", "trait T { fn a(); #[cfg(test)] fn b(); }");
+    same("fn f() { S { a } }", "fn f() { S { a, #[cfg(test)] b: 1 } }");
+    same("fn f(S { a }: S) {}", "fn f(S { a, #[cfg(test)] b }: S) {}");
+    same("mod m { fn a() {} }", "mod m { fn a() {} #[cfg(any(test, all(test, unix)))] fn b() {} }");
+    different("fn a() {}", "fn a() {} #[cfg(any())] fn b() {}");
+}
+
 /// rustfmt, told to lay out this repository's own code quite differently.
 #[test]
 fn no_width_or_style_of_rustfmt_matters() {
