@@ -4,5 +4,6 @@ mod benchmark;
 mod caching;
 mod context;
 mod failure;
+mod licences;
 mod pipeline_errors;
 mod tidy;
