@@ -19,9 +19,9 @@ pub struct GoldenGame {
 
 /// All of them; `None`, said on the way, where the shared folder is absent.
 pub fn games() -> Option<Vec<GoldenGame>> {
-    let shared = std::env::var_os("CWM_SHARED")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared"));
+    let shared = std::env::var_os("CWM_SHARED").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared")
+    });
     let path = shared.join("golden/games.parquet");
     if !path.exists() {
         println!("skipped: {} is not there", path.display());

@@ -18,13 +18,7 @@ pub fn legal(position: &Chess, plain: PlainMove) -> Option<Move> {
 
 /// The same where the caller knows that a piece of kind `role`, of either colour, stands on `from`.
 #[inline]
-pub fn legal_between(
-    position: &Chess,
-    role: Role,
-    from: Square,
-    to: Square,
-    promotion: Option<Role>,
-) -> Option<Move> {
+pub fn legal_between(position: &Chess, role: Role, from: Square, to: Square, promotion: Option<Role>) -> Option<Move> {
     let board = position.board();
     let ours = position.us();
     if !ours.contains(from) || ours.contains(to) {

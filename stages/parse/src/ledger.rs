@@ -65,10 +65,8 @@ impl Ledger {
 
     /// The `counts` file; every reason is there, with 0 where it did not occur.
     pub fn to_json(&self) -> String {
-        let dropped: BTreeMap<&str, u64> = Reason::ALL
-            .iter()
-            .map(|reason| (reason.name(), self.dropped.get(reason).copied().unwrap_or(0)))
-            .collect();
+        let dropped: BTreeMap<&str, u64> =
+            Reason::ALL.iter().map(|reason| (reason.name(), self.dropped.get(reason).copied().unwrap_or(0))).collect();
         let counts: BTreeMap<&str, Value> = BTreeMap::from([
             ("stage", json!("parse")),
             ("read", json!(self.read)),

@@ -36,7 +36,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     };
     context.doing("reading games");
     let stopped = read_all(source, &rules, context.cores(), |harvest| {
-        context.progress(consumed.load(Ordering::Relaxed).min(size), Some(size), "bytes");
+        // A pipe has no size.
+        let total = (size > 0).then_some(size);
+        context.progress(consumed.load(Ordering::Relaxed), total, "bytes");
         clerk.take(harvest)
     });
     match stopped {

@@ -46,9 +46,8 @@ fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) ->
             context.check_cancelled()?;
             context.progress(done as u64, Some(total), "games");
         }
-        write_tokens(&game, &mut tokens).map_err(|wrong| {
-            Failure::input(format!("game {done} ({}) of {} {wrong}", game.id, input.display()))
-        })?;
+        write_tokens(&game, &mut tokens)
+            .map_err(|wrong| Failure::input(format!("game {done} ({}) of {} {wrong}", game.id, input.display())))?;
         tokens[1..].iter().for_each(|&token| vocabulary.add(token));
         plies += game.moves.len() as u64;
         writer.push(DatasetRow { index: game.index, id: game.id, tokens: &tokens, result: game.result })?;
@@ -68,7 +67,8 @@ fn write_tokens(game: &GameRow<'_>, tokens: &mut Vec<u16>) -> Result<(), String>
     tokens.clear();
     tokens.push(START);
     for (ply, &packed) in (1..).zip(game.moves) {
-        let plain = PlainMove::from_packed(packed).ok_or_else(|| format!("has no move at ply {ply} but {packed:#06x}"))?;
+        let plain =
+            PlainMove::from_packed(packed).ok_or_else(|| format!("has no move at ply {ply} but {packed:#06x}"))?;
         tokens.push(plain.token());
     }
     Ok(())

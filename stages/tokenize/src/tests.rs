@@ -85,7 +85,10 @@ fn pgn_becomes_the_paper_s_labels_on_every_ply() {
         for row in dataset.iter() {
             let Some(expected) = golden.get(row.id) else { continue };
             found += 1;
-            assert_eq!((set, row.result, row.tokens), (&expected.split[..], &expected.result[..], &expected.tokens[..]));
+            assert_eq!(
+                (set, row.result, row.tokens),
+                (&expected.split[..], &expected.result[..], &expected.tokens[..])
+            );
             let mut labels = vec![0; row.tokens.len() * LABELS];
             replay_into(row.tokens, EnPassant::Always, &mut labels).unwrap();
             assert!(labels == expected.labels, "{}", row.id);

@@ -52,6 +52,12 @@ pub struct GameText<'a> {
 }
 
 impl Block {
+    /// Bytes of memory for text.
+    #[cfg(test)]
+    pub(super) fn text_capacity(&self) -> usize {
+        self.text.capacity()
+    }
+
     /// The games in order.
     pub fn games(&self) -> impl Iterator<Item = GameText<'_>> {
         self.games.iter().zip(1..).map(|(span, ordinal)| GameText {
@@ -109,6 +115,9 @@ impl<R: Read> Blocks<R> {
         block.games_before = self.games;
         while self.end.is_none() {
             self.read_more(&mut block.text);
+            if !self.scanner.has_line_end() && block.text.len() > self.longest_game {
+                self.scanner.assume_line_feeds();
+            }
             self.scanner.scan(&block.text, matches!(self.end, Some(Ok(()))), &mut block.games);
             while self.scanner.pending(block.text.len()) > self.longest_game && self.end.is_none() {
                 self.scanner.give_up_pending(&mut block.games);

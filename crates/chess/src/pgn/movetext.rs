@@ -27,11 +27,7 @@ pub struct MoveFault {
 ///
 /// # Errors
 /// A word is not a legal move. `moves` holds what was played before.
-pub fn read_moves(
-    movetext: &[u8],
-    line_end: u8,
-    moves: &mut Vec<u16>,
-) -> Result<Option<&'static str>, MoveFault> {
+pub fn read_moves(movetext: &[u8], line_end: u8, moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveFault> {
     let mut position = Chess::default();
     let mut result = None;
     let mut at = 0;
@@ -96,9 +92,8 @@ fn is_castling_or_null(word: &[u8]) -> bool {
 
 #[inline]
 fn word_end(text: &[u8], start: usize) -> usize {
-    let ends = |byte: u8| {
-        is_space(byte) || matches!(byte, b'{' | b'}' | b'(' | b')' | b';' | b'!' | b'?' | b'$' | b'*')
-    };
+    let ends =
+        |byte: u8| is_space(byte) || matches!(byte, b'{' | b'}' | b'(' | b')' | b';' | b'!' | b'?' | b'$' | b'*');
     // The first byte belongs to the word whatever it is, so that reading always moves on.
     text[start + 1..].iter().position(|&byte| ends(byte)).map_or(text.len(), |length| start + 1 + length)
 }

@@ -91,6 +91,16 @@ impl Scanner {
         self.line_end.unwrap_or(b'\n')
     }
 
+    /// Whether a line has ended yet; before that nothing is scanned.
+    pub fn has_line_end(&self) -> bool {
+        self.line_end.is_some()
+    }
+
+    /// Takes LF for what ends lines, since none has ended for so long.
+    pub fn assume_line_feeds(&mut self) {
+        self.line_end.get_or_insert(b'\n');
+    }
+
     /// Everything before here belongs to games that have ended, or to none.
     pub fn settled(&self) -> usize {
         self.game.unwrap_or(self.at)
@@ -115,6 +125,8 @@ impl Scanner {
         if self.line_end.is_none() {
             self.line_end = match memchr2(b'\r', b'\n', text).map(|at| &text[at..]) {
                 Some([b'\r', b'\n', ..] | [b'\n', ..]) => Some(b'\n'),
+                // The LF of a CRLF may be yet to come.
+                Some([b'\r']) if !last => None,
                 Some([b'\r', ..]) => Some(b'\r'),
                 _ => None,
             };
@@ -141,7 +153,6 @@ impl Scanner {
             State::InComment => self.give_up(BrokenText::UnterminatedComment, games),
             _ => self.give_up(BrokenText::TooLong, games),
         }
-        self.line_end.get_or_insert(b'\n');
     }
 
     fn give_up(&mut self, why: BrokenText, games: &mut Vec<Span>) {
@@ -226,9 +237,12 @@ impl Scanner {
         let line_end = self.line_end();
         let first = rest.iter().position(|&byte| byte == line_end || !is_space(byte));
         let Some(first) = first else {
-            if last {
-                self.at = text.len();
-            }
+            // Outside games the line's blanks need not be kept, but for one that says that it has begun.
+            self.at = match section {
+                _ if last => text.len(),
+                Section::Between | Section::Lost { .. } => self.at.max(text.len().saturating_sub(1)),
+                Section::Tags { .. } | Section::Moves => self.at,
+            };
             return Step::NeedMore;
         };
         if rest[first] == line_end {
@@ -260,6 +274,7 @@ impl Scanner {
             }
             Section::Tags { .. } => self.state = State::InMoves,
             Section::Between => {
+                self.at += first;
                 self.game = Some(self.at);
                 self.state = if rest[first] == b'[' {
                     State::RestOfLine(Section::Tags { blank_lines: 0 })

@@ -15,9 +15,11 @@ fn games_with(text: &[u8], block: usize, longest: usize) -> Vec<Found> {
     let mut block = Block::default();
     let mut found = Vec::new();
     while blocks.next(&mut block).unwrap() {
-        found.extend(block.games().map(|game| {
-            (game.number, game.offset, String::from_utf8_lossy(game.text).into_owned(), game.broken)
-        }));
+        found.extend(
+            block
+                .games()
+                .map(|game| (game.number, game.offset, String::from_utf8_lossy(game.text).into_owned(), game.broken)),
+        );
     }
     found
 }
@@ -67,6 +69,25 @@ fn a_game_that_is_too_long_costs_only_itself() {
         assert_eq!((&last.2[..], last.3), ("[B \"2\"]\n\n1. d4", None));
         // With a block that holds the whole game its end is seen in time.
         assert_eq!(found[0].3.is_some(), block < 1000, "{block}");
+    }
+}
+
+#[test]
+fn whatever_the_text_little_of_it_is_held() {
+    for text in [
+        "x".repeat(10_000),
+        " ".repeat(10_000),
+        "\n".repeat(10_000),
+        "\n".to_owned() + &" ".repeat(10_000),
+        "[A \"1\"]\n".repeat(1_000),
+        "1. e4 {".to_owned() + &"x\n".repeat(5_000),
+        "1. e4 { x\n\n[A \"1\"]\n".repeat(1_000),
+        "%".repeat(10_000),
+    ] {
+        let mut blocks = Blocks::with_sizes(Cursor::new(&text), 16, 64);
+        let mut block = Block::default();
+        while blocks.next(&mut block).unwrap() {}
+        assert!(block.text_capacity() <= 512, "{:?}… took {}", &text[..8], block.text_capacity());
     }
 }
 
@@ -184,10 +205,20 @@ proptest! {
     }
 
     #[test]
+    fn no_movetext_panics(text in "[ \\n{}();%.*0-9a-hNBRQKOx=+#-]{0,60}") {
+        let _ = read(&text);
+        let _ = tags(&text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
     fn games_do_not_depend_on_the_size_of_blocks(
         lines in proptest::collection::vec(
             proptest::sample::select(vec![
                 "", "[A \"1\"]", "1. e4", "{", "}", "e5 { x", "y } d4", "; {", "% {", " ", "\u{feff}", "(", "\r",
+                "  [B \"2\"]", "   1. d4", "  % x",
             ]), 0..40),
         end in proptest::sample::select(vec!["\n", "\r\n", "\r"]),
         block in 1..50usize,
@@ -199,12 +230,6 @@ proptest! {
             prop_assert_eq!(game.0, at as u64 + 1);
             prop_assert!(text[game.1 as usize..].starts_with(&game.2));
         }
-    }
-
-    #[test]
-    fn no_movetext_panics(text in "[ \\n{}();%.*0-9a-hNBRQKOx=+#-]{0,60}") {
-        let _ = read(&text);
-        let _ = tags(&text);
     }
 }
 

@@ -100,8 +100,7 @@ impl ShardFiles {
         if self.open.is_none() {
             let path = self.folder.join(self.format.file_name(self.shards));
             let file = File::create_new(&path).map_err(ShardError::io("make", &path))?;
-            let writer =
-                FileWriter::try_new_buffered(file, &self.schema).map_err(ShardError::writing(&path))?;
+            let writer = FileWriter::try_new_buffered(file, &self.schema).map_err(ShardError::writing(&path))?;
             self.shards += 1;
             self.rows_left = self.shard_rows;
             self.open = Some((path, writer));

@@ -11,8 +11,7 @@ use super::{counts, games, golden, parse, shared};
 #[test]
 fn every_game_is_kept_or_dropped_as_by_the_paper_s_code() {
     let Some(shared) = shared() else { return };
-    let expected: Vec<_> =
-        golden::kept(&shared).into_iter().filter(|game| game.file == "lichess-sample.pgn").collect();
+    let expected: Vec<_> = golden::kept(&shared).into_iter().filter(|game| game.file == "lichess-sample.pgn").collect();
     assert_eq!(expected.len(), 14_807);
     let folder = tempdir().unwrap();
     let outcome = parse(folder.path(), &shared.join("data/lichess-sample.pgn.zst"), &[]).unwrap();
