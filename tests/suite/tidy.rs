@@ -166,6 +166,9 @@ fn none(offenders: Vec<String>, rule: &str) {
     assert!(offenders.is_empty(), "{rule}:\n  {}", offenders.join("\n  "));
 }
 
+/// Stages whose tests run another stage first, since the golden data holds only the two ends of the path.
+const TESTED_TOGETHER: [(&str, &str); 2] = [("stages/tokenize", "stages/parse"), ("stages/tokenize", "stages/split")];
+
 #[test]
 fn arrows_between_crates_point_one_way() {
     let height = |folder: &str| match folder {
@@ -183,7 +186,13 @@ fn arrows_between_crates_point_one_way() {
     let mut offenders = Vec::new();
     for (folder, manifest) in manifests() {
         let own = height(&folder);
-        for used in dependencies(&manifest, true).iter().filter_map(|name| folder_of(name)) {
+        let product = dependencies(&manifest, false);
+        for name in dependencies(&manifest, true) {
+            let Some(used) = folder_of(&name) else { continue };
+            let for_tests = !product.contains(&name) && TESTED_TOGETHER.contains(&(folder.as_str(), used.as_str()));
+            if for_tests {
+                continue;
+            }
             if height(&used) >= own || (used == "crates/fingerprint" && !folder.is_empty()) {
                 offenders.push(format!("{folder} uses {used}"));
             }
