@@ -6,6 +6,12 @@ use arrow_array::{ArrayRef, ListArray, StringArray, UInt16Array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 
+/// Whether a record batch is large enough: `rows` rows, and `longest` bytes or numbers in its longest column. The
+/// latter is far below 2^31, where Arrow's offsets end.
+pub fn is_full(rows: usize, longest: usize) -> bool {
+    rows >= 16_384 || longest >= 1 << 24
+}
+
 /// A growing column of texts.
 #[derive(Default)]
 pub struct Texts {

@@ -10,23 +10,8 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field};
 
 use super::ShardError;
-use super::columns::{Lists, Texts, list_type};
+use super::columns::{Lists, Texts, is_full, list_type};
 use super::files::{ShardFiles, ShardFormat, read};
-
-/// How large a record batch grows.
-pub(super) struct Maximum {
-    rows: usize,
-    /// Items of its longest column; far below 2^31, where Arrow's offsets end.
-    items: usize,
-}
-
-pub(super) const MAXIMUM: Maximum = Maximum { rows: 16_384, items: 1 << 24 };
-
-impl Maximum {
-    pub(super) fn is_full(&self, rows: usize, items: usize) -> bool {
-        rows >= self.rows || items >= self.items
-    }
-}
 
 fn format() -> ShardFormat {
     ShardFormat {
@@ -91,12 +76,9 @@ impl DatasetWriter {
         self.tokens.push(game.tokens.iter().copied());
         self.result.push(game.result);
         self.plies.push(game.tokens.len().saturating_sub(1) as u32);
+        let longest = self.tokens.size().max(self.id.size()).max(self.result.size());
         let rows = self.index.len();
-        if MAXIMUM.is_full(rows, self.tokens.size()) || rows as u64 >= self.files.rows_left() {
-            self.flush()
-        } else {
-            Ok(())
-        }
+        if is_full(rows, longest) || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and ends the last file.

@@ -8,9 +8,9 @@ use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
 
-use super::columns::{Lists, Texts, list_type};
+use super::ShardError;
+use super::columns::{Lists, Texts, is_full, list_type};
 use super::files::{ShardFiles, ShardFormat, read};
-use super::{ShardError, dataset::MAXIMUM};
 
 fn format() -> ShardFormat {
     ShardFormat {
@@ -81,9 +81,10 @@ impl GamesWriter {
         self.result.push(game.result);
         self.plies.push(game.moves.len() as u32);
         self.moves.push(game.moves.iter().copied());
+        let texts = self.id.size().max(self.site.size()).max(self.result.size());
         let rows = self.index.len();
-        let size = self.moves.size().max(self.site.size());
-        if MAXIMUM.is_full(rows, size) || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
+        let full = is_full(rows, texts.max(self.moves.size()));
+        if full || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and ends the last file.
