@@ -2,7 +2,7 @@
 //!
 //! One linear layer gives all 1,878 logits of a position; which label has which, `cwm-encoding` says.
 
-pub use cwm_encoding::{GROUPS, LABELS, LOGITS};
+pub use cwm_encoding::{GROUPS, LABELS, LOGITS, LabelGroup};
 use cwm_encoding::{classes, first_logit};
 
 /// Where the logits of each label lie: start and number of classes.

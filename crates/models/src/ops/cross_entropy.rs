@@ -1,12 +1,13 @@
 //! The 75 cross-entropies of a position in one operation (models.md §1.3).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 
 use super::exp::exp;
 use super::kernel::{Kernel, Operand, apply};
-use crate::heads::{LABELS, LOGITS, SPANS};
+use crate::heads::{GROUPS, LABELS, LOGITS, LabelGroup};
 
 /// What each row of logits should have said.
 #[derive(Clone, Debug)]
@@ -32,6 +33,9 @@ pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
 #[cfg(test)]
 fn reference(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     use burn::tensor::{Int, TensorData, activation::log_softmax};
+
+    use crate::heads::SPANS;
+
     let [rows, _] = logits.dims();
     let device = logits.device();
     let mut total = Tensor::<2>::zeros([rows, 1], &device);
@@ -73,23 +77,70 @@ impl Kernel<1> for CrossEntropy {
 }
 
 /// Loss of one row; `slopes` gets its gradient, softmax minus one-hot.
+///
+/// Three sweeps: differences to each label's largest logit, one exponential over the whole row (most labels are too
+/// short to fill a vector), and sums by label.
 #[macerator::with_simd]
 fn row_loss<S: macerator::Simd>(logits: &[f32], slopes: &mut [f32], labels: &[u8]) -> f32 {
-    let mut loss = 0.0;
-    for (&(start, classes), &label) in SPANS.iter().zip(labels) {
-        let x = &logits[start..start + classes];
-        let slopes = &mut slopes[start..start + classes];
-        let largest = x.iter().fold(f32::NEG_INFINITY, |largest, &x| if x > largest { x } else { largest });
-        for (slope, x) in slopes.iter_mut().zip(x) {
-            *slope = exp(x - largest);
+    let mut largest = [0.0; LABELS];
+    for group in GROUPS {
+        let (span, largest) = (span(&group), &mut largest[group.first..group.first + group.labels]);
+        let (logits, slopes) = (&logits[span.clone()], &mut slopes[span]);
+        // The same code for each; naming the frequent lengths lets the compiler unroll them.
+        match group.classes {
+            13 => subtract_largest(13, logits, slopes, largest),
+            256 => subtract_largest(256, logits, slopes, largest),
+            classes => subtract_largest(classes, logits, slopes, largest),
         }
-        let sum = super::sum(slopes);
-        loss += largest + sum.ln() - x[usize::from(label)];
+    }
+    for slope in slopes.iter_mut() {
+        *slope = exp(*slope);
+    }
+    let mut loss = 0.0;
+    for group in GROUPS {
+        let (span, of) = (span(&group), group.first..group.first + group.labels);
+        let (logits, slopes) = (&logits[span.clone()], &mut slopes[span]);
+        let (largest, labels) = (&largest[of.clone()], &labels[of]);
+        loss += match group.classes {
+            13 => normalise(13, logits, slopes, largest, labels),
+            256 => normalise(256, logits, slopes, largest, labels),
+            classes => normalise(classes, logits, slopes, largest, labels),
+        };
+    }
+    loss
+}
+
+/// Where the logits of a group lie.
+fn span(group: &LabelGroup) -> Range<usize> {
+    group.first_logit..group.first_logit + group.labels * group.classes
+}
+
+/// Logits minus their label's largest, which goes to `largest`.
+#[inline(always)]
+fn subtract_largest(classes: usize, logits: &[f32], slopes: &mut [f32], largest: &mut [f32]) {
+    let labels = logits.chunks_exact(classes).zip(slopes.chunks_exact_mut(classes));
+    for ((x, slopes), largest) in labels.zip(largest) {
+        *largest = x.iter().fold(f32::NEG_INFINITY, |largest, &x| if x > largest { x } else { largest });
+        for (slope, x) in slopes.iter_mut().zip(x) {
+            *slope = x - *largest;
+        }
+    }
+}
+
+/// From exponentials to softmax minus one-hot; returns the sum of the cross-entropies.
+#[inline(always)]
+fn normalise(classes: usize, logits: &[f32], slopes: &mut [f32], largest: &[f32], labels: &[u8]) -> f32 {
+    let mut loss = 0.0;
+    let rows = logits.chunks_exact(classes).zip(slopes.chunks_exact_mut(classes));
+    for ((x, slopes), (largest, &label)) in rows.zip(largest.iter().zip(labels)) {
+        let sum: f32 = if classes < 32 { slopes.iter().sum() } else { super::sum(slopes) };
+        let label = usize::from(label);
+        loss += largest + sum.ln() - x[label];
         let inverse = 1.0 / sum;
         for slope in slopes.iter_mut() {
             *slope *= inverse;
         }
-        slopes[usize::from(label)] -= 1.0;
+        slopes[label] -= 1.0;
     }
     loss
 }
@@ -104,6 +155,7 @@ fn scale<S: macerator::Simd>(row: &mut [f32], factor: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heads::SPANS;
     use crate::testing::{assert_close, assert_finite_differences, random, values};
 
     fn targets(rows: usize) -> Targets {

@@ -9,7 +9,11 @@ pub(crate) fn exp(x: f32) -> f32 {
     // Comparisons, not `max` and `min`: those turn NaN into a number.
     let x = if x < -87.3 { -87.3 } else { x };
     let x = if x > 88.0 { 88.0 } else { x };
-    let n = (x * std::f32::consts::LOG2_E + 0.5).floor();
+    // Adding this rounds to an integer and leaves it in the lowest bits. (A cast would do, but `as` saturates, and that
+    // is one scalar conversion for each element.)
+    const TO_INTEGER: f32 = 12_582_912.0;
+    let shifted = x * std::f32::consts::LOG2_E + TO_INTEGER;
+    let n = shifted - TO_INTEGER;
     // ln 2 in two parts, so that the remainder is exact.
     let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4;
     let mut p = 1.987_569_1e-4f32;
@@ -19,7 +23,8 @@ pub(crate) fn exp(x: f32) -> f32 {
     p = p * r + 0.166_666_65;
     p = p * r + 0.5;
     let y = p * r * r + r + 1.0;
-    y * f32::from_bits((((n as i32) + 127) << 23) as u32)
+    let exponent = shifted.to_bits().wrapping_sub(TO_INTEGER.to_bits()).wrapping_add(127);
+    y * f32::from_bits(exponent << 23)
 }
 
 /// The logistic function 1/(1+e^-x).
