@@ -153,7 +153,10 @@ fn counts_become_tables() {
         std::fs::write(&path, text).unwrap();
         path
     };
-    let parse = write("1", r#"{"stage":"parse","read":1000,"kept":900,"plies":9,"dropped":{"short":40,"variant":60}}"#);
+    let parse = write(
+        "1",
+        r#"{"stage":"parse","read":1000,"kept":900,"plies":9,"dropped":{"short":40,"null_move":60,"variant":0}}"#,
+    );
     let split = write(
         "2",
         r#"{"stage":"split","buckets":10000,"validation_buckets":500,
@@ -174,10 +177,11 @@ fn counts_become_tables() {
         [
             "| corpus | read | 1,000 | 100.00 |",
             "| corpus | kept | 900 | 90.00 |",
-            "| corpus | dropped: variant | 60 | 6.00 |",
+            "| corpus | dropped: null move | 60 | 6.00 |",
             "| corpus | dropped: short | 40 | 4.00 |",
         ]
     );
+    assert!(read(&report, "tables/drops.csv").contains("corpus,dropped: variant,0,0\n"));
     let splits = read(&report, "tables/table-01.md");
     assert_eq!(
         splits.lines().skip(6).collect::<Vec<_>>(),

@@ -46,10 +46,18 @@ impl Scale {
         let some = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
         let choices = [at(&every), at(&some), at(&[1.0, 2.0, 5.0]), at(&[1.0, 3.0]), at(&[1.0])];
         let fitting = choices.iter().find(|ticks| ticks.len() <= 8).cloned();
-        let ticks = fitting.unwrap_or_else(|| {
-            let decades = &choices[4];
-            decades.iter().copied().step_by(decades.len().div_ceil(8)).collect()
-        });
+        let ticks = match fitting {
+            // Within less than a factor of two or so, evenly spaced numbers read better.
+            Some(few) if few.len() < 3 => {
+                let even = Scale::linear([low, high].into_iter(), 5).ticks;
+                even.into_iter().filter(|tick| (low..=high).contains(tick)).collect()
+            }
+            Some(ticks) => ticks,
+            None => {
+                let decades = &choices[4];
+                decades.iter().copied().step_by(decades.len().div_ceil(8)).collect()
+            }
+        };
         Scale { kind: Kind::Logarithmic, low, high, ticks }
     }
 
@@ -112,7 +120,9 @@ mod tests {
     #[test]
     fn ticks_of_factors_are_few() {
         assert_eq!(Scale::logarithmic([0.01, 100.0].into_iter()).ticks.len(), 5);
-        assert_eq!(Scale::logarithmic([0.4, 0.5].into_iter()).ticks, [0.4, 0.5]);
+        let labels = |low, high| Scale::logarithmic([low, high].into_iter()).ticks.into_iter().map(tick_label);
+        assert_eq!(labels(2.64, 2.69).collect::<Vec<_>>(), ["2.4", "2.6", "2.8"]);
+        assert_eq!(labels(0.35, 2.0).collect::<Vec<_>>(), ["0.4", "0.6", "1", "1.5", "2"]);
         assert!(Scale::logarithmic([1e-300, 1e300].into_iter()).ticks.len() <= 8);
         let odd = Scale::logarithmic([0.0, -1.0, f64::NAN].into_iter());
         assert_eq!(odd.place(0.0), None);

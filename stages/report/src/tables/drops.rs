@@ -6,33 +6,40 @@ use crate::table::{Cell, Column, Row, Table};
 /// Games by fate for each parse; `None` where nothing was parsed.
 pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
     let mut groups = Vec::new();
+    let mut every = Vec::new();
     for labelled in counts {
-        let Counts::Parse { read, kept, dropped, .. } = &labelled.counts else {
+        let Counts::Parse { read, kept, dropped } = &labelled.counts else {
             continue;
         };
         let row = |fate: String, games: u64| {
             let share = if *read > 0 { Cell::percent(games as f64 / *read as f64) } else { Cell::none() };
             Row::ours(vec![Cell::text(labelled.label.clone()), Cell::text(fate), Cell::count(games), share])
         };
-        let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
         let mut reasons: Vec<_> = dropped.iter().collect();
         reasons.sort_by_key(|(reason, games)| (std::cmp::Reverse(**games), *reason));
-        rows.extend(reasons.into_iter().map(|(reason, games)| row(format!("dropped: {reason}"), *games)));
+        let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
+        every.push(rows.clone());
+        for (reason, games) in reasons {
+            every.push(vec![row(format!("dropped: {reason}"), *games)]);
+            if *games > 0 {
+                rows.push(row(format!("dropped: {}", reason.replace('_', " ")), *games));
+            }
+        }
         groups.push(rows);
     }
+    let columns =
+        vec![Column::text("Stage"), Column::text("Fate"), Column::number("Games"), Column::number("Share of read (%)")];
     (!groups.is_empty()).then(|| Table {
         id: "drops".into(),
         title: "Games kept and dropped".into(),
         paper: None,
-        caption: "What became of every game that was read, by stage and reason.".into(),
-        columns: vec![
-            Column::text("Stage"),
-            Column::text("Fate"),
-            Column::number("Games"),
-            Column::number("Share of read (%)"),
-        ],
+        caption:
+            "What became of every game that was read, by stage and reason; the CSV names also the reasons for which \
+                  none was dropped."
+                .into(),
+        columns: columns.clone(),
         groups,
         shared_columns: 1,
-        data: None,
+        data: Some(Box::new(Table { columns, groups: every, ..Table::default() })),
     })
 }
