@@ -23,6 +23,9 @@ pub struct Architecture {
     pub options: BTreeMap<String, String>,
 }
 
+/// Larger vocabularies are not meant.
+const LARGEST_VOCABULARY: usize = 1 << 20;
+
 /// An option of a family.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
@@ -58,13 +61,20 @@ impl Architecture {
         self.options.get(option.name).and_then(|value| value.parse().ok())
     }
 
-    /// Refuses options that `known` does not have, or not with that value, and dropout outside [0, 1).
+    /// Refuses options that `known` does not have, or not with that value, dropout outside [0, 1), and vocabularies
+    /// that cannot be meant.
     ///
     /// # Errors
     /// In words, with what is known.
     pub fn check(&self, known: &[OptionSpec]) -> Result<(), ModelError> {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(ModelError::Architecture(format!("dropout must be from 0 to below 1, not {}", self.dropout)));
+        }
+        if !(1..=LARGEST_VOCABULARY).contains(&self.vocabulary) {
+            return Err(ModelError::Architecture(format!(
+                "the vocabulary must have from 1 to {LARGEST_VOCABULARY} tokens, not {}",
+                self.vocabulary
+            )));
         }
         for (name, value) in &self.options {
             let Some(spec) = known.iter().find(|spec| spec.name == name) else {

@@ -2,6 +2,7 @@
 
 use cwm_chess::{Dataset, DatasetRow};
 use cwm_contract::{Context, Failure};
+use cwm_encoding::VOCABULARY;
 use cwm_models::batch::{MicroBatch, cut_by_length};
 use cwm_models::checkpoint::{self, Description};
 use cwm_models::lanes::Lanes;
@@ -24,6 +25,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let (description, network, weights) = checkpoint::read(context.input("checkpoint")?)?;
     check_family(&config, &network)?;
+    check_vocabulary(&network)?;
     let dataset = Dataset::open(context.input("games")?)?;
     if u32::try_from(dataset.len()).is_err() {
         return Err(Failure::input(format!("{} games are too many: the table counts them in 32 bits", dataset.len())));
@@ -63,6 +65,16 @@ fn check_family(config: &Config, network: &Network) -> Result<(), Failure> {
                 .hint("leave `family` out, or give it the value that the model was trained with"))
         }
         _ => Ok(()),
+    }
+}
+
+/// A model of other tokens has no rows for ours.
+fn check_vocabulary(network: &Network) -> Result<(), Failure> {
+    match network.architecture().vocabulary {
+        VOCABULARY => Ok(()),
+        other => {
+            Err(Failure::input(format!("the checkpoint is of a model of {other} tokens; games have {VOCABULARY}")))
+        }
     }
 }
 
@@ -117,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_family_than_named_is_refused() {
+    fn another_family_than_named_or_other_tokens_are_refused() {
         let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
         let mut config = Config::read(&defaults.collect()).unwrap();
         let network = Network::build(cwm_models::Architecture {
@@ -132,5 +144,7 @@ mod tests {
         config.family = Some("slice".to_owned());
         let message = check_family(&config, &network).unwrap_err().message;
         assert_eq!(message, "the checkpoint is of family `transformer`, but `family` says `slice`");
+        let message = check_vocabulary(&network).unwrap_err().message;
+        assert_eq!(message, "the checkpoint is of a model of 10 tokens; games have 20482");
     }
 }

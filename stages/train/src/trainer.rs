@@ -143,3 +143,40 @@ impl<'a> Trainer<'a> {
         sums.iter().sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cwm_contract::Parameters;
+    use cwm_encoding::{EnPassant, START};
+
+    use super::*;
+
+    fn config() -> Config {
+        let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
+        let mut config = Config::read(&defaults.collect()).unwrap();
+        config.size = "d16/l1".into();
+        config
+    }
+
+    #[test]
+    fn a_batch_without_a_finite_loss_makes_no_update_and_weights_go_back() {
+        let config = config();
+        let network = Network::build(config.architecture().unwrap()).unwrap();
+        let lanes = Lanes::new(1).unwrap();
+        let mut state = State::new(&network, &config);
+        let snapshot = state.snapshot.values().to_vec();
+        let broken = network.layout().find("output_head.bias").unwrap();
+        state.weights.get_mut(broken)[0] = f32::NAN;
+        let mut trainer = Trainer::new(&network, &lanes, &config, config.schedule(10), state);
+        let batch = [MicroBatch::replayed(&[&[START]], &[0], EnPassant::Always).unwrap()];
+
+        assert!(trainer.step(&batch).loss.is_nan());
+        let counts = |state: &State| (state.step, state.adamw.updates, state.skipped, state.bad_in_a_row);
+        assert_eq!(counts(&trainer.state), (1, 0, 1, 1));
+        assert_eq!(trainer.state.weights.values(), snapshot);
+
+        assert!(trainer.step(&batch).loss.is_finite());
+        assert_eq!(counts(&trainer.state), (2, 1, 1, 0));
+        assert_ne!(trainer.state.weights.values(), snapshot);
+    }
+}

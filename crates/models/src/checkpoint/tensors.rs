@@ -61,8 +61,9 @@ pub fn read_weights(path: &Path, layout: &Arc<Layout>) -> Result<Weights, ModelE
     if let Some(name) = file.names().into_iter().filter(|name| layout.find(name).is_none()).min() {
         return Err(wrong(format!("has a tensor `{name}` that this model does not have")));
     }
-    let mut weights = Weights::zeros(layout.clone());
-    for (index, declared) in layout.declared().iter().enumerate() {
+    // All is looked at before room is made: a description can ask for any size.
+    let mut found = Vec::with_capacity(layout.declared().len());
+    for declared in layout.declared() {
         let name = &declared.name;
         let tensor = file.tensor(name).map_err(|_| wrong(format!("lacks the tensor `{name}`")))?;
         if tensor.shape() != declared.shape {
@@ -71,6 +72,10 @@ pub fn read_weights(path: &Path, layout: &Arc<Layout>) -> Result<Weights, ModelE
         if tensor.dtype() != Dtype::F32 {
             return Err(wrong(format!("`{name}` is {:?} where F32 is needed", tensor.dtype())));
         }
+        found.push(tensor);
+    }
+    let mut weights = Weights::zeros(layout.clone());
+    for (index, tensor) in found.iter().enumerate() {
         fill(weights.get_mut(index), tensor.data());
     }
     Ok(weights)
