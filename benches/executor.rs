@@ -18,7 +18,11 @@ fn main() {
         return;
     }
     let ninja = version("ninja");
-    println!("cwm {} beside ninja {}", env!("CARGO_PKG_VERSION"), ninja.as_deref().unwrap_or("(not installed: skipped)"));
+    println!(
+        "cwm {} beside ninja {}",
+        env!("CARGO_PKG_VERSION"),
+        ninja.as_deref().unwrap_or("(not installed: skipped)")
+    );
     println!("{:>6}  {:<34} {:>9} {:>9} {:>7}", "stages", "what", "cwm, s", "ninja, s", "ratio");
     for size in SIZES {
         let folder = tempfile::tempdir().expect("a folder");
@@ -65,20 +69,29 @@ fn shape(size: usize) -> (usize, usize) {
 fn cwm_graph(size: usize, parameter: u32) -> String {
     let (chain, fan) = shape(size);
     let mut yaml = String::from("cwm: 1\nstages:\n");
-    let stage = |name: &str, from: &str, run: &str| format!("  {name}: {{ stage: command, from: {from}, with: {{ run: '{run}' }} }}\n");
+    let stage = |name: &str, from: &str, run: &str| {
+        format!("  {name}: {{ stage: command, from: {from}, with: {{ run: '{run}' }} }}\n")
+    };
     yaml += &stage("c0", "{ in: { file: input } }", "cat \"$in\" > \"$out\"");
     for index in 1..=chain {
         let from = format!("c{}", index - 1);
         if index == chain.div_ceil(2) {
             // The output does not depend on the parameter.
-            let _ = writeln!(yaml, "  c{index}: {{ stage: command, from: {from}, with: {{ run: 'cat \"$in\" > \"$out\"', p: {parameter} }} }}");
+            let _ = writeln!(
+                yaml,
+                "  c{index}: {{ stage: command, from: {from}, with: {{ run: 'cat \"$in\" > \"$out\"', p: {parameter} }} }}"
+            );
         } else {
             yaml += &stage(&format!("c{index}"), &from, "cat \"$in\" > \"$out\"");
         }
     }
     let mut parts = Vec::new();
     for index in 0..fan {
-        yaml += &stage(&format!("f{index}"), &format!("c{chain}"), &format!("cat \"$in\" > \"$out\"; echo {index} >> \"$out\""));
+        yaml += &stage(
+            &format!("f{index}"),
+            &format!("c{chain}"),
+            &format!("cat \"$in\" > \"$out\"; echo {index} >> \"$out\""),
+        );
         parts.push(format!("f{index}"));
     }
     yaml + &stage("join", &format!("{{ parts: [{}] }}", parts.join(", ")), "cat \"$in_parts\"/* > \"$out\"")
@@ -86,7 +99,9 @@ fn cwm_graph(size: usize, parameter: u32) -> String {
 
 fn ninja_graph(size: usize, parameter: u32) -> String {
     let (chain, fan) = shape(size);
-    let mut text = String::from("rule sh\n  command = $cmd > $out.new && (cmp -s $out.new $out || mv $out.new $out)\n  restat = 1\n");
+    let mut text = String::from(
+        "rule sh\n  command = $cmd > $out.new && (cmp -s $out.new $out || mv $out.new $out)\n  restat = 1\n",
+    );
     let mut build = |out: &str, from: &str, command: &str| {
         let _ = write!(text, "build {out}: sh {from}\n  cmd = {command}\n");
     };

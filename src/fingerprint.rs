@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::error::Error;
+
 /// What the build script found out about the code of one stage (`docs/design/fingerprint.md`).
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fingerprint {
@@ -22,12 +24,17 @@ static ALL: LazyLock<BTreeMap<String, Fingerprint>> = LazyLock::new(|| {
 });
 
 /// The code that a stage of this kind rests on, as it enters a key: `base`, one entry a crate (`crate …`), and the
-/// parts that its parameters select (`part …`); all parts where `selected` is `None`. Empty for a kind that is not
-/// one of the workspace's stage crates.
-pub fn code_of(kind: &str, selected: Option<&[String]>) -> BTreeMap<String, String> {
-    let Some(fingerprint) = ALL.get(kind) else {
-        return BTreeMap::new();
-    };
+/// parts that its parameters select (`part …`); all parts where `selected` is `None`.
+///
+/// # Errors
+/// The kind is none of the workspace's stage crates, or a selected part does not exist: without it in the key, a change
+/// of its code would go unnoticed.
+pub fn code_of(kind: &str, selected: Option<&[String]>) -> Result<BTreeMap<String, String>, Error> {
+    let fingerprint = ALL.get(kind);
+    let fingerprint = fingerprint.ok_or_else(|| Error::internal(format!("no code fingerprint of stage `{kind}`")))?;
+    if let Some(unknown) = selected.into_iter().flatten().find(|part| !fingerprint.parts.contains_key(*part)) {
+        return Err(Error::internal(format!("stage `{kind}` has no separately hashed part `{unknown}`")));
+    }
     let mut code = BTreeMap::from([("base".to_owned(), fingerprint.base.clone())]);
     code.extend(fingerprint.crates.iter().map(|(name, digest)| (format!("crate {name}"), digest.clone())));
     for (name, digest) in &fingerprint.parts {
@@ -35,5 +42,20 @@ pub fn code_of(kind: &str, selected: Option<&[String]>) -> BTreeMap<String, Stri
             code.insert(format!("part {name}"), digest.clone());
         }
     }
-    code
+    Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_not_there_is_an_error_and_one_that_is_stands_alone() {
+        assert!(code_of("train", Some(&["no_such_family".to_owned()])).is_err());
+        assert!(code_of("no_such_stage", None).is_err());
+        let one = code_of("train", Some(&["transformer".to_owned()])).unwrap();
+        let parts: Vec<_> = one.keys().filter(|name| name.starts_with("part ")).collect();
+        assert_eq!(parts, ["part transformer"]);
+        assert!(one.contains_key("crate cwm-models") && !one.contains_key("crate cwm-contract"));
+    }
 }

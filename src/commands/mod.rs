@@ -137,7 +137,8 @@ fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
-    let here = std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
+    let here =
+        std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
     here.ancestors().map(|folder| folder.join("pipeline.yaml")).find(|file| file.is_file()).ok_or_else(|| {
         Error::usage("there is no pipeline.yaml here or in a folder above").hint("name one with `-f FILE`")
     })

@@ -40,6 +40,10 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     if !whole {
         targets.extend(&force);
     }
+    let missing = workspace.plan.missing_files(&workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>()));
+    if !missing.is_empty() {
+        return Err(missing.into());
+    }
     let mut readers = readers(&arguments, &workspace);
     if arguments.dry_run {
         return dry_run(&mut workspace, &targets, &force, &mut readers);
@@ -48,11 +52,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let guard = workspace.store.lock_shared(|holder| {
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
-    let options = Options {
-        targets: targets.iter().copied().collect(),
-        force,
-        machine: Machine::here(arguments.jobs),
-    };
+    let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs) };
     let Workspace { plan, store, files, locked } = &mut workspace;
     let (records, summary) = engine::run(plan, store, files, locked, options, &mut readers)?;
     engine::update_lock_file(plan, locked, &records, whole)?;
@@ -120,7 +120,11 @@ fn dry_run(
                     .map(|source| plan.cells[source].label.to_string())
                     .collect::<BTreeSet<_>>();
                 let shown: Vec<_> = open.iter().take(4).cloned().collect();
-                let more = if open.len() > shown.len() { format!(" and {} more", open.len() - shown.len()) } else { String::new() };
+                let more = if open.len() > shown.len() {
+                    format!(" and {} more", open.len() - shown.len())
+                } else {
+                    String::new()
+                };
                 let cause = vec![format!("depends on {}{more}", shown.join(", "))];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: true });
             }

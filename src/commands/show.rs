@@ -82,7 +82,8 @@ fn describe(record: &ActionRecord) -> String {
     for (name, output) in &record.outputs {
         let outside = output.outside.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
         let outside = outside.unwrap_or_default();
-        text += &format!("  output      {name}: {} {} ({}{outside})\n", output.format, output.digest, bytes(output.size));
+        text +=
+            &format!("  output      {name}: {} {} ({}{outside})\n", output.format, output.digest, bytes(output.size));
     }
     for (name, value) in &record.components.parameters {
         text += &format!("  parameter   {name}: {value}\n");

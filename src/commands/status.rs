@@ -40,9 +40,11 @@ pub fn run(store: Option<&Path>, arguments: &StatusArguments) -> Result<ExitCode
     for index in chosen {
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &survey.states[index] {
-            CellState::Cached(record) if !workspace.store.missing(record, &workspace.files)?.is_empty() => {
-                ("incomplete", Some(record.key.short()), "files of its result are missing; made again when needed".into())
-            }
+            CellState::Cached(record) if !workspace.store.missing(record, &workspace.files)?.is_empty() => (
+                "incomplete",
+                Some(record.key.short()),
+                "files of its result are missing; made again when needed".into(),
+            ),
             CellState::Cached(record) => ("cached", Some(record.key.short()), record.origin()),
             CellState::Absent(resolved) => {
                 let causes =

@@ -73,8 +73,7 @@ fn answer(workspace: &Workspace, survey: &Survey, index: usize, depth: usize) ->
         }
         CellState::Absent(resolved) => {
             answer.state = "would run";
-            answer.causes =
-                why_now(&workspace.plan, index, &resolved.components, &workspace.store, &workspace.locked)?;
+            answer.causes = why_now(&workspace.plan, index, &resolved.components, &workspace.store, &workspace.locked)?;
             // Changed inputs: say what changed them.
             let changed = answer.causes.iter().filter_map(|cause| match cause {
                 Cause::Input { source, .. } => Some(source.clone()),

@@ -91,7 +91,9 @@ pub fn differences(
     }
     let flat = |components: &Components| -> BTreeMap<(String, String), Digest> {
         let inputs = components.inputs.iter();
-        inputs.flat_map(|(name, group)| group.iter().map(move |(label, digest)| ((name.clone(), label.clone()), *digest))).collect()
+        inputs
+            .flat_map(|(name, group)| group.iter().map(move |(label, digest)| ((name.clone(), label.clone()), *digest)))
+            .collect()
     };
     let (before, now) = (flat(old), flat(new));
     let mut places: Vec<_> = before.keys().chain(now.keys()).collect();

@@ -103,7 +103,10 @@ pub fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool) -
                 "killed by the kernel: out of memory".into(),
                 Some("give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`".into()),
             ),
-            Some(libc::SIGKILL) => ("killed (signal 9)".into(), Some("somebody or something killed its process; `cwm run` goes on from there".into())),
+            Some(libc::SIGKILL) => (
+                "killed (signal 9)".into(),
+                Some("somebody or something killed its process; `cwm run` goes on from there".into()),
+            ),
             Some(signal) => (
                 format!("its process crashed: signal {signal} ({})", signal_name(signal)),
                 Some("this is a mistake in cwm or a library; please report it with the log".into()),

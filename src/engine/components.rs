@@ -39,11 +39,7 @@ pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputR
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read.
-pub fn resolve<'r>(
-    cell: &Cell,
-    files: &Files,
-    record: impl Fn(usize) -> &'r ActionRecord,
-) -> Result<Resolved, Error> {
+pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r ActionRecord) -> Result<Resolved, Error> {
     let mut resolved = Resolved {
         components: Components {
             key_format: KEY_FORMAT,
@@ -81,7 +77,7 @@ pub fn resolve<'r>(
                 resolved.components.parameters.insert("fixed".into(), fixed);
                 resolved.components.inputs.clear();
             } else {
-                resolved.components.code = fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref());
+                resolved.components.code = fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref())?;
                 for spec in stage.parameters() {
                     let value = cell.values.get(spec.name).cloned().unwrap_or_default();
                     let keyed = keyed(&spec.kind, &value, files, &mut resolved.files)?;
@@ -120,7 +116,8 @@ fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) ->
         }
         (Type::Secret { env, public }, value) => {
             let file = value.as_text().map(PathBuf::from);
-            let (text, _) = Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
+            let (text, _) =
+                Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
             secret_value(&text)
         }
         (Type::List(inner), Value::List(items)) => {

@@ -115,7 +115,8 @@ impl Pool {
             return Some(vec![(index, wanted)]);
         }
         let whole = wanted.ceil() as usize;
-        let free: Vec<_> = (0..self.devices.len()).filter(|index| self.devices[*index] > 1.0 - 1e-9).take(whole).collect();
+        let free: Vec<_> =
+            (0..self.devices.len()).filter(|index| self.devices[*index] > 1.0 - 1e-9).take(whole).collect();
         (free.len() == whole).then(|| free.into_iter().map(|index| (index, 1.0)).collect())
     }
 

@@ -223,9 +223,10 @@ impl Engine<'_> {
             causes.push(Cause::Forced);
         } else if let Some(count) = self.to_remake.get(&index) {
             causes.push(Cause::ObjectsMissing { count: *count });
-        } else if let Some(record) = find(self.store, &resolved.components, &cell.label, self.locked)? {
+        } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? {
             // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
-            let missing = if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record, self.files)? };
+            let missing =
+                if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record, self.files)? };
             if missing.is_empty() {
                 self.cached(index, key, record);
                 return Ok(());
@@ -245,6 +246,10 @@ impl Engine<'_> {
     fn cached(&mut self, index: usize, key: Key, record: ActionRecord) {
         let label = self.plan.cells[index].label.clone();
         self.summary.cached += 1;
+        if self.locked.get(&label).is_some_and(|line| line.key == key && line.outputs != record.output_digests()) {
+            let message = format!("{label}: the store has another result than the lock file; the store's is used");
+            self.readers.read(&RunEvent::Warning { message });
+        }
         self.readers.read(&RunEvent::Cached { label, key, origin: record.origin() });
         self.schedule.done(index, record);
     }
@@ -325,7 +330,8 @@ impl Engine<'_> {
                 group.push(match &source.from {
                     Origin::Cell { index, port } => {
                         let record = self.schedule.record(*index);
-                        let record = record.ok_or_else(|| Error::internal("a source of a starting cell is not done"))?;
+                        let record =
+                            record.ok_or_else(|| Error::internal("a source of a starting cell is not done"))?;
                         let artifact = Artifact::Output(output_of(record, port)?.clone());
                         ActionInput { label: source.label.clone(), artifact }
                     }
@@ -342,7 +348,11 @@ impl Engine<'_> {
             Body::Stage(_) => ActionBody::Stage { values: cell.values.clone(), files: resolved.files },
             Body::Command(command) => ActionBody::Command {
                 run: command.run.clone(),
-                environment: command.environment.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+                environment: command
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.to_string()))
+                    .collect(),
                 inherited: resolved.inherited,
                 deps: resolved.deps,
             },
@@ -461,7 +471,8 @@ impl Engine<'_> {
         for cell in skipped {
             self.summary.skipped += 1;
             self.for_room.remove(&cell);
-            self.readers.read(&RunEvent::Skipped { label: self.plan.cells[cell].label.clone(), because: label.clone() });
+            self.readers
+                .read(&RunEvent::Skipped { label: self.plan.cells[cell].label.clone(), because: label.clone() });
         }
     }
 

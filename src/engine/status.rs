@@ -49,7 +49,7 @@ impl Survey {
                 };
                 match resolve(cell, files, record) {
                     Err(error) => CellState::Unreadable(error),
-                    Ok(resolved) => match find(store, &resolved.components, &cell.label, locked)? {
+                    Ok(resolved) => match find(store, files, &resolved.components, &cell.label, locked)? {
                         Some(record) => CellState::Cached(Box::new(record)),
                         None => CellState::Absent(Box::new(resolved)),
                     },
@@ -69,19 +69,29 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The recorded result of these components: the one in the lock file if it can be had, else the first.
+/// The recorded result of these components: the one in the lock file if it can be had, else the first that can, else the
+/// first. With one result, whether its files are there is left to whoever reads them.
 ///
 /// # Errors
 /// The store cannot be read.
 pub fn find(
     store: &Store,
+    files: &Files,
     components: &Components,
     label: &Label,
     locked: &LockFile,
 ) -> Result<Option<ActionRecord>, Error> {
     let key = components.key();
     let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
-    Ok(store.recorded(&key, preferred)?)
+    let mut candidates = store.candidates(&key, preferred)?;
+    if candidates.len() > 1 {
+        for (index, record) in candidates.iter().enumerate() {
+            if store.missing(record, files)?.is_empty() {
+                return Ok(Some(candidates.swap_remove(index)));
+            }
+        }
+    }
+    Ok(candidates.into_iter().next())
 }
 
 /// The components of the last result of `label` that the lock file knows, if the store still has its record.

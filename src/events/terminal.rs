@@ -94,7 +94,9 @@ fn colour(line: &str) -> String {
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
         return line.to_owned();
     }
-    for (word, paint) in [("  done   ", 2), ("  cached ", 6), ("  FAILED ", 1), ("  skipped", 3), ("  waiting", 3), ("warning:", 3)] {
+    for (word, paint) in
+        [("  done   ", 2), ("  cached ", 6), ("  FAILED ", 1), ("  skipped", 3), ("  waiting", 3), ("warning:", 3)]
+    {
         if let Some(rest) = line.strip_prefix(word) {
             let painted = match paint {
                 1 => word.red().bold().to_string(),

@@ -55,7 +55,8 @@ pub fn exec(root: &Path, key: &Key) -> Result<ExitCode, Error> {
         Err(error) => {
             let mut failure = Failure::internal(error.message.clone());
             failure.hint = error.hints.first().cloned();
-            let kind = if error.kind == crate::error::ErrorKind::Internal { FailedKind::Internal } else { FailedKind::System };
+            let kind =
+                if error.kind == crate::error::ErrorKind::Internal { FailedKind::Internal } else { FailedKind::System };
             Outcome::Failed(kind, failure)
         }
     };
@@ -92,10 +93,7 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     let Some(lock) = lock else { return Ok(Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())) };
     // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
     // work folder with the action file away.
-    let recorded = match store.recorded(key, None)? {
-        Some(record) => store.missing(&record, &files)?.is_empty(),
-        None => false,
-    };
+    let recorded = store.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&work, key) {
         Ok(action) => action,
         Err(_) if recorded => return Ok(Outcome::AlreadyRecorded),
@@ -112,9 +110,8 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     let clock = usage::Clock::start();
     let kept = Arc::new(Mutex::new(Vec::new()));
     let inputs = Inputs::find(&store, &files, &action)?;
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        do_work(&work, &action, &inputs, &lock, lines, cancellation, kept.clone())
-    }));
+    let ran =
+        catch_unwind(AssertUnwindSafe(|| do_work(&work, &action, &inputs, &lock, lines, cancellation, kept.clone())));
     let failed = match ran {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some((kind_of(&action, &failure), failure)),
@@ -134,7 +131,8 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     for snapshot in inputs.watched(&action) {
         if !snapshot.still_the_same()? {
             let changed = snapshot.path.display();
-            let failure = Failure::input(format!("{changed} changed while the stage ran, so its result is not recorded"));
+            let failure =
+                Failure::input(format!("{changed} changed while the stage ran, so its result is not recorded"));
             return Ok(Outcome::Failed(FailedKind::Input, failure.hint("run again once the file is at rest")));
         }
     }
@@ -225,7 +223,7 @@ fn check_code(action: &ActionFile) -> Result<(), Error> {
         let Some(stage) = registry.get(&action.components.kind) else {
             return Err(Error::internal(format!("this cwm has no stage `{}`", action.components.kind)));
         };
-        let code = fingerprint::code_of(&action.components.kind, stage.parts(values).as_deref());
+        let code = fingerprint::code_of(&action.components.kind, stage.parts(values).as_deref())?;
         if !action.components.code.is_empty() && code != action.components.code {
             return Err(Error::system(format!(
                 "the code of stage `{}` in this binary is not the code that the action asks for",

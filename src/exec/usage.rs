@@ -88,7 +88,10 @@ pub fn record(
         let made = work.out().join(output.file_name(name));
         let content = match aliases.get(name) {
             Some(path) => inputs.known_file(action, path).ok_or_else(|| {
-                Error::internal(format!("output `{name}` is said to be {}, which is no file from outside", path.display()))
+                Error::internal(format!(
+                    "output `{name}` is said to be {}, which is no file from outside",
+                    path.display()
+                ))
             })?,
             None if !made.exists() => {
                 let what = if output.shape.is_folder() { "a folder" } else { "a file" };

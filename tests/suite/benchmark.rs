@@ -8,13 +8,14 @@ use crate::context::Context;
 /// `pipeline.yaml` of the repository with fewer and smaller things in it.
 fn miniature() -> Context {
     let context = Context::new();
-    let yaml = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipeline.yaml")).expect("the pipeline");
+    let yaml =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipeline.yaml")).expect("the pipeline");
     let mut smaller = yaml.clone();
     for (old, new) in [
         ("games: 4000", "games: 60"),
         ("validation: 500", "validation: 2000"),
         ("policy: uniform, games: 100", "policy: uniform, games: 3"),
-        ("size: [d32/l1, d64/l1], seed: [0, 1]", "size: [d16/l1], seed: [0, 1]"),
+        ("size: [d64/l1, d128/l1], seed: [0, 1]", "size: [d16/l1], seed: [0, 1]"),
     ] {
         assert!(smaller.contains(old), "pipeline.yaml no longer says `{old}`: this test must follow");
         smaller = smaller.replace(old, new);
@@ -30,7 +31,9 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
     assert_eq!(run.ran.len(), 15, "{:?}", run.ran);
     assert!(run.raw.stdout.contains("\"exported\""), "{}", run.raw.stdout);
-    for file in ["index.html", "tables/table-01.md", "tables/table-08.md", "tables/table-11.csv", "figures/exact-by-prefix.svg"] {
+    for file in
+        ["index.html", "tables/table-01.md", "tables/table-08.md", "tables/table-11.csv", "figures/exact-by-prefix.svg"]
+    {
         assert!(!context.read(&format!("report/{file}")).is_empty(), "{file}");
     }
     let page = context.read("report/index.html");
@@ -38,7 +41,7 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
     context.run(&[]).ran_just(&[]);
 
     // Bin width: the bins and what follows.
-    context.edit("pipeline.yaml", "bin_width: 20", "bin_width: 10");
+    context.edit("pipeline.yaml", "bin_width: 5", "bin_width: 10");
     context.run(&[]).ran_just(&["bins", "report"]);
 
     // One more seed: its own cells and what gathers.
@@ -82,7 +85,10 @@ fn a_training_that_was_killed_goes_on_and_ends_with_the_same_bytes() {
     let mut child = context.command(&["run", "model", "--jobs", "1"]).spawn().expect("cwm starts");
     // As soon as the first training has begun; where exactly it is hit does not matter.
     let work = context.path("artifacts/work");
-    let began = || work.read_dir().is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.path().join("log").exists())));
+    let began = || {
+        work.read_dir()
+            .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.path().join("log").exists())))
+    };
     for _ in 0..1200 {
         if began() {
             break;
@@ -100,12 +106,15 @@ fn a_training_that_was_killed_goes_on_and_ends_with_the_same_bytes() {
 fn real_games_go_the_same_way() {
     let Some(shared) = crate::context::shared() else { return };
     let context = Context::new();
-    let yaml = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lichess.yaml")).expect("the pipeline");
+    let yaml =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lichess.yaml")).expect("the pipeline");
     let names = |yaml: &str| -> BTreeSet<String> {
-        let stages = yaml.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ") && line.contains(':'));
+        let stages =
+            yaml.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ") && line.contains(':'));
         stages.map(|line| line.trim().split(':').next().unwrap_or_default().to_owned()).collect()
     };
-    let miniature = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipeline.yaml")).expect("the pipeline");
+    let miniature =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipeline.yaml")).expect("the pipeline");
     for name in ["corpus", "split", "tokens", "model", "evaluation", "bins", "report"] {
         assert!(names(&yaml).contains(name) && names(&miniature).contains(name), "both name a stage `{name}`");
     }
@@ -117,10 +126,18 @@ fn real_games_go_the_same_way() {
     let counts = context.cwm(&["path", "corpus.counts", "-f", "lichess.yaml", "--set", &set]).stdout;
     let counts: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(counts.trim()).expect("counts")).expect("JSON");
-    assert_eq!((&counts["read"], &counts["kept"]), (&14_807.into(), &14_100.into()), "as the authors' program keeps them");
+    assert_eq!(
+        (&counts["read"], &counts["kept"]),
+        (&14_807.into(), &14_100.into()),
+        "as the authors' program keeps them"
+    );
     assert_eq!(counts["dropped"]["short"], 707);
     let path = context.cwm(&["path", "games", "-f", "lichess.yaml", "--set", &set]).stdout;
-    assert_eq!(Path::new(path.trim()).canonicalize().ok(), games.canonicalize().ok(), "referenced in place, not copied");
+    assert_eq!(
+        Path::new(path.trim()).canonicalize().ok(),
+        games.canonicalize().ok(),
+        "referenced in place, not copied"
+    );
 }
 
 #[test]

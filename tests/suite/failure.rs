@@ -68,7 +68,11 @@ fn a_killed_executor_takes_its_stages_along_and_the_next_run_ends_the_same() {
     let run = in_home(&undisturbed, &["run", "--json"]).output().expect("cwm starts");
     Run::read(finish(run)).ran_just(&["slow", "after"]);
 
-    let context = Context::with(&slow(0.1).replace("sleep 0.1", "sleep ${NAP:-0.1}").replace("with: { run: 'touch", "env: [NAP]\n    with: { run: 'touch"));
+    let context = Context::with(
+        &slow(0.1)
+            .replace("sleep 0.1", "sleep ${NAP:-0.1}")
+            .replace("with: { run: 'touch", "env: [NAP]\n    with: { run: 'touch"),
+    );
     let mut child = in_home(&context, &["run"]).env("NAP", "3").spawn().expect("cwm starts");
     context.await_file("begun");
     child.kill().expect("a kill");
@@ -230,7 +234,8 @@ stages:
 
 #[test]
 fn a_read_only_store_can_be_read_and_is_refused_in_words_when_it_must_be_written() {
-    let context = Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"', n: 1 } }\n");
+    let context =
+        Context::with("cwm: 1\nstages:\n  only: { stage: command, with: { run: 'echo abc > \"$out\"', n: 1 } }\n");
     context.run(&[]).ran_just(&["only"]);
     let store = context.path("artifacts");
     let bound = Command::new("mount").arg("--bind").arg(&store).arg(&store).output();

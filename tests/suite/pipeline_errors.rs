@@ -113,12 +113,11 @@ fn a_missing_pipeline_and_an_unknown_stage_are_usage_errors() {
 }
 
 #[test]
-fn a_missing_source_file_fails_its_stage_in_words() {
-    let context =
-        Context::with("cwm: 1\nstages:\n  games: { stage: download, with: { source: nowhere.pgn } }\n");
-    let run = context.run(&[]);
-    assert_eq!(run.raw.code, 1);
-    assert!(run.failed["games"].contains("nowhere.pgn"), "{:?}", run.failed);
+fn a_missing_source_file_is_located_before_anything_runs() {
+    refused(
+        "cwm: 1\nstages:\n  games: { stage: download, with: { source: nowhere.pgn } }\n",
+        &["pipeline.yaml:3:50", "nowhere.pgn", "No such file"],
+    );
 }
 
 #[test]

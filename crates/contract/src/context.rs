@@ -125,19 +125,12 @@ pub struct Context {
 
 impl Context {
     /// A context for one run of `stage`.
-    pub fn new(
-        stage: &dyn crate::Stage,
-        task: Task,
-        reporter: Box<dyn Reporter>,
-        cancellation: Cancellation,
-    ) -> Self {
+    pub fn new(stage: &dyn crate::Stage, task: Task, reporter: Box<dyn Reporter>, cancellation: Cancellation) -> Self {
         let secrets = stage
             .parameters()
             .into_iter()
             .filter_map(|spec| match spec.kind {
-                Type::Secret { env, public } => {
-                    Some((spec.name.to_owned(), (env.to_owned(), public.to_owned())))
-                }
+                Type::Secret { env, public } => Some((spec.name.to_owned(), (env.to_owned(), public.to_owned()))),
                 _ => None,
             })
             .collect();

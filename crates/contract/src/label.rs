@@ -48,9 +48,8 @@ impl FromStr for Label {
         let inside = rest.strip_suffix(']').ok_or_else(|| format!("`{text}` lacks its closing bracket"))?;
         let mut coordinates = Vec::new();
         for part in inside.split(',').filter(|part| !part.trim().is_empty()) {
-            let (axis, value) = part
-                .split_once('=')
-                .ok_or_else(|| format!("`{part}` in `{text}` is not of the form axis=value"))?;
+            let (axis, value) =
+                part.split_once('=').ok_or_else(|| format!("`{part}` in `{text}` is not of the form axis=value"))?;
             coordinates.push((axis.trim().to_owned(), value.trim().to_owned()));
         }
         Ok(Label { stage: stage.to_owned(), coordinates })

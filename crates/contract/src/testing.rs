@@ -35,7 +35,10 @@ impl Reporter for Recorder {
 impl Trial {
     /// A trial that works below `folder` (made if absent).
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Trial { folder: folder.into(), task: Task { resources: Resources { cores: 2, ..Default::default() }, ..Default::default() } }
+        Trial {
+            folder: folder.into(),
+            task: Task { resources: Resources { cores: 2, ..Default::default() }, ..Default::default() },
+        }
     }
 
     /// Sets a parameter.

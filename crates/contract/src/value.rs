@@ -101,7 +101,16 @@ impl Serialize for Value {
             Value::Float(x) if x.is_finite() => s.serialize_f64(*x),
             Value::Float(x) => {
                 let mut map = s.serialize_map(Some(1))?;
-                map.serialize_entry("$float", if x.is_nan() { "nan" } else if *x > 0.0 { "inf" } else { "-inf" })?;
+                map.serialize_entry(
+                    "$float",
+                    if x.is_nan() {
+                        "nan"
+                    } else if *x > 0.0 {
+                        "inf"
+                    } else {
+                        "-inf"
+                    },
+                )?;
                 map.end()
             }
             Value::Text(text) => s.serialize_str(text),
