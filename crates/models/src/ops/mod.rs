@@ -1,9 +1,9 @@
 //! Operations with a backward pass of our own.
 //!
-//! Each is here in two forms: composed of Burn's own operations (`reference`, which runs anywhere and is the truth in
-//! tests), and as a kernel on the processor that does the same in one sweep over memory. Burn's processor backend has no
+//! Each is a kernel on the processor: one sweep over memory, forward and backward. Burn's processor backend has no
 //! threads in elementwise operations and makes a full-size temporary for each, which is where most of a training step
-//! went before.
+//! went before. Beside each, in its tests, stands the same composed of Burn's own operations: the truth that the kernel
+//! is held to, and the form in which another device can have it.
 
 mod cross_entropy;
 mod dropout;
