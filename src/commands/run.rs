@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
-use crate::engine::{self, Cause, CellState, Machine, Options};
+use crate::engine::{self, Cause, CellState, Machine, Options, Summary};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
@@ -59,6 +59,8 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     engine::export_all(plan, store, files, &records, &mut readers)?;
     files.save()?;
     drop(guard);
+    let Summary { ran, cached, failed, skipped, .. } = summary;
+    readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,
         summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
@@ -134,7 +136,6 @@ fn dry_run(
             }
         }
     }
-    let message = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {failed}");
-    readers.read(&RunEvent::Warning { message });
+    readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed });
     Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{CONTRACT_VERSION, Secret, SourceLocation, Type, Value};
+use cwm_contract::{CONTRACT_VERSION, ParameterSpec, Secret, SourceLocation, Stage, Type, Value, Values};
 
 use crate::digest::Digest;
 use crate::error::Error;
@@ -78,11 +78,7 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
                 resolved.components.inputs.clear();
             } else {
                 resolved.components.code = fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref())?;
-                for spec in stage.parameters() {
-                    let value = cell.values.get(spec.name).cloned().unwrap_or_default();
-                    let keyed = keyed(&spec.kind, &value, files, &mut resolved.files)?;
-                    resolved.components.parameters.insert(spec.name.to_owned(), keyed);
-                }
+                resolved.components.parameters = keyed_parameters(*stage, &cell.values, files, &mut resolved.files)?;
             }
         }
         Body::Command(command) => {
@@ -104,6 +100,23 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
         }
     }
     Ok(resolved)
+}
+
+/// All parameters of a stage as they enter the key; the files among them are added to `seen`.
+///
+/// # Errors
+/// A file or a secret cannot be read.
+pub fn keyed_parameters(
+    stage: &dyn Stage,
+    values: &Values,
+    files: &Files,
+    seen: &mut Vec<Snapshot>,
+) -> Result<BTreeMap<String, Value>, Error> {
+    let keyed = |spec: &ParameterSpec, seen: &mut Vec<Snapshot>| {
+        let value = values.get(spec.name).cloned().unwrap_or_default();
+        Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
+    };
+    stage.parameters().iter().map(|spec| keyed(spec, seen)).collect()
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.

@@ -131,12 +131,6 @@ pub fn run(
     signals.close();
     outcome?;
     let summary = engine.summary;
-    engine.readers.read(&RunEvent::Summary {
-        ran: summary.ran,
-        cached: summary.cached,
-        failed: summary.failed,
-        skipped: summary.skipped,
-    });
     let records = engine.schedule.stands.into_iter().map(|stand| match stand {
         Stand::Done(record) => Some(*record),
         _ => None,

@@ -130,6 +130,17 @@ pub enum RunEvent {
         /// The file or folder.
         path: PathBuf,
     },
+    /// The end of a dry run.
+    DrySummary {
+        /// Cells that would run.
+        would_run: usize,
+        /// Cells that would run unless what runs before them makes the same as before.
+        may_run: usize,
+        /// Cells that are cached.
+        cached: usize,
+        /// Cells that would fail.
+        would_fail: usize,
+    },
     /// The end.
     Summary {
         /// Cells that ran.

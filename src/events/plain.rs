@@ -69,6 +69,9 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         }
         RunEvent::Skipped { label, because } => vec![format!("  skipped  {label}: needs {because}")],
         RunEvent::Exported { source, path } => vec![format!("{source}: {}", short_path(path))],
+        RunEvent::DrySummary { would_run, may_run, cached, would_fail } => {
+            vec![format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}")]
+        }
         RunEvent::Summary { ran, cached, failed, skipped } => {
             vec![format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")]
         }

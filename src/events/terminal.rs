@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cwm_contract::Label;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::events::plain::lines;
 use crate::events::{Reader, RunEvent};
@@ -76,16 +76,25 @@ fn counted(unit: &str) -> ProgressStyle {
     let figures = if unit == "bytes" {
         "{bytes}/{total_bytes} {bytes_per_sec}"
     } else {
-        "{human_pos}/{human_len} {msg} {per_sec:.dim}"
+        "{human_pos}/{human_len} {msg} {rate:.dim}"
     };
     let template = format!("  {{spinner}} {{prefix}} {{bar:24.cyan/dim}} {figures} {{eta:.dim}} left");
-    ProgressStyle::with_template(&template).expect("the template is well-formed").progress_chars("━━─")
+    with_rate(&template).progress_chars("━━─")
 }
 
 fn uncounted(unit: &str) -> ProgressStyle {
-    let figures = if unit == "bytes" { "{bytes} {bytes_per_sec}" } else { "{human_pos} {msg} {per_sec:.dim}" };
+    let figures = if unit == "bytes" { "{bytes} {bytes_per_sec}" } else { "{human_pos} {msg} {rate:.dim}" };
     let template = format!("  {{spinner}} {{prefix}} {figures} {{elapsed:.dim}}");
-    ProgressStyle::with_template(&template).expect("the template is well-formed")
+    with_rate(&template)
+}
+
+/// A style that knows `{rate}`: `1.8/s`, `93/s`.
+fn with_rate(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+    style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let rate = state.per_sec();
+        let _ = if rate < 10.0 { write!(out, "{rate:.1}/s") } else { write!(out, "{rate:.0}/s") };
+    })
 }
 
 /// Colours the word that a line begins with: readable without colour, quicker with it.

@@ -22,6 +22,7 @@ pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, A
 pub use protocol::{FailedKind, Line};
 
 use crate::digest::Key;
+use crate::engine::keyed_parameters;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::fingerprint;
@@ -102,7 +103,7 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     if recorded && (told || !action.force) {
         return Ok(Outcome::AlreadyRecorded);
     }
-    check_code(&action)?;
+    check_components(&action, &files)?;
     work.prepare()?;
     keep_or_forget(&work, &action)?;
     lines.log_to(&work.log())?;
@@ -216,8 +217,9 @@ impl Inputs {
     }
 }
 
-/// A rebuild in the middle of a run must not record new code under an old key.
-fn check_code(action: &ActionFile) -> Result<(), Error> {
+/// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, or a file given as a
+/// parameter, that changed since the key was made. A result that is known beforehand depends on none of them.
+fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
     if let ActionBody::Stage { values, .. } = &action.body {
         let registry = Registry::built_in();
         let Some(stage) = registry.get(&action.components.kind) else {
@@ -230,6 +232,12 @@ fn check_code(action: &ActionFile) -> Result<(), Error> {
                 action.components.kind
             ))
             .hint("cwm was rebuilt meanwhile: run again"));
+        }
+        if stage.fixed_key(values).is_none()
+            && keyed_parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
+        {
+            return Err(Error::system("parameters, files or secrets are not what they were when the key was made")
+                .hint("if a file or secret was changed just now, run again"));
         }
     }
     Ok(())

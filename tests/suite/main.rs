@@ -2,6 +2,8 @@
 
 mod benchmark;
 mod caching;
+mod code;
+mod commands;
 mod context;
 mod failure;
 mod licences;

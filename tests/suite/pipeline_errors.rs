@@ -116,7 +116,7 @@ fn a_missing_pipeline_and_an_unknown_stage_are_usage_errors() {
 fn a_missing_source_file_is_located_before_anything_runs() {
     refused(
         "cwm: 1\nstages:\n  games: { stage: download, with: { source: nowhere.pgn } }\n",
-        &["pipeline.yaml:3:50", "nowhere.pgn", "No such file"],
+        &["pipeline.yaml:3:45", "nowhere.pgn", "No such file"],
     );
 }
 

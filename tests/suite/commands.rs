@@ -1,0 +1,108 @@
+//! What people see: `why`, `status`, `show`, `log`, `dag`, `export`, and the lock file in git.
+
+use crate::context::Context;
+
+const TWO: &str = r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'echo "$n" > "$out"', n: 1 } }
+  second: { stage: command, from: first, with: { run: 'cat "$in" > "$out"; echo 2 >> "$out"' } }
+export: { second: exported }
+"#;
+
+#[test]
+fn a_run_ends_with_one_line_of_counts() {
+    let context = Context::with(TWO);
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.stdout, "", "data alone goes to standard output");
+    assert_eq!(ran.stderr.lines().last(), Some("ran 2, cached 0, failed 0, skipped 0"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("second: exported/out\n"), "the export's path is told:\n{}", ran.stderr);
+}
+
+#[test]
+fn why_follows_a_change_to_its_root() {
+    let context = Context::with(TWO);
+    let why = |stage: &str| context.cwm(&["why", stage]).stdout;
+    assert_eq!(why("first"), "first: would run\n  never ran\n");
+    assert_eq!(why("second"), "second: may run, when what it depends on has run\n  first: would run\n    never ran\n");
+    context.run(&[]);
+    assert!(why("second").starts_with("second: cached: "), "{}", why("second"));
+    context.edit("pipeline.yaml", "n: 1", "n: 5");
+    assert_eq!(
+        why("second"),
+        "second: may run, when what it depends on has run\n  first: would run\n    parameter `n` changed: 1 -> 5 (line 4)\n"
+    );
+    context.run(&["first"]);
+    let why = why("second");
+    assert!(why.starts_with("second: would run\n  input `in` changed: "), "{why}");
+    assert!(why.contains(", from first\n  first: cached: "), "{why}");
+    assert!(why.contains("it ran then because: parameter `n` changed: 1 -> 5 (line 4)"), "{why}");
+}
+
+#[test]
+fn a_dry_run_says_what_would_run_and_writes_nothing() {
+    let context = Context::with(TWO);
+    let ran = context.cwm(&["run", "--dry-run"]);
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.stderr.lines().last(), Some("would run 1, may run 1, cached 0, would fail 0"), "{}", ran.stderr);
+    assert!(!context.path("artifacts").exists() && !context.path("pipeline.lock").exists());
+}
+
+#[test]
+fn status_show_log_and_path_tell_of_a_result() {
+    let context = Context::with(TWO);
+    let unmade = context.cwm(&["path", "second"]);
+    assert_eq!(unmade.code, 2);
+    assert!(unmade.stderr.contains("second is not made yet") && unmade.stderr.contains("`cwm run` makes it"));
+    context.run(&[]);
+    assert!(context.cwm(&["status"]).stdout.ends_with("2 cached\n"));
+    let show = context.cwm(&["show", "first"]).stdout;
+    assert!(show.contains("parameter   n: 1\n") && show.contains("because     never ran\n"), "{show}");
+    let digest = show.split("output      out: any ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a digest");
+    assert!(context.cwm(&["show", &digest[..10]]).stdout.contains("first (command)"));
+    let records: serde_json::Value =
+        serde_json::from_str(&context.cwm(&["show", "first", "--json"]).stdout).expect("JSON");
+    assert_eq!(records[0]["components"]["parameters"]["n"], 1);
+    assert_eq!(context.cwm(&["show", "nothing"]).code, 2);
+    assert_eq!(context.cwm(&["log", "first"]).code, 0);
+}
+
+#[test]
+fn the_graph_is_drawn_in_three_notations() {
+    let context = Context::with(TWO);
+    let dag = |format: &str| context.cwm(&["dag", "--format", format]).stdout;
+    assert_eq!(dag("text"), "first   command\nsecond  command <- first\n");
+    assert!(dag("mermaid").starts_with("flowchart TD\n") && dag("mermaid").contains("n0 --> n1"), "{}", dag("mermaid"));
+    assert!(dag("dot").starts_with("digraph") && dag("dot").contains("n0 -> n1"), "{}", dag("dot"));
+}
+
+#[test]
+fn an_export_follows_its_result_and_never_touches_what_is_not_ours() {
+    let context = Context::with(TWO);
+    context.run(&[]);
+    assert_eq!(context.read("exported/out"), "1\n2\n");
+    context.write("exported/notes.txt", "mine");
+    context.edit("pipeline.yaml", "n: 1", "n: 7");
+    context.run(&[]).ran_just(&["first", "second"]);
+    assert_eq!(context.read("exported/out"), "7\n2\n");
+    assert_eq!(context.read("exported/notes.txt"), "mine");
+    let ran = context.cwm(&["export", "first", "elsewhere"]);
+    assert_eq!((ran.code, context.read("elsewhere/out").as_str()), (0, "7\n"), "{}", ran.stderr);
+    let writable = std::fs::metadata(context.path("elsewhere/out")).expect("a file").permissions().readonly();
+    assert!(!writable, "what is exported belongs to whoever asked for it");
+}
+
+#[test]
+fn either_side_of_a_conflict_in_the_lock_file_will_do() {
+    let context = Context::with(TWO);
+    context.run(&[]);
+    let ours = context.read("pipeline.lock");
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    context.run(&[]);
+    let theirs = context.read("pipeline.lock");
+    context.write("pipeline.lock", &format!("<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n"));
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("conflict"), "{}", ran.stderr);
+    assert_eq!(context.read("pipeline.lock"), theirs);
+}
