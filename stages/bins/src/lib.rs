@@ -15,6 +15,7 @@ mod scores_file;
 mod synthetic;
 #[cfg(test)]
 mod tests;
+mod training;
 
 pub use config::Config;
 pub use run::Bins;

@@ -12,16 +12,25 @@ use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::identity::Identity;
 use crate::query::{Overall, PrefixBin};
+use crate::training::Training;
+
+/// Columns whose value a scores file may leave unknown.
+const NULLABLE: [&str; 6] = ["seed", "parameters", "status", "trained_games", "steps", "epochs"];
 
 /// Writes `overall.parquet`: one row per label, in the order given.
-pub(crate) fn write_overall(path: &Path, rows: &[(&Identity, &Overall)]) -> Result<(), Failure> {
-    let mut columns = identifying_columns(rows.iter().map(|(identity, _)| *identity));
-    columns.push(("games", counts(rows, |(_, overall)| overall.games)));
-    columns.push(("positions", counts(rows, |(_, overall)| overall.positions)));
-    columns.push(("loss", floats(rows, |(_, overall)| overall.loss)));
-    columns.push(("labelwise", floats(rows, |(_, overall)| overall.labelwise)));
-    columns.push(("exact", floats(rows, |(_, overall)| overall.exact)));
-    columns.push(("trajectory", floats(rows, |(_, overall)| overall.trajectory)));
+pub(crate) fn write_overall(path: &Path, rows: &[(&Identity, &Overall, &Training)]) -> Result<(), Failure> {
+    let mut columns = identifying_columns(rows.iter().map(|(identity, ..)| *identity));
+    columns.push(("games", counts(rows, |(_, overall, _)| overall.games)));
+    columns.push(("positions", counts(rows, |(_, overall, _)| overall.positions)));
+    columns.push(("loss", floats(rows, |(_, overall, _)| overall.loss)));
+    columns.push(("labelwise", floats(rows, |(_, overall, _)| overall.labelwise)));
+    columns.push(("exact", floats(rows, |(_, overall, _)| overall.exact)));
+    columns.push(("trajectory", floats(rows, |(_, overall, _)| overall.trajectory)));
+    let trainings = || rows.iter().map(|(.., training)| *training);
+    columns.push(("status", Arc::new(StringArray::from_iter(trainings().map(|training| training.status.as_deref())))));
+    columns.push(("trained_games", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.games)))));
+    columns.push(("steps", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.steps)))));
+    columns.push(("epochs", Arc::new(Float64Array::from_iter(trainings().map(|training| training.epochs)))));
     write(path, columns)
 }
 
@@ -63,8 +72,8 @@ fn floats<R>(rows: &[R], read: impl Fn(&R) -> f64) -> ArrayRef {
 
 fn write(path: &Path, columns: Vec<Column>) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::system(format!("cannot write {}: {error}", path.display()));
-    // Seed and parameters may be unknown in any run, so they are nullable in every file: one schema for all.
-    let columns = columns.into_iter().map(|(name, array)| (name, array, matches!(name, "seed" | "parameters")));
+    // What may be unknown in any run is nullable in every file: one schema for all.
+    let columns = columns.into_iter().map(|(name, array)| (name, array, NULLABLE.contains(&name)));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))?;
     // Without this the version of the Parquet library would stand in the file.
     let properties = WriterProperties::builder().set_created_by("cwm".to_owned()).build();

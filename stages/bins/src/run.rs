@@ -12,6 +12,7 @@ use crate::identity::Identity;
 use crate::output::{write_overall, write_prefix};
 use crate::query::{Overall, PrefixBin, measure};
 use crate::scores_file::ScoresFile;
+use crate::training::Training;
 
 /// Metrics overall and by prefix length, for each scored label.
 pub struct Bins;
@@ -48,7 +49,8 @@ impl Stage for Bins {
             return Err(Failure::input("there are no scores to look at"));
         }
         let measured = measure_all(context, inputs, config.bin_width)?;
-        let overall: Vec<_> = measured.iter().map(|scored| (&scored.identity, &scored.overall)).collect();
+        let overall: Vec<_> =
+            measured.iter().map(|scored| (&scored.identity, &scored.overall, &scored.training)).collect();
         let prefix: Vec<_> =
             measured.iter().flat_map(|scored| scored.prefix.iter().map(|bin| (&scored.identity, bin))).collect();
         let folder = context.output("bins")?;
@@ -60,6 +62,7 @@ impl Stage for Bins {
 
 struct Measured {
     identity: Identity,
+    training: Training,
     overall: Overall,
     prefix: Vec<PrefixBin>,
 }
@@ -94,7 +97,8 @@ fn measure_all(context: &Context, inputs: &[GroupInput], bin_width: u32) -> Resu
 fn measure_one(context: &Context, input: &GroupInput, bin_width: u32) -> Result<Measured, Failure> {
     context.check_cancelled()?;
     let file = ScoresFile::open(&input.label, &input.path)?;
-    let identity = Identity::of(&input.label, file.model.as_deref())?;
+    let identity = Identity::of(&input.label, &file.model)?;
+    let training = Training::of(&input.label, &file.model)?;
     let (overall, prefix) = measure(&input.label, &input.path, bin_width, 1)?;
-    Ok(Measured { identity, overall, prefix })
+    Ok(Measured { identity, training, overall, prefix })
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use cwm_contract::{Failure, Label};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Map, Value};
 
 /// The columns that the queries read.
 const COLUMNS: [(&str, DataType); 5] = [
@@ -18,15 +19,16 @@ const COLUMNS: [(&str, DataType); 5] = [
 
 /// What the footer of a scores file says.
 pub(crate) struct ScoresFile {
-    /// The text under `cwm.model`, if there is any.
-    pub(crate) model: Option<String>,
+    /// The object under `cwm.model`; empty where there is none.
+    pub(crate) model: Map<String, Value>,
 }
 
 impl ScoresFile {
     /// Reads and checks the footer of `path`, the scores of `label`.
     ///
     /// # Errors
-    /// The file cannot be opened, is not Parquet, lacks a column, has one of another type, or holds no rows.
+    /// The file cannot be opened, is not Parquet, lacks a column, has one of another type, holds no rows, or its
+    /// `cwm.model` is no JSON object.
     pub(crate) fn open(label: &Label, path: &Path) -> Result<Self, Failure> {
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| {
@@ -54,7 +56,13 @@ impl ScoresFile {
             .into_iter()
             .flatten()
             .find(|entry| entry.key == "cwm.model")
-            .and_then(|entry| entry.value.clone());
+            .and_then(|entry| entry.value.as_deref());
+        let model = match model {
+            None => Map::new(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Failure::input(format!("`cwm.model` in the scores of {label} is not a JSON object: {error}"))
+            })?,
+        };
         Ok(ScoresFile { model })
     }
 }

@@ -15,7 +15,8 @@ use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::Bins;
 use crate::synthetic::{Position, scores, write_scores};
 
-const MODEL: &str = r#"{"family":"transformer","size":"d32/l1","parameters":1000,"seed":1,"steps":5}"#;
+const MODEL: &str = r#"{"family":"transformer","size":"d32/l1","parameters":1000,"seed":1,"status":"diverged",
+    "games":9,"steps":5,"steps_per_epoch":2}"#;
 
 fn label(text: &str) -> Label {
     text.parse().unwrap()
@@ -110,6 +111,9 @@ fn rows_are_named_and_sorted_by_label() {
     assert_eq!(overall["seed"].as_primitive::<Int64Type>().values(), &[1, 1]);
     assert_eq!(counts(&overall, "parameters"), [1000, 1000]);
     assert_eq!(counts(&overall, "games"), [3, 4]);
+    assert_eq!(texts(&overall, "status"), ["diverged", "diverged"]);
+    assert_eq!((counts(&overall, "trained_games"), counts(&overall, "steps")), (vec![9, 9], vec![5, 5]));
+    assert_eq!(floats(&overall, "epochs"), [2.5, 2.5]);
 }
 
 #[test]
@@ -152,6 +156,10 @@ fn bad_files_are_told_apart() {
     check(&|path| std::fs::write(path, "not Parquet").unwrap(), "the scores of e[size=d32/l1] are no readable Parquet");
     check(&|path| write_scores(path, Some(MODEL), &[]), "the scores of e[size=d32/l1] hold no positions");
     check(&|path| write_scores(path, None, &scores(1, 1)), "do not say the family of their model");
+    check(
+        &|path| write_scores(path, Some("[1]"), &scores(1, 1)),
+        "`cwm.model` in the scores of e[size=d32/l1] is not a JSON object",
+    );
     check(
         &|path| {
             write_scores(path, Some(MODEL), &scores(1, 3_000));

@@ -1,0 +1,74 @@
+//! What a scores file says of how its model was trained.
+
+use cwm_contract::{Failure, Label};
+use serde_json::{Map, Value};
+
+/// The columns of `overall.parquet` about the training; what the scores do not say is unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Training {
+    /// How it ended, such as `finished` or `diverged`.
+    pub(crate) status: Option<String>,
+    /// Games trained on.
+    pub(crate) games: Option<u64>,
+    /// Batches drawn.
+    pub(crate) steps: Option<u64>,
+    /// Passes over the games: steps by steps of an epoch.
+    pub(crate) epochs: Option<f64>,
+}
+
+impl Training {
+    /// From the file's `cwm.model`.
+    ///
+    /// # Errors
+    /// One of its values has the wrong type.
+    pub(crate) fn of(label: &Label, model: &Map<String, Value>) -> Result<Self, Failure> {
+        let wrong = |key: &str, wanted: &str, found: &Value| {
+            Failure::input(format!("`{key}` of the model in the scores of {label} must be {wanted}, not {found}"))
+        };
+        let count = |key: &str| match model.get(key) {
+            Some(Value::Null) | None => Ok(None),
+            Some(value) => value.as_u64().map(Some).ok_or_else(|| wrong(key, "a count", value)),
+        };
+        let status = match model.get("status") {
+            Some(Value::Null) | None => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(other) => return Err(wrong("status", "text", other)),
+        };
+        let steps = count("steps")?;
+        let epochs = steps.zip(count("steps_per_epoch")?.filter(|steps| *steps > 0));
+        let epochs = epochs.map(|(steps, in_one)| steps as f64 / in_one as f64);
+        Ok(Training { status, games: count("games")?, steps, epochs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn training(model: &str) -> Result<Training, String> {
+        Training::of(&Label::stage("e"), &serde_json::from_str(model).unwrap()).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn epochs_are_steps_by_steps_of_one() {
+        let found = training(r#"{"status":"diverged","games":90,"steps":15,"steps_per_epoch":6}"#);
+        let expected =
+            Training { status: Some("diverged".into()), games: Some(90), steps: Some(15), epochs: Some(2.5) };
+        assert_eq!(found, Ok(expected));
+    }
+
+    #[test]
+    fn what_is_not_said_is_unknown() {
+        assert_eq!(training("{}"), Ok(Training::default()));
+        let found = training(r#"{"status":null,"steps":5,"steps_per_epoch":0}"#).unwrap();
+        assert_eq!((found.steps, found.epochs), (Some(5), None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let check = |model: &str, message: &str| assert_eq!(training(model).unwrap_err(), message);
+        check(r#"{"status":1}"#, "`status` of the model in the scores of e must be text, not 1");
+        check(r#"{"games":-1}"#, "`games` of the model in the scores of e must be a count, not -1");
+        check(r#"{"steps":"x"}"#, "`steps` of the model in the scores of e must be a count, not \"x\"");
+    }
+}
