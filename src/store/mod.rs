@@ -158,7 +158,9 @@ impl Store {
             let entry = entry.map_err(StoreError::io("read the folder", root))?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let ours = layout::FOLDERS.contains(&name.as_ref()) || name == "README.md" || name == "format";
+            // A command that only reads may have left digests of outside files before there was a store.
+            let files = ["README.md", "format", "outside.cache"];
+            let ours = layout::FOLDERS.contains(&name.as_ref()) || files.contains(&name.as_ref());
             // Hidden files are a version control system's, a desktop's or an interrupted creation's.
             if !ours && !name.starts_with('.') {
                 return Err(StoreError::refused(

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use super::actions::list;
 use super::durable::Disk;
-use super::error::{Result, StoreError};
+use super::error::{Result, StoreError, Trouble};
 use crate::digest::Key;
 
 /// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
@@ -143,14 +143,22 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// Writes the action file in one instant. The folder is made if needed.
+    /// Writes the action file in one instant. The folder is made if needed. Whoever holds the key's lock may finish and
+    /// remove the folder in the middle of this; then it is written again.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn write_action<T: Serialize>(&self, action: &T) -> Result<()> {
         self.store.create()?;
-        self.store.disk.make_folders(&self.path)?;
-        write_json(&self.store.disk, &self.action_file(), action)
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            self.store.disk.make_folders(&self.path)?;
+            match write_json(&self.store.disk, &self.action_file(), action) {
+                Err(error) if error.trouble() == Trouble::Missing && attempts < 10 => {}
+                other => return other,
+            }
+        }
     }
 
     /// Reads the action file.
