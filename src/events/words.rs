@@ -11,8 +11,8 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
-        0..=9 => format!("{seconds:.1}s"),
-        10..=59 => format!("{whole}s"),
+        _ if seconds < 9.95 => format!("{seconds:.1}s"),
+        ..=59 => format!("{whole}s"),
         60..=3599 => format!("{}m{:02}s", whole / 60, whole % 60),
         _ => format!("{}h{:02}m", whole / 3600, whole % 3600 / 60),
     }
