@@ -1,12 +1,12 @@
 //! `cwm run`: do what is not done yet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::{Path, PathBuf};
 
 use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
-use crate::engine::{self, Cause, CellState, Machine, Options, Summary};
+use crate::engine::{self, Cause, CellState, Machine, Options, Summary, Survey};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
@@ -55,9 +55,11 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs) };
     let Workspace { plan, store, files, locked } = &mut workspace;
     let (records, summary) = engine::run(plan, store, files, locked, options, &mut readers)?;
-    engine::update_lock_file(plan, locked, &records, whole)?;
+    // Neither keeps the other from being done.
+    let written = engine::update_lock_file(plan, locked, &records, whole);
     engine::export_all(plan, store, files, &records, &mut readers)?;
-    files.save()?;
+    written?;
+    files.save_if_possible();
     drop(guard);
     let Summary { ran, cached, failed, skipped, .. } = summary;
     readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
@@ -97,12 +99,19 @@ fn dry_run(
     let survey = workspace.survey()?;
     let plan = &workspace.plan;
     let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
-    for index in plan.ancestors(&targets.iter().copied().collect::<Vec<_>>()) {
+    let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
+    let lost = lost(workspace, &survey, &cells, force)?;
+    for index in cells {
         let label = plan.cells[index].label.clone();
         match &survey.states[index] {
             CellState::Cached(_) if force.contains(&index) => {
                 would_run += 1;
                 let cause = vec![Cause::Forced.to_string()];
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
+            }
+            CellState::Cached(_) if lost.contains_key(&index) => {
+                would_run += 1;
+                let cause = vec![Cause::ObjectsMissing { count: lost[&index] }.to_string()];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
             }
             CellState::Cached(record) => {
@@ -138,4 +147,38 @@ fn dry_run(
     }
     readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed });
     Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
+}
+
+/// Cells that would run because files of their recorded results are gone, with how many: as in a run, only where somebody
+/// is about to read them, or nobody is.
+fn lost(
+    workspace: &Workspace,
+    survey: &Survey,
+    cells: &[usize],
+    force: &BTreeSet<usize>,
+) -> Result<BTreeMap<usize, usize>, Error> {
+    let mut lost = BTreeMap::new();
+    let (mut read, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    // Sources stand before what reads them.
+    for index in cells.iter().rev() {
+        let mut runs = force.contains(index);
+        match &survey.states[*index] {
+            CellState::Cached(record) if !runs && (needed.contains(index) || !read.contains(index)) => {
+                let missing = workspace.store.missing(record, &workspace.files)?.len();
+                if missing > 0 {
+                    lost.insert(*index, missing);
+                    runs = true;
+                }
+            }
+            CellState::Cached(_) => {}
+            CellState::Absent(_) | CellState::Open | CellState::Unreadable(_) => runs = true,
+        }
+        for source in engine::sources(&workspace.plan.cells[*index]) {
+            read.insert(source);
+            if runs {
+                needed.insert(source);
+            }
+        }
+    }
+    Ok(lost)
 }

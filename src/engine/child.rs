@@ -16,8 +16,8 @@ use crate::exec::Line;
 pub enum ChildMessage {
     /// A line of its event stream.
     Line(usize, Line),
-    /// It ended.
-    Ended(usize, std::io::Result<ExitStatus>),
+    /// It ended. It has not been waited for, so that its process id is still its own.
+    Ended(usize, Child),
 }
 
 /// A running action. Dropping it closes the lifeline, and the action ends.
@@ -71,14 +71,15 @@ impl ActionProcess {
                     }
                 }
             }
-            let _ = messages.send(M::from(ChildMessage::Ended(cell, child.wait())));
+            end_with(pid);
+            let _ = messages.send(M::from(ChildMessage::Ended(cell, child)));
         });
         Ok(ActionProcess { pid, _lifeline: lifeline })
     }
 
     /// Asks it to stop at a safe point.
     pub fn ask_to_stop(&self) {
-        // SAFETY: sends a signal; the pid is the child's own until its end was reported and this value dropped.
+        // SAFETY: sends a signal; the pid is the child's own until its end was reported and it was waited for.
         unsafe { libc::kill(self.pid, libc::SIGTERM) };
     }
 
@@ -86,6 +87,18 @@ impl ActionProcess {
     pub fn kill(&self) {
         // SAFETY: as above, for its process group.
         unsafe { libc::kill(-self.pid, libc::SIGKILL) };
+    }
+}
+
+/// Waits until the child ended, without taking its status, and ends what it left running: killed alone, it could not
+/// take its command along.
+fn end_with(pid: libc::pid_t) {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    if let Some(child) = Pid::from_raw(pid) {
+        let ended = || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        while ended().is_err_and(|error| error == rustix::io::Errno::INTR) {}
+        // SAFETY: sends a signal to the child's process group; nobody has waited for the child, so the id is its own.
+        unsafe { libc::kill(-pid, libc::SIGKILL) };
     }
 }
 
@@ -106,6 +119,10 @@ pub fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool) -
             Some(libc::SIGKILL) => (
                 "killed (signal 9)".into(),
                 Some("somebody or something killed its process; `cwm run` goes on from there".into()),
+            ),
+            Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)) => (
+                format!("its process was stopped from outside: signal {signal} ({})", signal_name(signal)),
+                Some("`cwm run` goes on from there".into()),
             ),
             Some(signal) => (
                 format!("its process crashed: signal {signal} ({})", signal_name(signal)),
@@ -149,6 +166,7 @@ mod tests {
         let ended = |raw| describe_end(&Ok(ExitStatus::from_raw(raw)), false).0;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (segmentation fault)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
+        assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (terminated)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
         let killed = describe_end(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true);
         assert_eq!(killed.0, "killed by the kernel: out of memory");

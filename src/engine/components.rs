@@ -1,16 +1,19 @@
 //! From a cell of the plan and its inputs' results to the components of its key.
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{CONTRACT_VERSION, ParameterSpec, Secret, SourceLocation, Stage, Type, Value, Values};
+use cwm_contract::{
+    CONTRACT_VERSION, Format, ParameterSpec, Secret, Shape, SourceLocation, Stage, Type, Value, Values,
+};
 
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::fingerprint;
 use crate::key::{Components, KEY_FORMAT};
 use crate::outside::{Files, Snapshot};
-use crate::plan::{Body, Cell, Origin};
+use crate::plan::{Body, Cell, Origin, OutputPlan};
 use crate::store::{ActionRecord, OutputRecord};
 
 /// The components of a cell's key, with what else its action needs.
@@ -23,8 +26,8 @@ pub struct Resolved {
     pub deps: BTreeMap<PathBuf, Snapshot>,
     /// Files from outside given as inputs, by path.
     pub outside: BTreeMap<PathBuf, Snapshot>,
-    /// Variables that a command takes over, with their values.
-    pub inherited: BTreeMap<String, String>,
+    /// Names of variables that a command takes over.
+    pub inherited: Vec<String>,
 }
 
 /// The output of a finished cell that a source names.
@@ -52,7 +55,7 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
         files: Vec::new(),
         deps: BTreeMap::new(),
         outside: BTreeMap::new(),
-        inherited: BTreeMap::new(),
+        inherited: Vec::new(),
     };
     for input in &cell.inputs {
         let mut group = Vec::with_capacity(input.sources.len());
@@ -83,11 +86,9 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
         }
         Body::Command(command) => {
             resolved.components.parameters = cell.values.clone();
-            for name in &command.env {
-                let value = std::env::var(name).unwrap_or_default();
-                resolved.components.parameters.insert(format!("env {name}"), secret_value(&value));
-                resolved.inherited.insert(name.clone(), value);
-            }
+            resolved.components.parameters.extend(keyed_variables(&command.env));
+            resolved.inherited = command.env.clone();
+            resolved.components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
             let mut group = Vec::new();
             for dependency in &command.deps {
                 let snapshot = files.snapshot(&dependency.path)?;
@@ -100,6 +101,26 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
         }
     }
     Ok(resolved)
+}
+
+/// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be
+/// secrets.
+pub fn keyed_variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_ {
+    names.iter().map(|name| {
+        let value = std::env::var_os(name).unwrap_or_default();
+        (format!("env {name}"), secret_value(value.as_bytes()))
+    })
+}
+
+/// What a command declares of an output, as it enters the key; nothing for what it has when it declares none.
+fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
+    let shape = match output.shape {
+        Shape::File("") if output.name == "out" && output.format == Format::ANY => return None,
+        Shape::File(extension) => ("file".to_owned(), Value::Text(extension.to_owned())),
+        Shape::Folder => ("folder".to_owned(), Value::Bool(true)),
+    };
+    let format = ("format".to_owned(), Value::Text(output.format.to_string()));
+    Some((format!("output {}", output.name), Value::Map(BTreeMap::from([shape, format]))))
 }
 
 /// All parameters of a stage as they enter the key; the files among them are added to `seen`.
@@ -131,7 +152,7 @@ fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) ->
             let file = value.as_text().map(PathBuf::from);
             let (text, _) =
                 Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
-            secret_value(&text)
+            secret_value(text.as_bytes())
         }
         (Type::List(inner), Value::List(items)) => {
             Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
@@ -151,7 +172,7 @@ fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Va
     Ok(value)
 }
 
-fn secret_value(text: &str) -> Value {
-    let digest = Digest::of(text.as_bytes()).to_string();
+fn secret_value(text: &[u8]) -> Value {
+    let digest = Digest::of(text).to_string();
     Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
 }

@@ -11,19 +11,21 @@ use crate::plan::Plan;
 use crate::store::{ActionRecord, Store};
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
-/// only its own lines; the file is touched only when it changes.
+/// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since
+/// this run began stays.
 ///
 /// # Errors
 /// The lock file cannot be written.
 pub fn update_lock_file(
     plan: &Plan,
-    locked: &mut LockFile,
+    locked: &LockFile,
     records: &[Option<ActionRecord>],
     whole: bool,
 ) -> Result<(), Error> {
     if plan.sets {
         return Ok(());
     }
+    let mut locked = LockFile::read(locked.path())?;
     if whole {
         let known: BTreeSet<_> = plan.cells.iter().map(|cell| &cell.label).collect();
         locked.keep_only(|label| known.contains(label));

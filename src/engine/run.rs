@@ -1,11 +1,13 @@
 //! Running a plan: ready cells side by side within the machine, each in its own process; a failure stops what depends
 //! on it and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::digest::Key;
+use crate::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage, describe_end, out_of_memory_kills};
 use crate::engine::components::{Resolved, output_of, resolve};
@@ -15,6 +17,7 @@ use crate::engine::status::{find, sources, why_now};
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
 use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, FailedKind, Line};
+use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::plan::{Body, Origin, Plan};
@@ -62,7 +65,8 @@ struct Running {
     share: Share,
     key: Key,
     failure: Option<(FailedKind, String, Option<String>)>,
-    already_recorded: bool,
+    /// What it recorded, if it did.
+    outputs: Option<BTreeMap<String, Digest>>,
     out_of_memory_before: u64,
 }
 
@@ -81,10 +85,12 @@ struct Engine<'a> {
     in_making: HashMap<Key, Vec<usize>>,
     /// Cells whose key is known and that wait for room.
     for_room: BTreeMap<usize, (Resolved, Vec<Cause>)>,
-    /// Cells whose recorded files are gone, with how many.
-    to_remake: BTreeMap<usize, usize>,
+    /// Cells whose recorded files are gone, with how many, and what they had made.
+    to_remake: BTreeMap<usize, (usize, BTreeMap<String, Digest>)>,
     /// Cells that ran in this run.
     ran: BTreeSet<usize>,
+    /// Their keys.
+    made: HashSet<Key>,
     messages: Sender<Message>,
     stopping: u32,
     summary: Summary,
@@ -123,13 +129,13 @@ pub fn run(
         for_room: BTreeMap::new(),
         to_remake: BTreeMap::new(),
         ran: BTreeSet::new(),
+        made: HashSet::new(),
         messages,
         stopping: 0,
         summary: Summary::default(),
     };
-    let outcome = engine.drive(&inbox);
+    engine.drive(&inbox);
     signals.close();
-    outcome?;
     let summary = engine.summary;
     let records = engine.schedule.stands.into_iter().map(|stand| match stand {
         Stand::Done(record) => Some(*record),
@@ -138,13 +144,22 @@ pub fn run(
     Ok((records.collect(), summary))
 }
 
+/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
+/// stages end with it.
 fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
+    let mut watched = vec![SIGINT, SIGTERM];
+    if !is_ignored(SIGHUP) {
+        watched.push(SIGHUP);
+    }
+    let mut signals = signal_hook::iterator::Signals::new(watched)
         .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     let handle = signals.handle();
     std::thread::spawn(move || {
-        for _ in signals.forever() {
+        for (count, _) in signals.forever().enumerate() {
+            if count == 2 {
+                std::process::exit(ExitCode::INTERRUPTED.0.into());
+            }
             if messages.send(Message::Signal).is_err() {
                 break;
             }
@@ -153,11 +168,21 @@ fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Han
     Ok(handle)
 }
 
+/// Whether whoever started this process had the signal ignored, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all-zero is a valid sigaction, and sigaction without a new action only writes into it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
 impl Engine<'_> {
-    fn drive(&mut self, inbox: &Receiver<Message>) -> Result<(), Error> {
+    fn drive(&mut self, inbox: &Receiver<Message>) {
+        let mut changed = true;
         loop {
-            if self.stopping == 0 {
-                self.advance()?;
+            if self.stopping == 0 && std::mem::take(&mut changed) {
+                self.advance();
             }
             if self.running.is_empty() && (self.stopping > 0 || !self.can_go_on()) {
                 break;
@@ -165,7 +190,10 @@ impl Engine<'_> {
             match inbox.recv_timeout(Duration::from_millis(500)) {
                 Ok(Message::Signal) => self.stop(),
                 Ok(Message::Child(ChildMessage::Line(cell, line))) => self.hear(cell, line),
-                Ok(Message::Child(ChildMessage::Ended(cell, status))) => self.ended(cell, &status)?,
+                Ok(Message::Child(ChildMessage::Ended(cell, child))) => {
+                    self.ended(cell, child);
+                    changed = true;
+                }
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.readers.tick(),
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
             }
@@ -174,7 +202,6 @@ impl Engine<'_> {
             self.summary.interrupted = true;
             self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
         }
-        Ok(())
     }
 
     fn can_go_on(&self) -> bool {
@@ -183,15 +210,24 @@ impl Engine<'_> {
 
     /// Looks at every ready cell: cached ones are done at once, which may make others ready; then starts what there is
     /// room for.
-    fn advance(&mut self) -> Result<(), Error> {
-        while let Some(index) = self.schedule.ready.pop_first() {
-            self.look_at(index)?;
+    fn advance(&mut self) {
+        // One that cannot be started may let others go.
+        while !self.schedule.ready.is_empty() || self.something_starts() {
+            while let Some(index) = self.schedule.ready.pop_first() {
+                if let Err(error) = self.look_at(index) {
+                    self.fail(index, None, error.message, error.hints.first().cloned(), true);
+                }
+            }
         }
+    }
+
+    /// Starts what there is room for; returns whether anything is ready to be looked at because of that.
+    fn something_starts(&mut self) -> bool {
         let waiting: Vec<usize> = self.for_room.keys().copied().collect();
         for index in waiting {
-            self.start_if_room(index)?;
+            self.start_if_room(index);
         }
-        Ok(())
+        !self.schedule.ready.is_empty()
     }
 
     fn look_at(&mut self, index: usize) -> Result<(), Error> {
@@ -199,23 +235,17 @@ impl Engine<'_> {
         let schedule = &self.schedule;
         let resolved = resolve(cell, self.files, |source| {
             schedule.record(source).unwrap_or_else(|| unreachable!("a ready cell's sources are done"))
-        });
-        let resolved = match resolved {
-            Ok(resolved) => resolved,
-            Err(error) => {
-                self.fail(index, Key([0; 32]), error.message, error.hints.first().cloned(), true);
-                return Ok(());
-            }
-        };
+        })?;
         let key = resolved.components.key();
         if let Some(waiting) = self.in_making.get_mut(&key) {
             waiting.push(index);
             return Ok(());
         }
         let mut causes = Vec::new();
-        if self.force.contains(&index) && !self.ran.contains(&index) {
+        let made = self.made.contains(&key);
+        if self.force.contains(&index) && !made {
             causes.push(Cause::Forced);
-        } else if let Some(count) = self.to_remake.get(&index) {
+        } else if let (Some((count, _)), false) = (self.to_remake.get(&index), made) {
             causes.push(Cause::ObjectsMissing { count: *count });
         } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? {
             // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
@@ -269,17 +299,33 @@ impl Engine<'_> {
             if self.summary.cached > 0 {
                 self.summary.cached -= 1;
             }
-            self.to_remake.insert(source, missing);
+            self.to_remake.insert(source, (missing, record.output_digests()));
             self.schedule.reopen(source);
             waits = true;
+        }
+        if waits {
+            self.withdraw_those_that_cannot_go();
         }
         Ok(waits)
     }
 
-    fn start_if_room(&mut self, index: usize) -> Result<(), Error> {
+    /// Cells that wait for room while a source of theirs was reopened are looked at again when it is done.
+    fn withdraw_those_that_cannot_go(&mut self) {
+        let schedule = &self.schedule;
+        let withdrawn = self.for_room.extract_if(.., |index, _| !schedule.can_go(*index));
+        let keys: Vec<Key> = withdrawn.map(|(_, (resolved, _))| resolved.components.key()).collect();
+        for key in keys {
+            self.release_waiting(&key);
+        }
+    }
+
+    fn start_if_room(&mut self, index: usize) {
         let (needs, clamped) = self.pool.clamp(&self.plan.cells[index].needs);
-        let Some((share, resources)) = self.pool.take(&needs) else { return Ok(()) };
-        let Some((resolved, causes)) = self.for_room.remove(&index) else { return Ok(()) };
+        let Some((share, resources)) = self.pool.take(&needs) else { return };
+        let Some((resolved, causes)) = self.for_room.remove(&index) else {
+            self.pool.give_back(share);
+            return;
+        };
         let label = self.plan.cells[index].label.clone();
         if let Some(words) = clamped {
             self.readers.read(&RunEvent::Warning { message: format!("{label} {words}") });
@@ -288,6 +334,8 @@ impl Engine<'_> {
         let cause: Vec<String> = causes.iter().map(Cause::to_string).collect();
         let started = self.action_file(index, resolved, cause.clone(), resources.clone()).and_then(|action| {
             self.store.create()?;
+            // So that its process need not hash files from outside again.
+            self.files.save_if_possible();
             self.store.work(&key).write_action(&action)?;
             ActionProcess::start(index, &key, self.store.root(), &resources, self.messages.clone())
         });
@@ -295,18 +343,16 @@ impl Engine<'_> {
             Ok(process) => {
                 self.schedule.stands[index] = Stand::Running;
                 let out_of_memory_before = out_of_memory_kills();
-                let running =
-                    Running { process, share, key, failure: None, already_recorded: false, out_of_memory_before };
+                let running = Running { process, share, key, failure: None, outputs: None, out_of_memory_before };
                 self.running.insert(index, running);
                 self.readers.read(&RunEvent::Started { label, key, cause });
             }
             Err(error) => {
                 self.pool.give_back(share);
                 self.release_waiting(&key);
-                self.fail(index, key, error.message, error.hints.first().cloned(), true);
+                self.fail(index, Some(key), error.message, error.hints.first().cloned(), true);
             }
         }
-        Ok(())
     }
 
     fn action_file(
@@ -379,29 +425,37 @@ impl Engine<'_> {
         let Some(running) = self.running.get_mut(&index) else { return };
         match line {
             Line::Waiting { holder } => self.readers.read(&RunEvent::Waiting { label, holder }),
-            Line::AlreadyRecorded => running.already_recorded = true,
+            Line::Recorded(outputs) => running.outputs = Some(outputs),
             Line::Failed { kind, message, hint } => running.failure = Some((kind, message, hint)),
             Line::Event(cwm_contract::Event::Progress { done, total, unit }) => {
                 self.readers.read(&RunEvent::Progress { label, done, total, unit });
             }
             Line::Event(cwm_contract::Event::Doing(what)) => self.readers.read(&RunEvent::Doing { label, what }),
-            Line::Event(_) | Line::Started | Line::Recorded => {}
+            Line::Event(_) | Line::Started | Line::AlreadyRecorded => {}
         }
     }
 
-    fn ended(&mut self, index: usize, status: &std::io::Result<std::process::ExitStatus>) -> Result<(), Error> {
-        let Some(running) = self.running.remove(&index) else { return Ok(()) };
+    fn ended(&mut self, index: usize, mut child: Child) {
+        let status = child.wait();
+        let Some(mut running) = self.running.remove(&index) else { return };
         self.pool.give_back(running.share);
-        self.to_remake.remove(&index);
+        let before = self.to_remake.remove(&index).map(|(_, outputs)| outputs);
         let cell = &self.plan.cells[index];
-        let succeeded = status.as_ref().is_ok_and(std::process::ExitStatus::success) && running.failure.is_none();
-        // What the store says counts, not what the process said.
-        let record = if succeeded { self.store.latest(&running.key)? } else { None };
+        let succeeded = status.as_ref().is_ok_and(ExitStatus::success) && running.failure.is_none();
+        let record = match succeeded.then(|| self.result(index, &running.key, running.outputs.as_ref())) {
+            Some(Ok(record)) => record,
+            Some(Err(error)) => {
+                running.failure = Some((FailedKind::System, error.message, error.hints.first().cloned()));
+                None
+            }
+            None => None,
+        };
         match record {
             Some(record) => {
                 self.ran.insert(index);
+                self.made.insert(running.key);
                 self.summary.ran += 1;
-                let note = self.note(index, &record, running.already_recorded)?;
+                let note = self.note(index, &record, running.outputs.is_none());
                 self.readers.read(&RunEvent::Finished {
                     label: cell.label.clone(),
                     key: running.key,
@@ -409,65 +463,98 @@ impl Engine<'_> {
                     bytes: record.outputs.values().map(|output| output.size).sum(),
                     note,
                 });
+                if before.is_some_and(|before| before != record.output_digests()) {
+                    let reconsidered = self.schedule.reconsider_dependents(index);
+                    self.summary.cached -= reconsidered.iter().filter(|cell| !self.ran.contains(cell)).count();
+                    self.withdraw_those_that_cannot_go();
+                }
                 self.schedule.done(index, record);
             }
             None => {
                 let out_of_memory = out_of_memory_kills() > running.out_of_memory_before;
                 let (reason, hint, is_failure) = match running.failure {
-                    Some((FailedKind::Cancelled, message, hint)) => (message, hint, false),
+                    Some((FailedKind::Cancelled, message, hint)) => (message, hint, self.stopping == 0),
                     Some((_, message, hint)) => (message, hint, true),
                     None => {
-                        let (reason, hint) = describe_end(status, out_of_memory);
-                        (reason, hint, self.stopping < 2)
+                        let (reason, hint) = describe_end(&status, out_of_memory);
+                        // One that was asked to stop before it could listen ends by the signal.
+                        let signal = status.as_ref().ok().and_then(ExitStatus::signal);
+                        let asked = self.stopping == 1 && signal == Some(libc::SIGTERM) || self.stopping > 1;
+                        (reason, hint, !asked)
                     }
                 };
-                self.fail(index, running.key, reason, hint, is_failure);
+                self.fail(index, Some(running.key), reason, hint, is_failure);
             }
         }
         self.release_waiting(&running.key);
-        Ok(())
+    }
+
+    /// What stands in the store for a process that ended: what it recorded, or what it found. What the store says
+    /// counts, not what the process said.
+    fn result(
+        &mut self,
+        index: usize,
+        key: &Key,
+        outputs: Option<&BTreeMap<String, Digest>>,
+    ) -> Result<Option<ActionRecord>, Error> {
+        let label = &self.plan.cells[index].label;
+        let Some(outputs) = outputs else {
+            let preferred = self.locked.get(label).filter(|line| line.key == *key).map(|line| &line.outputs);
+            return Ok(self.store.available(key, preferred, self.files)?);
+        };
+        let candidates = self.store.candidates(key, Some(outputs))?;
+        if candidates.len() > 1 {
+            let message = format!(
+                "{label}: {} different results are recorded for the same inputs, parameters and code; this run uses \
+                 the one just made",
+                candidates.len()
+            );
+            self.readers.read(&RunEvent::Warning { message });
+        }
+        Ok(candidates.into_iter().next())
     }
 
     /// What is worth saying about how it ran.
-    fn note(&self, index: usize, record: &ActionRecord, already_recorded: bool) -> Result<Option<String>, Error> {
+    fn note(&self, index: usize, record: &ActionRecord, already_recorded: bool) -> Option<String> {
         if already_recorded {
-            return Ok(Some(format!("taken over: {}", record.origin())));
+            return Some(format!("taken over: {}", record.origin()));
         }
         let label = &self.plan.cells[index].label;
         let same = self.locked.get(label).is_some_and(|line| {
             line.outputs.len() == record.outputs.len()
                 && record.outputs.iter().all(|(name, output)| line.outputs.get(name) == Some(&output.digest))
         });
-        Ok(same.then(|| "the same result as before".to_owned()))
+        same.then(|| "the same result as before".to_owned())
     }
 
     /// Cells with the key that was just made, or failed, look again.
     fn release_waiting(&mut self, key: &Key) {
         for index in self.in_making.remove(key).unwrap_or_default() {
-            if matches!(self.schedule.stands[index], Stand::Waiting) {
+            if self.schedule.can_go(index) {
                 self.schedule.ready.insert(index);
             }
         }
     }
 
-    fn fail(&mut self, index: usize, key: Key, reason: String, hint: Option<String>, is_failure: bool) {
+    /// The cell did not finish; `key` is `None` if not even that could be told.
+    fn fail(&mut self, index: usize, key: Option<Key>, reason: String, hint: Option<String>, is_failure: bool) {
         let label = self.plan.cells[index].label.clone();
-        let work = self.store.work(&key);
+        let log = key.map(|key| self.store.work(&key).log());
         let skipped = self.schedule.failed(index);
         if is_failure {
             self.summary.failed += 1;
-            let log_tail = log_tail(&work.log(), &reason);
-            self.readers.read(&RunEvent::Failed { label: label.clone(), key, reason, hint, log_tail, log: work.log() });
+            let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
+            self.readers.read(&RunEvent::Failed { label: label.clone(), key, reason, hint, log_tail, log });
         } else {
             self.summary.skipped += 1;
             self.readers.read(&RunEvent::Warning { message: format!("{label} {reason}") });
         }
         for cell in skipped {
             self.summary.skipped += 1;
-            self.for_room.remove(&cell);
             self.readers
                 .read(&RunEvent::Skipped { label: self.plan.cells[cell].label.clone(), because: label.clone() });
         }
+        self.withdraw_those_that_cannot_go();
     }
 
     /// First asks, then kills.

@@ -76,7 +76,7 @@ impl Schedule {
         self.stands[index] = Stand::Done(Box::new(record));
         for dependent in self.dependents[index].clone() {
             self.open_sources[dependent] -= 1;
-            if self.open_sources[dependent] == 0 && matches!(self.stands[dependent], Stand::Waiting) {
+            if self.can_go(dependent) {
                 self.ready.insert(dependent);
             }
         }
@@ -85,11 +85,36 @@ impl Schedule {
     /// A cell that was done must be made again (its files are gone); what reads it waits again.
     pub fn reopen(&mut self, index: usize) {
         self.stands[index] = Stand::Waiting;
+        self.hold_dependents(index);
+        self.ready.insert(index);
+    }
+
+    fn hold_dependents(&mut self, index: usize) {
         for dependent in self.dependents[index].clone() {
             self.open_sources[dependent] += 1;
             self.ready.remove(&dependent);
         }
-        self.ready.insert(index);
+    }
+
+    /// A cell that was reopened has another result than before: what was done with the old one, directly or not, waits
+    /// to be looked at again. Returns those cells.
+    pub fn reconsider_dependents(&mut self, index: usize) -> Vec<usize> {
+        let mut reconsidered = Vec::new();
+        let mut front = self.dependents[index].clone();
+        while let Some(next) = front.pop() {
+            if matches!(self.stands[next], Stand::Done(_)) {
+                self.stands[next] = Stand::Waiting;
+                self.hold_dependents(next);
+                reconsidered.push(next);
+                front.extend(&self.dependents[next]);
+            }
+        }
+        reconsidered
+    }
+
+    /// Whether the cell waits and all of its sources are done.
+    pub fn can_go(&self, index: usize) -> bool {
+        matches!(self.stands[index], Stand::Waiting) && self.open_sources[index] == 0
     }
 
     /// The cell did not finish; everything that depends on it is skipped. Returns the skipped cells in plan order.

@@ -105,16 +105,16 @@ pub enum RunEvent {
     Failed {
         /// The cell.
         label: Label,
-        /// Its key.
-        key: Key,
+        /// Its key, unless not even that could be told.
+        key: Option<Key>,
         /// Why, in words.
         reason: String,
         /// What to do.
         hint: Option<String>,
         /// The last lines of its log.
         log_tail: Vec<String>,
-        /// Where the whole log is.
-        log: PathBuf,
+        /// Where the whole log is, if it came so far.
+        log: Option<PathBuf>,
     },
     /// It was not run because something it depends on did not finish.
     Skipped {

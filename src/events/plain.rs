@@ -60,7 +60,7 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
             let mut lines = vec![format!("  FAILED   {label}: {reason}")];
             lines.extend(hint.iter().map(|hint| format!("             hint: {hint}")));
-            if !log_tail.is_empty() {
+            if let (Some(log), false) = (log, log_tail.is_empty()) {
                 let count = plural(log_tail.len() as u64, "line", "lines");
                 lines.push(format!("             last {count} of its log ({}):", short_path(log)));
                 lines.extend(log_tail.iter().map(|line| format!("             | {line}")));

@@ -62,8 +62,8 @@ pub enum ActionBody {
         run: String,
         /// Environment from `with:`.
         environment: BTreeMap<String, String>,
-        /// Names of variables to take over from the executor's environment, with their values.
-        inherited: BTreeMap<String, String>,
+        /// Names of variables to take over from the environment. Their values may be secrets and stand nowhere.
+        inherited: Vec<String>,
         /// Dependencies by relative path.
         deps: BTreeMap<PathBuf, Snapshot>,
     },

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::exec::action_file::ActionFile;
+use crate::exec::stragglers;
 
 /// What a command gets: where its inputs and outputs are.
 pub struct Layout<'a> {
@@ -45,14 +46,15 @@ pub fn environment(action: &BTreeMap<String, String>, layout: &Layout<'_>) -> BT
     variables
 }
 
-/// Runs `run` under `sh -euc` and waits for it.
+/// Runs `run` under `sh -euc` and waits for it. What it leaves running in the background is killed: it could still write
+/// to what is recorded. Asked to stop, all of it is waited for.
 ///
 /// # Errors
 /// The shell cannot be started, or the command ends with another status than 0, by a signal, or on request.
 pub fn run(
     command: &str,
     environment: &BTreeMap<String, String>,
-    inherited: &BTreeMap<String, String>,
+    inherited: &[String],
     layout: &Layout<'_>,
     cancellation: &Cancellation,
 ) -> Result<(), Failure> {
@@ -63,15 +65,22 @@ pub fn run(
             shell.env(name, value);
         }
     }
-    shell.envs(inherited).envs(environment).env("CWM_CORES", layout.cores.to_string());
-    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions.
+    for name in inherited {
+        shell.env(name, std::env::var_os(name).unwrap_or_default());
+    }
+    shell.envs(environment).env("CWM_CORES", layout.cores.to_string());
+    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions, and
+    // the modes of the files that it makes do not depend on who runs it.
     unsafe {
         shell.pre_exec(|| {
-            libc::signal(libc::SIGTERM, libc::SIG_DFL);
-            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGUSR1] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            libc::umask(0o022);
             Ok(())
         });
     }
+    stragglers::adopt()?;
     let mut child = shell.spawn().map_err(|error| Failure::system(format!("cannot start /bin/sh: {error}")))?;
     let pid = child.id() as libc::pid_t;
     let mut asked = false;
@@ -81,14 +90,18 @@ pub fn run(
             Ok(None) => {
                 if cancellation.is_cancelled() && !asked {
                     asked = true;
-                    // SAFETY: signals a child that has not been waited for, so the pid is still its own.
-                    unsafe { libc::kill(pid, libc::SIGTERM) };
+                    stragglers::ask_to_stop(pid);
                 }
                 wait_a_little(pid);
             }
             Err(error) => return Err(Failure::system(format!("cannot wait for the command: {error}"))),
         }
     };
+    if asked {
+        stragglers::await_all();
+    } else {
+        stragglers::kill_all();
+    }
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
         _ if asked => Err(Failure::cancelled()),

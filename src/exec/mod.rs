@@ -7,6 +7,7 @@ mod action_file;
 mod command_stage;
 mod lifeline;
 mod protocol;
+mod stragglers;
 mod streams;
 mod usage;
 
@@ -21,8 +22,8 @@ use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, GroupInpu
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 pub use protocol::{FailedKind, Line};
 
-use crate::digest::Key;
-use crate::engine::keyed_parameters;
+use crate::digest::{Digest, Key};
+use crate::engine::{keyed_parameters, keyed_variables};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::fingerprint;
@@ -33,7 +34,7 @@ use streams::{Lines, StageReporter};
 
 /// How a stage's work ended, before it is told to the executor.
 enum Outcome {
-    Recorded,
+    Recorded(BTreeMap<String, Digest>),
     AlreadyRecorded,
     Failed(FailedKind, Failure),
 }
@@ -62,8 +63,8 @@ pub fn exec(root: &Path, key: &Key) -> Result<ExitCode, Error> {
         }
     };
     Ok(match outcome {
-        Outcome::Recorded => {
-            lines.send(&Line::Recorded);
+        Outcome::Recorded(outputs) => {
+            lines.send(&Line::Recorded(outputs));
             ExitCode::OK
         }
         Outcome::AlreadyRecorded => {
@@ -97,16 +98,16 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     let recorded = store.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&work, key) {
         Ok(action) => action,
-        Err(_) if recorded => return Ok(Outcome::AlreadyRecorded),
+        Err(_) if recorded => return already_recorded(&work),
         Err(error) => return Err(error),
     };
     if recorded && (told || !action.force) {
-        return Ok(Outcome::AlreadyRecorded);
+        return already_recorded(&work);
     }
     check_components(&action, &files)?;
     work.prepare()?;
-    keep_or_forget(&work, &action)?;
     lines.log_to(&work.log())?;
+    keep_or_forget(&work, &action)?;
     lines.send(&Line::Started);
     let clock = usage::Clock::start();
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -138,8 +139,13 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
         }
     }
     let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    usage::record(&store, &work, &action, &inputs, events, &clock)?;
-    Ok(Outcome::Recorded)
+    Ok(Outcome::Recorded(usage::record(&store, &work, &action, &inputs, events, &clock)?))
+}
+
+/// Somebody else made the result; nobody needs what lies in the work folder any more.
+fn already_recorded(work: &WorkFolder) -> Result<Outcome, Error> {
+    work.remove()?;
+    Ok(Outcome::AlreadyRecorded)
 }
 
 /// Whether a file system has room for nothing worth writing.
@@ -217,9 +223,15 @@ impl Inputs {
     }
 }
 
-/// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, or a file given as a
-/// parameter, that changed since the key was made. A result that is known beforehand depends on none of them.
+/// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, a variable of the
+/// environment, or a file given as a parameter, that changed since the key was made. A result that is known beforehand depends on none of them.
 fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
+    if let ActionBody::Command { inherited, .. } = &action.body
+        && let Some((name, _)) =
+            keyed_variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))
+    {
+        return Err(Error::system(format!("{name} is not what it was when the key was made")).hint("run again"));
+    }
     if let ActionBody::Stage { values, .. } = &action.body {
         let registry = Registry::built_in();
         let Some(stage) = registry.get(&action.components.kind) else {

@@ -1,7 +1,11 @@
 //! What the process of a stage tells the executor: one JSON object a line on its standard output.
 
+use std::collections::BTreeMap;
+
 use cwm_contract::Event;
 use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +22,8 @@ pub enum Line {
     Event(Event),
     /// Another process had recorded a result meanwhile; nothing was done.
     AlreadyRecorded,
-    /// The result is in the store.
-    Recorded,
+    /// The result is in the store: what came out, by output name.
+    Recorded(BTreeMap<String, Digest>),
     /// It failed.
     Failed {
         /// What sort of failure.

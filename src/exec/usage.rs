@@ -1,11 +1,13 @@
 //! What an action cost, and its record.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 use cwm_contract::Event;
 
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::exec::Inputs;
 use crate::exec::action_file::ActionFile;
@@ -57,7 +59,7 @@ fn usage_of(who: i32) -> libc::rusage {
     }
 }
 
-/// Moves the outputs into the store and records the action.
+/// Moves the outputs into the store and records the action. Returns what came out.
 ///
 /// # Errors
 /// An output is missing or not what was declared, or the store refuses; then nothing is recorded.
@@ -68,7 +70,7 @@ pub fn record(
     inputs: &Inputs,
     events: Vec<Event>,
     clock: &Clock,
-) -> Result<(), Error> {
+) -> Result<BTreeMap<String, Digest>, Error> {
     let mut aliases = BTreeMap::new();
     let mut metrics = BTreeMap::new();
     for event in events {
@@ -103,7 +105,7 @@ pub fn record(
         let made = NewOutput { format: output.format.clone(), shape: output.shape.clone(), content };
         outputs.insert(name.clone(), made);
     }
-    store.record(NewAction {
+    let recorded = store.record(NewAction {
         pipeline: action.pipeline.clone(),
         label: action.label.clone(),
         components: action.components.clone(),
@@ -113,7 +115,11 @@ pub fn record(
         log: work.log().exists().then(|| work.log()),
         circumstances,
     })?;
-    Ok(work.remove()?)
+    // The result is recorded; what stays of the work folder is only in the way.
+    if let Err(error) = work.remove() {
+        let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
+    }
+    Ok(recorded.record.output_digests())
 }
 
 impl Inputs {

@@ -73,7 +73,7 @@ pub fn command(
             }
             continue;
         }
-        let taken = ["in", "out", "PATH", "HOME"].contains(&key.text.as_str())
+        let taken = ["in", "out", "PATH", "HOME", "TMPDIR", "CWM_CORES"].contains(&key.text.as_str())
             || key.text.starts_with("in_")
             || key.text.starts_with("out_");
         if taken || !is_variable(&key.text) {
