@@ -17,10 +17,15 @@ pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode,
     let index = workspace.cell(&arguments.stage)?;
     let survey = workspace.survey()?;
     let path = match &survey.states[index] {
-        CellState::Cached(record) => match &record.log {
-            Some(digest) => workspace.store.object_path(digest),
-            None => return Err(Error::usage(format!("{} wrote no log", arguments.stage))),
-        },
+        CellState::Cached(record) => {
+            let of_attempt = workspace.store.work(&record.key).log();
+            match &record.log {
+                // It runs again, or failed when it was forced to.
+                _ if of_attempt.exists() => of_attempt,
+                Some(digest) => workspace.store.object_path(digest),
+                None => return Err(Error::usage(format!("{} wrote no log", arguments.stage))),
+            }
+        }
         CellState::Absent(resolved) => workspace.store.work(&resolved.components.key()).log(),
         CellState::Open => {
             return Err(Error::usage(format!("{} has not run: it waits for what comes before it", arguments.stage)));

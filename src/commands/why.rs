@@ -1,5 +1,6 @@
 //! `cwm why`: why a stage would run, or where its result comes from.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -39,8 +40,10 @@ pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode,
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let cells = workspace.plan.select(&arguments.stage)?;
     let survey = workspace.survey()?;
-    let answers: Vec<Answer> =
-        cells.into_iter().map(|index| answer(&workspace, &survey, index, DEPTH)).collect::<Result<_, _>>()?;
+    let answers: Vec<Answer> = cells
+        .into_iter()
+        .map(|index| answer(&workspace, &survey, index, DEPTH, &mut BTreeSet::new()))
+        .collect::<Result<_, _>>()?;
     if arguments.json {
         print_json(&answers)?;
     } else {
@@ -51,7 +54,14 @@ pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode,
     Ok(ExitCode::OK)
 }
 
-fn answer(workspace: &Workspace, survey: &Survey, index: usize, depth: usize) -> Result<Answer, Error> {
+/// What is to be said of a cell, and of what it depends on; cells that were `told` of are not explained again.
+fn answer(
+    workspace: &Workspace,
+    survey: &Survey,
+    index: usize,
+    depth: usize,
+    told: &mut BTreeSet<usize>,
+) -> Result<Answer, Error> {
     let mut answer = Answer {
         label: workspace.plan.cells[index].label.to_string(),
         state: "cached",
@@ -79,19 +89,20 @@ fn answer(workspace: &Workspace, survey: &Survey, index: usize, depth: usize) ->
                 Cause::Input { source, .. } => Some(source.clone()),
                 _ => None,
             });
-            let changed: Vec<String> = changed.collect();
+            let changed: BTreeSet<String> = changed.collect();
             for source in sources(&workspace.plan.cells[index]) {
-                if depth > 0 && changed.contains(&workspace.plan.cells[source].label.to_string()) {
-                    answer.because_of.push(self::answer(workspace, survey, source, depth - 1)?);
+                let is_cause = changed.contains(&workspace.plan.cells[source].label.to_string());
+                if depth > 0 && is_cause && told.insert(source) {
+                    answer.because_of.push(self::answer(workspace, survey, source, depth - 1, told)?);
                 }
             }
         }
         CellState::Open => {
             answer.state = "waits";
-            let mut seen = std::collections::BTreeSet::new();
-            for source in sources(&workspace.plan.cells[index]).filter(|source| seen.insert(*source)) {
-                if depth > 0 && !matches!(survey.states[source], CellState::Cached(_)) {
-                    answer.because_of.push(self::answer(workspace, survey, source, depth - 1)?);
+            for source in sources(&workspace.plan.cells[index]) {
+                let is_cause = !matches!(survey.states[source], CellState::Cached(_));
+                if depth > 0 && is_cause && told.insert(source) {
+                    answer.because_of.push(self::answer(workspace, survey, source, depth - 1, told)?);
                 }
             }
         }
