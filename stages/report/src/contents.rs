@@ -51,7 +51,7 @@ pub(crate) fn sections(results: &Results, counts: &[Labelled], curves: &[Curve],
     ];
     for section in &mut sections {
         section.parts.retain(|part| match part {
-            Part::Table(table) => !table.groups.is_empty(),
+            Part::Table(table) => !table.is_empty(),
             Part::Chart(chart) => !chart.is_empty(),
         });
     }

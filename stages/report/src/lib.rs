@@ -23,6 +23,7 @@ mod tables;
 mod test_set;
 #[cfg(test)]
 mod tests;
+mod training;
 
 pub use config::Config;
 pub use run::Report;

@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::plain_text::visible;
 use crate::read::bins::Bins;
 use crate::test_set::TestSet;
+use crate::training::{DIVERGED, Training, trainings};
 
 /// Mean and spread of one number over the runs of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,8 @@ impl Spread {
 pub(crate) struct Overall {
     /// Number of runs (seeds).
     pub(crate) runs: usize,
+    /// How many of them are of a training that diverged.
+    pub(crate) diverged: usize,
     /// Games in the test set; the largest number where runs differ.
     pub(crate) games: u64,
     /// Positions in it, START included.
@@ -69,6 +72,7 @@ pub(crate) struct Results {
     /// Parameter count of each model, where it is known.
     pub(crate) parameters: Vec<Option<u64>>,
     pub(crate) tests: Vec<TestSet>,
+    pub(crate) trainings: Vec<Training>,
     pub(crate) overall: BTreeMap<(usize, usize), Overall>,
     /// In order of their start.
     pub(crate) prefix: BTreeMap<(usize, usize), Vec<PrefixBin>>,
@@ -106,6 +110,7 @@ fn gather(bins: Bins) -> PolarsResult<Results> {
         labels: keys.keys().map(|label| visible(label)).collect(),
         parameters: vec![None; models.len()],
         models: models.into_iter().collect(),
+        trainings: trainings(&bins.overall)?,
         tests: tests.into_iter().collect(),
         ..Results::default()
     };
@@ -118,6 +123,7 @@ fn gather(bins: Bins) -> PolarsResult<Results> {
         *parameters = parameters.or(counts(&overall, "parameters", row)?.first().copied());
         let entry = Overall {
             runs: games.len(),
+            diverged: list(&overall, "status", row)?.str()?.iter().flatten().filter(|text| *text == DIVERGED).count(),
             games: games.into_iter().max().unwrap_or(0),
             positions: counts(&overall, "positions", row)?.into_iter().max().unwrap_or(0),
             loss: spread(&overall, "loss", row)?,
@@ -201,7 +207,8 @@ fn group_key(frame: &DataFrame, row: usize) -> PolarsResult<(usize, usize)> {
     Ok((index("model")?, index("test_set")?))
 }
 
-fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
+/// The values of a column of texts.
+pub(crate) fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
     Ok(frame.column(name)?.str()?.iter().flatten().map(str::to_owned).collect())
 }
 

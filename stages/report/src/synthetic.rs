@@ -20,6 +20,8 @@ pub(crate) struct Scored {
     /// Labelwise and exact of each bin from the first on; 100 positions each.
     pub(crate) bins: Vec<(f64, f64)>,
     pub(crate) bin_width: u64,
+    /// How its training ended.
+    pub(crate) status: Option<String>,
 }
 
 /// A Transformer scored on `test`, with 20-step bins.
@@ -35,6 +37,7 @@ pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins:
         metrics,
         bins: bins.to_vec(),
         bin_width: 20,
+        status: Some("finished".into()),
     }
 }
 
@@ -49,6 +52,9 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
             df!(
                 "games" => rows.iter().map(|row| row.games).collect::<Vec<u64>>(),
                 "positions" => rows.iter().map(|row| 100 * row.bins.len() as u64).collect::<Vec<u64>>(),
+                "status" => rows.iter().map(|row| row.status.clone()).collect::<Vec<Option<String>>>(),
+                "trained_games" => vec![Some(3_762u64); rows.len()],
+                "epochs" => vec![Some(3.0); rows.len()],
                 "loss" => metric(0), "labelwise" => metric(1), "exact" => metric(2), "trajectory" => metric(3),
             )
             .unwrap()

@@ -1,8 +1,8 @@
 //! Any line chart: what it shows, apart from how it is drawn.
 //!
-//! Our own few lines of SVG, not a plotting library: colours must follow the reader's light or dark mode through CSS,
-//! every point carries a tooltip, and text must lay out well without fonts at hand.
+//! Our own few lines of SVG, not a plotting library; docs/design/report.md says why.
 
+mod frame;
 mod scale;
 mod svg;
 
@@ -14,7 +14,7 @@ pub(crate) const COLOURS: usize = 8;
 /// Dash patterns of lines.
 pub(crate) const DASHES: usize = 4;
 
-/// A figure: panels side by side with common axes and one legend.
+/// A figure: panels side by side with a common vertical axis and one legend; each has its own horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     /// Name of its file, such as `exact-by-prefix`.
@@ -33,6 +33,10 @@ pub(crate) struct Chart {
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     pub(crate) title: String,
+    /// Where the horizontal axis ends, which begins at 0. No point lies beyond.
+    pub(crate) end: f64,
+    /// What the reader should know of this panel, such as what is left out; stands in its upper right corner.
+    pub(crate) note: String,
     pub(crate) lines: Vec<Line>,
 }
 

@@ -33,6 +33,14 @@ impl Scale {
         Scale { kind: Kind::Linear, low: first * step, high: last * step, ticks }
     }
 
+    /// An even axis from 0 to exactly `end`; the last tick may stand before that.
+    pub(crate) fn up_to(end: f64, wanted_ticks: usize) -> Self {
+        let high = if end.is_finite() && end > 0.0 { end } else { 1.0 };
+        let step = nice_step(high / wanted_ticks as f64);
+        let ticks = (0..=(high / step + 1e-9) as usize).map(|index| index as f64 * step).collect();
+        Scale { kind: Kind::Linear, low: 0.0, high, ticks }
+    }
+
     /// An axis of factors over the positive ones of `values`.
     pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = range(values.filter(|value| *value > 0.0)).unwrap_or((0.1, 1.0));
@@ -115,6 +123,16 @@ mod tests {
         check(&[], &[0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         check(&[0.0], &[0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         check(&[f64::NAN, 10.0, f64::INFINITY], &[9.0, 9.5, 10.0, 10.5, 11.0]);
+    }
+
+    #[test]
+    fn an_axis_may_end_between_ticks() {
+        let scale = Scale::up_to(610.0, 7);
+        assert_eq!(scale.ticks, [0.0, 100.0, 200.0, 300.0, 400.0, 500.0, 600.0]);
+        assert_eq!(scale.place(610.0), Some(1.0));
+        assert_eq!(Scale::up_to(30.0, 7).ticks, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
+        assert_eq!(Scale::up_to(0.0, 4).place(1.0), Some(1.0));
+        assert_eq!(Scale::up_to(f64::NAN, 4).place(1.0), Some(1.0));
     }
 
     #[test]

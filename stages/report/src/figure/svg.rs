@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::scale::{Scale, tick_label};
-use super::{Chart, Line, Panel, Point, ScaleKind, Style};
+use super::frame::{Frame, PLOT_HEIGHT, class, marker};
+use super::scale::Scale;
+use super::{Chart, Point, ScaleKind, Style};
 use crate::plain_text::markup;
 
 /// The colours, as CSS variables that follow light and dark mode.
@@ -12,7 +13,6 @@ pub(crate) const PALETTE: &str = include_str!("palette.css");
 pub(crate) const CHART_STYLE: &str = include_str!("chart.css");
 
 /// Sizes in CSS pixels at full width.
-const PLOT_HEIGHT: f64 = 270.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 34.0;
@@ -44,7 +44,6 @@ impl Chart {
         let (cell_width, cell_height) = (WIDTH / columns as f64, TOP + PLOT_HEIGHT + BOTTOM);
         let legend = self.legend();
         let height = rows as f64 * cell_height + legend.last().map_or(0.0, |entry| entry.y + LEGEND_ROW) + 8.0;
-        let x = Scale::linear(self.points().map(|point| point.x).chain([0.0]), if columns == 1 { 10 } else { 7 });
         let y = match self.scale {
             ScaleKind::Linear => {
                 let ends = |point: &Point| {
@@ -67,6 +66,7 @@ impl Chart {
         for (index, panel) in self.panels.iter().enumerate() {
             let left = (index % columns) as f64 * cell_width + LEFT;
             let top = (index / columns) as f64 * cell_height + TOP;
+            let x = Scale::up_to(panel.end, if columns == 1 { 10 } else { 7 });
             let frame = Frame { left, top, width: cell_width - LEFT - RIGHT, x: &x, y: &y };
             frame.axes(&mut svg, panel, &self.x_label, &self.y_label);
             for line in &panel.lines {
@@ -81,7 +81,7 @@ impl Chart {
                 "<g class=\"{class}\"><path class=\"curve\" d=\"M{:.1} {top:.1}H{end:.1}\"/>{}</g>\
                  <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                 entry.x,
-                marker(entry.style, (entry.x + end) / 2.0, top, ""),
+                marker(entry.style, (entry.x + end) / 2.0, top, "", false),
                 entry.x + LEGEND_SAMPLE,
                 top + 4.0,
                 markup(&entry.name)
@@ -117,135 +117,13 @@ struct LegendEntry {
     y: f64,
 }
 
-/// One pair of axes and its place in the figure.
-struct Frame<'a> {
-    left: f64,
-    top: f64,
-    width: f64,
-    x: &'a Scale,
-    y: &'a Scale,
-}
-
-impl Frame<'_> {
-    fn axes(&self, svg: &mut String, panel: &Panel, x_label: &str, y_label: &str) {
-        let (left, right, top, bottom) = (self.left, self.left + self.width, self.top, self.top + PLOT_HEIGHT);
-        let _ = writeln!(
-            svg,
-            "<text class=\"heading\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>",
-            top - 14.0,
-            markup(&panel.title)
-        );
-        for tick in &self.y.ticks {
-            let Some(y) = self.at_y(*tick) else { continue };
-            let _ = writeln!(
-                svg,
-                "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{right:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" \
-                 text-anchor=\"end\">{}</text>",
-                left - 8.0,
-                y + 4.0,
-                markup(&tick_label(*tick))
-            );
-        }
-        for tick in &self.x.ticks {
-            let Some(x) = self.at_x(*tick) else { continue };
-            let _ = writeln!(
-                svg,
-                "<path class=\"axis\" d=\"M{x:.1} {bottom:.1}v5\"/><text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" \
-                 text-anchor=\"middle\">{}</text>",
-                bottom + 19.0,
-                markup(&tick_label(*tick))
-            );
-        }
-        let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/>");
-        let middle = (left + right) / 2.0;
-        let _ = writeln!(
-            svg,
-            "<text class=\"label\" x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            bottom + 38.0,
-            markup(x_label)
-        );
-        let (x, y) = (left - 48.0, (top + bottom) / 2.0);
-        let _ = writeln!(
-            svg,
-            "<text class=\"label\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 {x:.1} {y:.1})\">\
-             {}</text>",
-            markup(y_label)
-        );
-    }
-
-    fn line(&self, svg: &mut String, line: &Line) {
-        let _ = writeln!(svg, "<g class=\"{}\">", class(line.style));
-        // Stretches between points that have no place.
-        for stretch in line.points.split(|point| self.place(point).is_none()) {
-            let places: Vec<(f64, f64)> = stretch.iter().filter_map(|point| self.place(point)).collect();
-            if places.len() > 1 {
-                self.band(svg, stretch);
-                let _ = writeln!(svg, "<path class=\"curve\" d=\"{}\"/>", path(places.iter().copied()));
-            }
-        }
-        for point in line.points.iter().filter(|point| !point.note.is_empty()) {
-            if let Some((x, y)) = self.place(point) {
-                let _ = writeln!(svg, "{}", marker(line.style, x, y, &point.note));
-            }
-        }
-        svg.push_str("</g>\n");
-    }
-
-    fn band(&self, svg: &mut String, stretch: &[Point]) {
-        if stretch.iter().all(|point| point.spread.is_none()) {
-            return;
-        }
-        let edge = |point: &Point, sign: f64| {
-            let spread = point.spread.unwrap_or(0.0);
-            Some((self.at_x(point.x)?, self.at_y(point.y + sign * spread)?))
-        };
-        let upper = stretch.iter().filter_map(|point| edge(point, 1.0));
-        let lower = stretch.iter().rev().filter_map(|point| edge(point, -1.0));
-        let _ = writeln!(svg, "<path class=\"band\" d=\"{}Z\"/>", path(upper.chain(lower)));
-    }
-
-    fn place(&self, point: &Point) -> Option<(f64, f64)> {
-        Some((self.at_x(point.x)?, self.at_y(point.y)?))
-    }
-
-    fn at_x(&self, value: f64) -> Option<f64> {
-        self.x.place(value).map(|place| self.left + place * self.width)
-    }
-
-    fn at_y(&self, value: f64) -> Option<f64> {
-        self.y.place(value).map(|place| self.top + (1.0 - place) * PLOT_HEIGHT)
-    }
-}
-
-fn path(places: impl Iterator<Item = (f64, f64)>) -> String {
-    let mut text = String::new();
-    for (index, (x, y)) in places.enumerate() {
-        let _ = write!(text, "{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' });
-    }
-    text
-}
-
-fn class(style: Style) -> String {
-    format!("c{} d{}", style.colour, style.dash)
-}
-
-/// A mark whose shape differs from colour to colour, so that lines can be told apart without seeing colours.
-fn marker(style: Style, x: f64, y: f64, note: &str) -> String {
-    let title = if note.is_empty() { String::new() } else { format!("<title>{}</title>", markup(note)) };
-    let shape = match style.colour % 4 {
-        0 => format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0),
-        1 => format!("M{:.1} {:.1}h5.6v5.6h-5.6Z", x - 2.8, y - 2.8),
-        2 => format!("M{x:.1} {:.1}l3.6 6.2h-7.2Z", y - 3.8),
-        _ => format!("M{x:.1} {:.1}l3.6 3.6l-3.6 3.6l-3.6 -3.6Z", y - 3.6),
-    };
-    format!("<path class=\"mark\" d=\"{shape}\">{title}</path>")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::{Line, Panel};
     use super::*;
 
     fn chart(lines: Vec<Line>) -> Chart {
+        let end = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
         Chart {
             id: "f".into(),
             title: "<script>".into(),
@@ -253,7 +131,7 @@ mod tests {
             x_label: "x".into(),
             y_label: "y".into(),
             scale: ScaleKind::Linear,
-            panels: vec![Panel { title: "p".into(), lines }],
+            panels: vec![Panel { title: "p".into(), end, note: "<u>".into(), lines }],
         }
     }
 
@@ -269,7 +147,7 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         let svg = chart(vec![line(&[1.0, 2.0])]).standalone_svg();
-        for tag in ["<script", "<b>", "<i>"] {
+        for tag in ["<script", "<b>", "<i>", "<u>"] {
             assert!(!svg.contains(tag), "{tag}");
         }
         assert!(svg.contains("<title>&lt;i&gt;&quot;&#39;</title>") && svg.contains("&lt;b&gt;</text>"));
@@ -289,6 +167,26 @@ mod tests {
         let svg = chart(vec![line(&[0.0, 100.0])]).inline_svg();
         // One panel: the plot is 880 wide from 62, 270 high from 34.
         assert!(svg.contains("<path class=\"curve\" d=\"M62.0 304.0L942.0 34.0\"/>"), "{svg}");
+    }
+
+    /// Markers stand apart; those between show on hovering, so that every point has its tooltip.
+    #[test]
+    fn crowded_points_get_faint_markers() {
+        let svg = chart(vec![line(&[1.0; 200])]).inline_svg();
+        assert_eq!(svg.matches("<title>&lt;i&gt;").count(), 200);
+        // 880 wide: a point every 4.4, so every third is 9 or more from the one before.
+        assert_eq!(svg.matches("class=\"mark\"").count(), 67 + 1, "and one in the legend");
+        assert_eq!(svg.matches("class=\"mark faint\"").count(), 133);
+    }
+
+    #[test]
+    fn each_panel_has_its_own_horizontal_axis() {
+        let mut both = chart(vec![line(&[0.0, 100.0])]);
+        both.panels.push(Panel { end: 50.0, ..both.panels[0].clone() });
+        let svg = both.inline_svg();
+        // Two panels: the plots are 400 wide, from 62 and from 542.
+        assert!(svg.contains("<path class=\"curve\" d=\"M62.0 304.0L462.0 34.0\"/>"), "{svg}");
+        assert!(svg.contains("<path class=\"curve\" d=\"M542.0 304.0L550.0 34.0\"/>"), "{svg}");
     }
 
     #[test]

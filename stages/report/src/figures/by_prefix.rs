@@ -5,15 +5,20 @@ use crate::figures::{legend_name, styles};
 use crate::number;
 use crate::results::Results;
 use crate::tables::Accuracy;
+use crate::test_set::TestSet;
+
+/// Bins that are still drawn after the last one that is not zero.
+const ZEROS_SHOWN: u64 = 3;
 
 /// Every bin of every model; the band is one standard deviation over runs.
 pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
     let styles = styles(&results.models);
-    let panel = |(index, test): (usize, &crate::test_set::TestSet)| {
+    let panel = |(index, test): (usize, &TestSet)| {
+        let Extent { end, note } = extent(results, index, accuracy);
         let lines = results.models.iter().enumerate().filter_map(|(model, described)| {
             let bins = results.prefix.get(&(model, index))?;
             let name = legend_name(described);
-            let points = bins.iter().map(|bin| {
+            let points = bins.iter().filter(|bin| bin.end <= end).map(|bin| {
                 let spread = accuracy.of(bin);
                 let runs = if bin.runs > 1 { format!(", {} runs", bin.runs) } else { String::new() };
                 Point {
@@ -21,7 +26,7 @@ pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
                     y: spread.mean * 100.0,
                     spread: spread.deviation.map(|deviation| deviation * 100.0),
                     note: format!(
-                        "{name}, steps {}–{}: {} % ({} positions{runs})",
+                        "{name}, plies {}–{}: {} % ({} positions{runs})",
                         bin.start,
                         bin.end,
                         number::percent(spread.mean),
@@ -31,7 +36,7 @@ pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
             });
             Some(Line { points: points.collect(), name: name.clone(), style: styles[model] })
         });
-        Panel { title: test.to_string(), lines: lines.collect() }
+        Panel { title: test.to_string(), end: end as f64, note, lines: lines.collect() }
     };
     let (id, what) = match accuracy {
         Accuracy::Exact => ("exact-by-prefix", "Exact-state accuracy"),
@@ -40,14 +45,86 @@ pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
     let width = results.bin_width();
     Chart {
         id: id.into(),
-        title: format!("{what} against prefix length"),
+        title: format!("{what} by plies played"),
         description: format!(
-            "{what} in percent for each model, in bins of {width} steps from the start of the game. All numbers are \
-             in the tables by prefix length."
+            "{what} in percent for each model, in bins of {width} plies from the start of the game; each test \
+             set has its own horizontal axis. All numbers are in the tables by prefix length."
         ),
-        x_label: format!("Prefix length (steps, bins of {width})"),
+        x_label: format!("Plies played (bins of {width})"),
         y_label: format!("{what} (%)"),
         scale: ScaleKind::Linear,
         panels: results.tests.iter().enumerate().map(panel).collect(),
+    }
+}
+
+/// How far the horizontal axis of a panel goes, and what to say of that.
+struct Extent {
+    end: u64,
+    note: String,
+}
+
+/// To the longest game; or, where every model is at 0.00 % for the last quarter or more, to a little after the last
+/// number above that, since an empty plot would leave no room for the rest.
+fn extent(results: &Results, test: usize, accuracy: Accuracy) -> Extent {
+    let bins = || results.prefix.iter().filter(|((_, at), _)| *at == test).flat_map(|(_, bins)| bins);
+    let last = bins().map(|bin| bin.end).max().unwrap_or(0);
+    let shows = |fraction: f64| number::percent(fraction) != number::percent(0.0);
+    let zero_from = bins().filter(|bin| shows(accuracy.of(bin).mean)).map(|bin| bin.end).max().unwrap_or(0);
+    let end = zero_from + ZEROS_SHOWN * results.bin_width();
+    if end.saturating_mul(4) > last.saturating_mul(3) {
+        return Extent { end: last, note: String::new() };
+    }
+    Extent { end, note: format!("{} % from ply {zero_from} to the end, {last}", number::percent(0.0)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::results::{PrefixBin, Spread};
+
+    /// A panel's end and note, for one model with these accuracies in bins of 20.
+    fn check(fractions: &[f64], end: u64, note: &str) {
+        let spread = |mean| Spread { mean, deviation: None };
+        let bin = |(index, fraction): (usize, &f64)| PrefixBin {
+            start: index as u64 * 20,
+            end: index as u64 * 20 + 20,
+            runs: 1,
+            positions: 9,
+            labelwise: spread(1.0),
+            exact: spread(*fraction),
+        };
+        let results = Results {
+            models: vec![Model::new("e", "slice", "d32/l1")],
+            tests: vec![TestSet::HeldOut],
+            prefix: [((0, 0), fractions.iter().enumerate().map(bin).collect())].into(),
+            ..Results::default()
+        };
+        let panel = &by_prefix(&results, Accuracy::Exact).panels[0];
+        assert_eq!((panel.end, panel.note.as_str()), (end as f64, note));
+        assert_eq!(panel.lines[0].points.last().map(|point| point.x), Some(end as f64 - 10.0));
+        let labelwise = &by_prefix(&results, Accuracy::Labelwise).panels[0];
+        assert_eq!(labelwise.lines[0].points.len(), fractions.len());
+    }
+
+    #[test]
+    fn a_long_tail_of_zeros_is_cut_and_told() {
+        let mut fractions = vec![0.0; 30];
+        fractions[..2].copy_from_slice(&[0.9, 0.1]);
+        check(&fractions, 100, "0.00 % from ply 40 to the end, 600");
+        // What prints as zero is zero.
+        fractions[20] = 0.00004;
+        check(&fractions, 100, "0.00 % from ply 40 to the end, 600");
+        fractions[10] = 0.0001;
+        check(&fractions, 280, "0.00 % from ply 220 to the end, 600");
+        check(&[0.0; 10], 60, "0.00 % from ply 0 to the end, 200");
+    }
+
+    #[test]
+    fn what_is_not_zero_is_shown_whole() {
+        check(&[0.9, 0.5, 0.2, 0.1], 80, "");
+        check(&[0.9, 0.5, 0.0, 0.0], 80, "");
+        check(&[0.0, 0.0, 0.0, 0.0, 0.1], 100, "");
+        check(&[0.0], 20, "");
     }
 }

@@ -11,14 +11,21 @@ const TRAINING_POINTS: usize = 120;
 
 /// Validation and training loss of every run; a line a run, a colour a model.
 pub(crate) fn learning_curves(curves: &[Curve], results: &Results) -> Chart {
-    let named = names_and_styles(curves, results);
+    // In the order of the models, as in every other legend; those that were not scored last.
+    let mut curves: Vec<&Curve> = curves.iter().collect();
+    curves.sort_by_key(|curve| known(curve, results).unwrap_or(usize::MAX));
+    let named = names_and_styles(&curves, results);
+    // Both panels are of the same steps, so they share their axis.
+    let steps = curves.iter().flat_map(|curve| curve.train.iter().chain(&curve.validation)).map(|(step, _)| *step);
+    let last_step = steps.max().unwrap_or(0) as f64;
     let panel = |title: &str, points: &dyn Fn(&Curve, &str) -> Vec<Point>| {
-        let lines = curves.iter().zip(&named).map(|(curve, (name, style))| Line {
+        let lines = curves.iter().copied().zip(&named).map(|(curve, (name, style))| Line {
             points: points(curve, name),
             name: name.clone(),
             style: *style,
         });
-        Panel { title: title.to_owned(), lines: lines.filter(|line| !line.points.is_empty()).collect() }
+        let lines: Vec<Line> = lines.filter(|line| !line.points.is_empty()).collect();
+        Panel { title: title.to_owned(), end: last_step, note: String::new(), lines }
     };
     let validation = panel("Validation", &|curve, name| {
         let point = |(step, loss): &(u64, f64)| Point {
@@ -45,13 +52,12 @@ pub(crate) fn learning_curves(curves: &[Curve], results: &Results) -> Chart {
 
 /// As in the other figures where the run's model was scored; others are named by their label, in colours not yet used
 /// while there are any.
-fn names_and_styles(curves: &[Curve], results: &Results) -> Vec<(String, Style)> {
+fn names_and_styles(curves: &[&Curve], results: &Results) -> Vec<(String, Style)> {
     let styles = styles(&results.models);
     let mut others: Vec<&[(String, String)]> = Vec::new();
     let mut named = Vec::new();
     for curve in curves {
-        let known = results.models.iter().position(|model| model.coordinates == curve.coordinates);
-        if let Some(index) = known {
+        if let Some(index) = known(curve, results) {
             named.push((legend_name(&results.models[index]), styles[index]));
             continue;
         }
@@ -64,6 +70,11 @@ fn names_and_styles(curves: &[Curve], results: &Results) -> Vec<(String, Style)>
         named.push((name, Style { colour: (results.models.len() + place) % COLOURS, dash: 1 }));
     }
     named
+}
+
+/// Index of the model that the run is of, if it was scored.
+fn known(curve: &Curve, results: &Results) -> Option<usize> {
+    results.models.iter().position(|model| model.coordinates == curve.coordinates)
 }
 
 /// Means over equal stretches, each at its last step. A loss that is not finite makes its stretch so.

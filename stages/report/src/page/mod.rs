@@ -1,5 +1,7 @@
 //! The page: one file that needs no network, no framework and, to be read, no script.
 
+mod opening;
+
 use std::collections::BTreeMap;
 
 use askama::Template;
@@ -14,7 +16,8 @@ use crate::results::Results;
 #[template(path = "index.html")]
 struct View<'a> {
     title: &'a str,
-    summary: String,
+    opening: String,
+    warning: Option<String>,
     stages: Vec<StageShown>,
     labels: &'a [String],
     sections: Vec<DrawnSection<'a>>,
@@ -54,7 +57,8 @@ enum DrawnPart<'a> {
 pub(crate) fn page(title: &str, results: &Results, sections: &[Section]) -> Result<String, Failure> {
     let view = View {
         title,
-        summary: summary(results),
+        opening: opening::opening(results),
+        warning: opening::warning(results),
         stages: stages(&results.labels),
         labels: &results.labels,
         sections: sections.iter().map(draw).collect::<Result<_, _>>()?,
@@ -72,16 +76,6 @@ fn draw(section: &Section) -> Result<DrawnSection<'_>, Failure> {
         Part::Chart(chart) => Ok(DrawnPart::Chart { chart, svg: chart.inline_svg() }),
     });
     Ok(DrawnSection { id: section.id, title: section.title, parts: parts.collect::<Result<_, Failure>>()? })
-}
-
-fn summary(results: &Results) -> String {
-    let plural = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-    format!(
-        "{}, {}, {}.",
-        plural(results.models.len(), "model"),
-        plural(results.tests.len(), "test set"),
-        plural(results.labels.len(), "scored cell")
-    )
 }
 
 fn stages(labels: &[String]) -> Vec<StageShown> {

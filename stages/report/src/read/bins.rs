@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::Failure;
 use polars::prelude::{DataFrame, DataType, IntoLazy, ParquetReader, SerReader, col};
 
-/// The columns that name a row; `seed` and `parameters` may be unknown (null).
+/// The columns that name a row.
 const NAMING: [(&str, DataType); 6] = [
     ("label", DataType::String),
     ("family", DataType::String),
@@ -15,13 +15,16 @@ const NAMING: [(&str, DataType); 6] = [
     ("parameters", DataType::UInt64),
     ("test", DataType::String),
 ];
-const OVERALL: [(&str, DataType); 6] = [
+const OVERALL: [(&str, DataType); 9] = [
     ("games", DataType::UInt64),
     ("positions", DataType::UInt64),
     ("loss", DataType::Float64),
     ("labelwise", DataType::Float64),
     ("exact", DataType::Float64),
     ("trajectory", DataType::Float64),
+    ("status", DataType::String),
+    ("trained_games", DataType::UInt64),
+    ("epochs", DataType::Float64),
 ];
 const PREFIX: [(&str, DataType); 6] = [
     ("bin_start", DataType::UInt64),
@@ -32,7 +35,10 @@ const PREFIX: [(&str, DataType); 6] = [
     ("exact", DataType::Float64),
 ];
 
-/// The two tables of a `bins` folder, with exactly the columns of docs/formats.md.
+/// Columns whose value may be unknown (null).
+const NULLABLE: [&str; 5] = ["seed", "parameters", "status", "trained_games", "epochs"];
+
+/// The two tables of a `bins` folder, with the columns of docs/formats.md that a report shows.
 pub(crate) struct Bins {
     /// One row per label.
     pub(crate) overall: DataFrame,
@@ -68,7 +74,7 @@ fn table(path: &Path, metrics: &[(&str, DataType)]) -> Result<DataFrame, Failure
             let found = column.dtype();
             return Err(Failure::input(format!("the column `{name}` of {place} must be {kind}, not {found}")));
         }
-        if column.null_count() > 0 && !matches!(*name, "seed" | "parameters") {
+        if column.null_count() > 0 && !NULLABLE.contains(name) {
             return Err(Failure::input(format!("the column `{name}` of {place} lacks values")));
         }
     }

@@ -10,7 +10,7 @@ impl Table {
         if let Some(data) = &self.data {
             return data.csv();
         }
-        let rows = || self.groups.iter().flatten();
+        let rows = || self.all_groups().flatten();
         let spreads: Vec<bool> = (0..self.columns.len())
             .map(|index| rows().any(|row| row.cells.get(index).is_some_and(|cell| cell.deviation.is_some())))
             .collect();

@@ -3,7 +3,7 @@
 use askama::Template;
 use cwm_contract::Failure;
 
-use super::{Align, Cell, Column, RowKind, Table};
+use super::{Align, Cell, Column, Row, RowKind, Table};
 use crate::number::plain;
 
 #[derive(Template)]
@@ -12,6 +12,15 @@ struct View<'a> {
     table: &'a Table,
     /// Headings over columns with their widths, if any column has one.
     spans: Vec<(&'a str, usize)>,
+    /// Ours first, then what only the paper has.
+    parts: Vec<Part<'a>>,
+}
+
+/// One table element.
+struct Part<'a> {
+    groups: &'a [Vec<Row>],
+    /// Whether the reader has to unfold it.
+    folded: bool,
 }
 
 impl Table {
@@ -27,8 +36,19 @@ impl Table {
         if spans.iter().all(|(over, _)| over.is_empty()) {
             spans.clear();
         }
-        let view = View { table: self, spans };
+        let ours = Part { groups: &self.groups, folded: false };
+        // Where there is nothing else to see, the paper's part is the table.
+        let papers = Part { groups: &self.not_run, folded: !self.groups.is_empty() };
+        let parts = [ours, papers].into_iter().filter(|part| !part.groups.is_empty()).collect();
+        let view = View { table: self, spans, parts };
         view.render().map_err(|error| Failure::internal(format!("cannot draw {}: {error}", self.id)))
+    }
+}
+
+impl Part<'_> {
+    /// Keeps ids apart: no table's name has a dot.
+    fn suffix(&self) -> &'static str {
+        if self.folded { ".paper" } else { "" }
     }
 }
 

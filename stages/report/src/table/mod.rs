@@ -21,10 +21,24 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// Rows that belong together, such as a model's own and the paper's; sorting keeps them so.
     pub(crate) groups: Vec<Vec<Row>>,
+    /// Groups of which only the paper has numbers; set apart from those above.
+    pub(crate) not_run: Vec<Vec<Row>>,
     /// The first so many columns say the same in all rows of a group.
     pub(crate) shared_columns: usize,
     /// What the CSV file holds instead, where that is more than a reader wants to see.
     pub(crate) data: Option<Box<Table>>,
+}
+
+impl Table {
+    /// Whether it has no rows at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.not_run.is_empty()
+    }
+
+    /// All groups, the paper's own last.
+    fn all_groups(&self) -> impl Iterator<Item = &Vec<Row>> {
+        self.groups.iter().chain(&self.not_run)
+    }
 }
 
 /// A column.
@@ -208,6 +222,10 @@ mod tests {
                     Cell::not_run(),
                 ])],
             ],
+            not_run: vec![vec![Row {
+                kind: RowKind::Paper,
+                cells: vec![Cell::text("c"), Cell::text("paper"), Cell::number(0.5, "0.500000"), Cell::none()],
+            }]],
             shared_columns: 1,
             data: None,
         }
@@ -225,6 +243,12 @@ Caption &amp; more. In the paper: Table 8, Appendix D.
 | &lt;b&gt;\\|\"x\",'y'\\`&amp; | 2 runs | 0.250000 ± 0.015000 | 25.00 ± 1.50 |
 | &lt;b&gt;\\|\"x\",'y'\\`&amp; | paper | 0.300000 | – |
 | b | 1 run | inf | not run |
+
+Not run here; the paper's numbers:
+
+| Model | Source | Held-out: Loss | Held-out: Exact (%) |
+| :--- | :--- | ---: | ---: |
+| c | paper | 0.500000 | – |
 ";
         assert_eq!(table().markdown(), expected);
     }
@@ -236,6 +260,7 @@ Model,Source,Held-out: Loss,Held-out: Loss (sd),Held-out: Exact (%),Held-out: Ex
 \"<b>|\"\"x\"\",'y'`&\",2 runs,0.25,0.015,25,1.5
 \"<b>|\"\"x\"\",'y'`&\",paper,0.3,,,
 b,1 run,inf,,not run,
+c,paper,0.5,,,
 ";
         assert_eq!(table().csv(), expected);
     }
@@ -255,6 +280,19 @@ b,1 run,inf,,not run,
             assert!(html.contains(part), "{part} is not in\n{html}");
         }
         assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
-        assert_eq!(html.matches("<tbody>").count(), 2);
+        let (ours, papers) = html.split_once("<details>").unwrap();
+        assert_eq!(ours.matches("<tbody>").count(), 2);
+        assert_eq!(papers.matches("<tbody>").count(), 1);
+        assert!(papers.contains("<summary>Not run here: 1 of the paper's models</summary>"), "{papers}");
+    }
+
+    #[test]
+    fn what_only_the_paper_has_is_not_hidden_where_it_is_all() {
+        let html = Table { groups: Vec::new(), ..table() }.html().unwrap();
+        assert!(
+            !html.contains("<details>") && html.contains("Title &#60;i&#62;") && html.contains("0.500000"),
+            "{html}"
+        );
+        assert!(Table::default().is_empty() && !Table { groups: Vec::new(), ..table() }.is_empty());
     }
 }

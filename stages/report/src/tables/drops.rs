@@ -39,6 +39,7 @@ pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
                 .into(),
         columns: columns.clone(),
         groups,
+        not_run: Vec::new(),
         shared_columns: 1,
         data: Some(Box::new(Table { columns, groups: every, ..Table::default() })),
     })

@@ -28,13 +28,18 @@ fn table_id(base: &str, test: &TestSet) -> String {
 /// What the rows of the paper say in place of a source where nothing of ours stands above them.
 const PAPER_ONLY: &str = "paper (not run here)";
 
-/// `this run`, or how many runs a mean is over.
-fn source(runs: impl Iterator<Item = usize> + Clone) -> String {
+/// `this run`, or how many runs a mean is over, and how many of them are of a training that diverged.
+fn source(runs: impl Iterator<Item = usize> + Clone, diverged: usize) -> String {
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
-    match (fewest, most) {
+    let runs = match (fewest, most) {
         (0, _) => "not run".to_owned(),
         (1, 1) => "this run".to_owned(),
         (fewest, most) if fewest == most => format!("{most} runs"),
         (fewest, most) => format!("{fewest} to {most} runs"),
+    };
+    match diverged {
+        0 => runs,
+        all if all == most => format!("{runs}, diverged"),
+        some => format!("{runs}, {some} diverged"),
     }
 }

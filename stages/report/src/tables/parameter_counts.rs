@@ -42,6 +42,7 @@ pub(crate) fn parameter_counts(results: &Results, paper: &Paper) -> Table {
             Column::number("Paper (millions)"),
             Column::number("Difference"),
         ],
+        not_run: Vec::new(),
         shared_columns: 0,
         data: None,
     }

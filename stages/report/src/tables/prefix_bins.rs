@@ -56,13 +56,14 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
         Accuracy::Exact => ("table-11", "Table 11, Appendix F"),
         Accuracy::Labelwise => ("table-12", "Table 12, Appendix F"),
     };
-    let models = models(results, test, papers && comparable);
+    let scored = scored(results, test);
+    let not_run = if papers && comparable { not_run(&scored) } else { BTreeSet::new() };
     let shown = selected(results, test, papers && comparable);
     let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
     columns.extend(shown.iter().map(|start| Column::number(&format!("{start}–{}", start + width))));
     let note = match (papers, comparable) {
         (true, true) => "A dash means that no game is that long, or that the paper does not say.",
-        (true, false) => "The paper's bins are 20 steps wide and cannot be set beside these.",
+        (true, false) => "The paper's bins are 20 plies wide and cannot be set beside these.",
         (false, _) => "A dash means that no game is that long.",
     };
     Table {
@@ -70,12 +71,14 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
         title: format!("{} accuracy by prefix length, {}", accuracy.name(), in_a_sentence(test)),
         paper: papers.then_some(place),
         caption: format!(
-            "Percent, in bins of {width} steps, the start being step 0; a selection, the CSV has every bin. {note}"
+            "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the CSV has every bin. \
+             {note}"
         ),
         columns,
-        groups: models.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
+        groups: scored.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
+        not_run: not_run.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
         shared_columns: 2,
-        data: Some(Box::new(every_bin(results, paper, test, accuracy, &models))),
+        data: Some(Box::new(every_bin(results, paper, test, accuracy, scored.iter().chain(&not_run)))),
     }
 }
 
@@ -87,18 +90,19 @@ fn in_a_sentence(test: &TestSet) -> String {
     }
 }
 
-/// The models scored on `test`, and the paper's four where the table is the paper's.
-fn models(results: &Results, test: &TestSet, with_papers: bool) -> BTreeSet<Model> {
+/// The models scored on `test`.
+fn scored(results: &Results, test: &TestSet) -> BTreeSet<Model> {
     let scored = results.models.iter().enumerate().filter(|(index, _)| !bins(results, *index, test).is_empty());
-    let mut models: BTreeSet<Model> = scored.map(|(_, model)| model.clone()).collect();
-    if with_papers {
-        for family in MAIN_FAMILIES {
-            if !models.iter().any(|model| model.family == family && model.size == PAPER_SIZE) {
-                models.insert(Model::new("", family, PAPER_SIZE));
-            }
-        }
-    }
-    models
+    scored.map(|(_, model)| model.clone()).collect()
+}
+
+/// Those of the paper's four that are not among `scored`.
+fn not_run(scored: &BTreeSet<Model>) -> BTreeSet<Model> {
+    let families = MAIN_FAMILIES.into_iter();
+    families
+        .filter(|family| !scored.iter().any(|model| model.family == *family && model.size == PAPER_SIZE))
+        .map(|family| Model::new("", family, PAPER_SIZE))
+        .collect()
 }
 
 fn bins<'a>(results: &'a Results, model: usize, test: &TestSet) -> &'a [PrefixBin] {
@@ -107,6 +111,12 @@ fn bins<'a>(results: &'a Results, model: usize, test: &TestSet) -> &'a [PrefixBi
 
 fn bins_of<'a>(results: &'a Results, model: &Model, test: &TestSet) -> &'a [PrefixBin] {
     results.models.iter().position(|known| known == model).map_or(&[], |index| bins(results, index, test))
+}
+
+/// Runs of `model` whose training diverged.
+fn diverged(results: &Results, model: &Model, test: &TestSet) -> usize {
+    let key = results.models.iter().position(|known| known == model).zip(results.test(test));
+    key.and_then(|key| results.overall.get(&key)).map_or(0, |overall| overall.diverged)
 }
 
 /// First steps of all bins in which any model was scored.
@@ -149,7 +159,7 @@ fn rows(
     let mut rows = Vec::new();
     if was_run {
         let runs = bins.iter().map(|bin| bin.runs).max();
-        rows.push(row(RowKind::Ours, source(runs.into_iter()), &|start| {
+        rows.push(row(RowKind::Ours, source(runs.into_iter(), diverged(results, model, test)), &|start| {
             ours(start).map_or(Cell::none(), Cell::accuracy)
         }));
     }
@@ -173,7 +183,13 @@ fn difference(ours: Spread, paper_percent: f64) -> Cell {
 }
 
 /// A row for each model and bin.
-fn every_bin(results: &Results, paper: &Paper, test: &TestSet, accuracy: Accuracy, models: &BTreeSet<Model>) -> Table {
+fn every_bin<'a>(
+    results: &Results,
+    paper: &Paper,
+    test: &TestSet,
+    accuracy: Accuracy,
+    models: impl Iterator<Item = &'a Model>,
+) -> Table {
     let width = results.bin_width();
     let comparable = width == Paper::BIN_WIDTH;
     let mut rows = Vec::new();

@@ -71,6 +71,7 @@ pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> T
             Column::number("Paper"),
         ],
         groups,
+        not_run: Vec::new(),
         shared_columns: 0,
         data: None,
     }

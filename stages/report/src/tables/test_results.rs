@@ -29,20 +29,18 @@ const SHOWN: [Shown; 4] = [
 /// stand in it too, as not run.
 pub(crate) fn test_results(results: &Results, paper: &Paper, tests: &[TestSet]) -> Table {
     let papers = tests == TestSet::PAPER;
-    let mut models: BTreeSet<Model> = results
+    let scored: BTreeSet<Model> = results
         .models
         .iter()
         .enumerate()
         .filter(|(index, _)| tests.iter().any(|test| overall(results, *index, test).is_some()))
         .map(|(_, model)| model.clone())
         .collect();
-    if papers {
-        for (family, size) in MAIN_FAMILIES.iter().flat_map(|family| SIZES.map(|size| (*family, size))) {
-            if !models.iter().any(|model| model.family == family && model.size == size) {
-                models.insert(Model::new("", family, size));
-            }
-        }
-    }
+    let all = MAIN_FAMILIES.iter().flat_map(|family| SIZES.map(|size| (*family, size))).filter(|_| papers);
+    let not_run: Vec<Model> = all
+        .filter(|(family, size)| !scored.iter().any(|model| model.family == *family && model.size == *size))
+        .map(|(family, size)| Model::new("", family, size))
+        .collect();
     let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
     for test in tests {
         columns.extend(SHOWN.iter().map(|shown| Column::number(shown.heading).under(test.to_string())));
@@ -51,13 +49,16 @@ pub(crate) fn test_results(results: &Results, paper: &Paper, tests: &[TestSet]) 
         id: if papers { "table-08".into() } else { table_id("table-08", &tests[0]) },
         title: "Test results".into(),
         paper: papers.then_some("Table 8, Appendix D; Tables 9 and 10, Appendix E"),
-        caption: "Loss is the mean cross-entropy over the 75 state labels; Labelwise the share of labels right; \
+        caption:
+            "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss \
+                  is the mean cross-entropy over the labels; Labelwise the share of labels right; \
                   ExactState the share of positions with all 75 right; Trajectory the share of games with every \
                   position exact. Several runs (seeds) are shown as mean ± standard deviation; differences are ours \
                   less the paper's."
-            .into(),
+                .into(),
         columns,
-        groups: models.iter().map(|model| rows(results, paper, tests, model)).collect(),
+        groups: scored.iter().map(|model| rows(results, paper, tests, model)).collect(),
+        not_run: not_run.iter().map(|model| rows(results, paper, tests, model)).collect(),
         shared_columns: 2,
         data: None,
     }
@@ -79,7 +80,8 @@ fn rows(results: &Results, paper: &Paper, tests: &[TestSet], model: &Model) -> V
     if was_run {
         let runs = ours.iter().flatten().map(|overall| overall.runs);
         let measured = ours.iter().flat_map(|overall| SHOWN.iter().map(|shown| our_cell(*overall, shown))).collect();
-        rows.push(row(RowKind::Ours, source(runs), measured));
+        let diverged = ours.iter().flatten().map(|overall| overall.diverged).max().unwrap_or(0);
+        rows.push(row(RowKind::Ours, source(runs, diverged), measured));
     }
     let printed = |test: &TestSet, shown: &Shown| -> Option<Printed> {
         paper.test_result(&model.family, &model.size, test, &shown.paper).cloned()

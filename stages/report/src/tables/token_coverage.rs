@@ -44,6 +44,7 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
             Column::number("Coverage (%)"),
         ],
         groups,
+        not_run: Vec::new(),
         shared_columns: 0,
         data: None,
     })

@@ -1,64 +1,7 @@
-//! The whole stage on made-up bins.
+//! What stands in the tables.
 
-use std::path::{Path, PathBuf};
-
-use cwm_contract::testing::Trial;
-use cwm_contract::{Failure, Label, Value};
-
-use crate::Report;
-use crate::synthetic::{Scored, scored, write_bins};
-
-fn label(text: &str) -> Label {
-    text.parse().unwrap()
-}
-
-fn trial(folder: &Path, rows: &[Scored]) -> Trial {
-    let bins = folder.join("bins");
-    write_bins(&bins, rows);
-    Trial::new(folder.join("trial")).input("bins", bins)
-}
-
-fn run(trial: Trial) -> Result<PathBuf, Failure> {
-    trial.run(&Report).map(|outcome| outcome.outputs["report"].clone())
-}
-
-fn read(report: &Path, name: &str) -> String {
-    std::fs::read_to_string(report.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// Lines of a table that contain `part`.
-fn lines<'a>(text: &'a str, part: &str) -> Vec<&'a str> {
-    text.lines().filter(|line| line.contains(part)).collect()
-}
-
-/// All files of a folder with their bytes, sorted.
-fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in std::fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => found.push((path.strip_prefix(folder).unwrap().to_owned(), std::fs::read(&path).unwrap())),
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Two seeds of a small model and one of the paper's, on both of the paper's test sets.
-fn rows() -> Vec<Scored> {
-    let bins = [(1.0, 1.0), (0.9, 0.4), (0.8, 0.1), (0.75, 0.05), (0.7, 0.0)];
-    vec![
-        scored("d32/l1", 0, "held_out", [0.5, 0.85, 0.1, 0.0], &bins),
-        scored("d32/l1", 1, "held_out", [0.7, 0.87, 0.2, 0.02], &bins[..3]),
-        scored("d32/l1", 0, "random_uniform", [1.0, 0.75, 0.01, 0.0], &bins),
-        scored("d32/l1", 1, "random_uniform", [1.5, 0.77, 0.03, 0.0], &bins),
-        scored("d128/l1", 0, "held_out", [0.127515, 0.9681, 0.3682, 0.001], &bins),
-    ]
-}
+use super::{label, lines, read, rows, run, trial};
+use crate::synthetic::{Scored, scored};
 
 #[test]
 fn test_results_stand_beside_the_papers() {
@@ -89,6 +32,20 @@ fn test_results_stand_beside_the_papers() {
     let csv = read(&report, "tables/table-08.csv");
     let row = lines(&csv, "Transformer,d32/l1")[0];
     assert!(row.starts_with("Transformer,d32/l1,2 runs,0.6,0.141421356237,86,1.41421356237,15,7.0710678"), "{row}");
+}
+
+#[test]
+fn what_was_not_run_stands_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = run(trial(folder.path(), &rows())).unwrap();
+    let table = read(&report, "tables/table-08.md");
+    let (ours, papers) = table.split_once("Not run here; the paper's numbers:").unwrap();
+    assert_eq!((lines(ours, "not run here").len(), lines(papers, "paper (not run here)").len()), (0, 15));
+    let page = read(&report, "index.html");
+    assert!(page.contains("<summary>Not run here: 15 of the paper's models</summary>"));
+    assert!(page.contains("aria-labelledby=\"table-08.paper-caption\""));
+    // Table 11 has the paper's largest models, and none of ours is of that size.
+    assert!(page.contains("<summary>Not run here: 4 of the paper's models</summary>"));
 }
 
 #[test]
@@ -142,7 +99,7 @@ fn bins_of_another_width_are_not_set_beside_the_papers() {
     let table = read(&report, "tables/table-11.md");
     assert!(table.contains("| 0–5 | 5–10 | 10–15 | 20–25 | 40–45 | 80–85 |"), "{table}");
     assert_eq!(lines(&table, "| paper |").len(), 0);
-    assert!(table.contains("The paper's bins are 20 steps wide"));
+    assert!(table.contains("The paper's bins are 20 plies wide"));
 }
 
 #[test]
@@ -263,122 +220,4 @@ fn two_stages_that_score_one_model_stay_apart() {
     let table = read(&report, "tables/table-08.md");
     assert_eq!(lines(&table, "| d32/l1 | this run |").len(), 2, "{table}");
     assert!(table.contains("Transformer (stage=sequential)"));
-}
-
-#[test]
-fn curves_become_a_figure() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("curves");
-    let mut text = String::new();
-    for step in 1..=300 {
-        let loss = 3.0 / f64::from(step);
-        text += &format!(
-            "{{\"kind\":\"train\",\"step\":{step},\"loss\":{loss},\"learning_rate\":0.1,\"gradient_norm\":1}}\n"
-        );
-        if step % 100 == 0 {
-            text += &format!("{{\"kind\":\"validation\",\"step\":{step},\"loss\":{loss},\"labelwise\":0.1}}\n");
-        }
-    }
-    std::fs::write(&path, text).unwrap();
-    let trial = trial(folder.path(), &rows()).labelled("curves", label("model[size=d32/l1,seed=0]"), &path).labelled(
-        "curves",
-        label("model[size=d999/l1,seed=0]"),
-        &path,
-    );
-    let report = run(trial).unwrap();
-    let svg = read(&report, "figures/learning-curves.svg");
-    // A model that was scored bears its name and colour, another its own coordinates.
-    assert!(svg.contains(">Transformer d32/l1</text>") && svg.contains(">size=d999/l1</text>"), "{svg}");
-    assert_eq!(svg.matches("step 100, loss 0.030000").count(), 2);
-    assert_eq!(svg.matches("class=\"curve\"").count(), 4 + 2, "two runs in two panels and two legend entries");
-}
-
-#[test]
-fn hostile_text_reaches_no_file_unescaped() {
-    let folder = tempfile::tempdir().unwrap();
-    let hostile = "<script>alert('x\")</script>|`a`&\u{202e}\n";
-    let mut row = scored("d32/l1", 0, "held_out", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2), (0.8, 0.1)]);
-    row.label = format!("evaluation[size={hostile},variant={hostile}]");
-    row.family = hostile.into();
-    row.size = hostile.into();
-    row.test = hostile.into();
-    let counts = folder.path().join("counts");
-    let dropped = serde_json::json!({"stage": "parse", "read": 2, "kept": 1, "dropped": {hostile: 1}});
-    std::fs::write(&counts, dropped.to_string()).unwrap();
-    let curves = folder.path().join("curves");
-    std::fs::write(
-        &curves,
-        "{\"kind\":\"validation\",\"step\":1,\"loss\":1}\n{\"kind\":\"train\",\"step\":1,\"loss\":1}\n",
-    )
-    .unwrap();
-    let trial = trial(folder.path(), &[row])
-        .labelled("counts", Label::stage(hostile), counts)
-        .labelled("curves", Label { stage: "m".into(), coordinates: vec![("x".into(), hostile.into())] }, curves)
-        .with("title", Value::Text(hostile.into()));
-    let report = run(trial).unwrap();
-    for (name, bytes) in files(&report) {
-        let text = String::from_utf8(bytes).unwrap();
-        assert!(!text.contains('\u{202e}'), "{}", name.display());
-        if name.extension().is_some_and(|extension| extension == "html") {
-            assert_eq!(text.matches("<script>").count(), 1, "only our own script");
-            assert!(text.contains("&#60;script&#62;alert(&#39;x&#34;)"), "{text}");
-        } else if name.extension().is_none_or(|extension| extension != "csv" && extension != "json") {
-            assert!(!text.contains("<script>") && !text.contains("alert('x\")<"), "{}", name.display());
-        }
-    }
-    let drops = read(&report, "tables/drops.csv");
-    let quoted = "\"<script>alert('x\"\")</script>|`a`&\u{fffd}\u{fffd}\"";
-    assert!(drops.contains(quoted) && drops.lines().count() == 4, "{drops}");
-}
-
-#[test]
-fn the_page_needs_nothing_from_outside() {
-    let folder = tempfile::tempdir().unwrap();
-    let report = run(trial(folder.path(), &rows())).unwrap();
-    let page = read(&report, "index.html");
-    for outside in ["http:", "https:", "//", "@import", "url("] {
-        // The one script's comment lines begin with two slashes.
-        let found = page.lines().find(|line| line.contains(outside) && !line.trim_start().starts_with("//"));
-        assert_eq!(found, None, "{outside}");
-    }
-    // Every file that the page links to is there.
-    for part in page.split("href=\"").skip(1) {
-        let target = part.split('"').next().unwrap();
-        if !target.starts_with('#') && !target.starts_with("data:") {
-            assert!(report.join(target).exists(), "{target}");
-        }
-    }
-    // What helps readers who do not see the page.
-    assert_eq!(page.matches("<table>").count(), page.matches("<caption id=").count());
-    assert_eq!(page.matches("role=\"img\"").count(), page.matches("<svg").count());
-    assert!(page.contains("<html lang=\"en\">") && page.contains("<th scope=\"col\""));
-    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).map(|part| part.split('"').next().unwrap()).collect();
-    let number = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), number, "an id stands twice");
-}
-
-#[test]
-fn equal_bins_make_equal_bytes() {
-    let folder = tempfile::tempdir().unwrap();
-    let first = files(&run(trial(folder.path(), &rows()).cores(1)).unwrap());
-    let mut turned = rows();
-    turned.reverse();
-    assert!(first == files(&run(trial(folder.path(), &turned).cores(2)).unwrap()));
-    assert!(first.len() > 10);
-}
-
-#[test]
-fn bins_that_hold_nothing_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let message = run(trial(folder.path(), &[])).unwrap_err().message;
-    assert!(message.ends_with("overall.parquet has no rows: nothing was scored"), "{message}");
-    let bins = folder.path().join("bins");
-    std::fs::write(bins.join("overall.parquet"), "no Parquet").unwrap();
-    let message = run(Trial::new(folder.path().join("trial")).input("bins", &bins)).unwrap_err().message;
-    assert!(message.contains("overall.parquet is no readable Parquet file"), "{message}");
-    std::fs::remove_file(bins.join("overall.parquet")).unwrap();
-    let message = run(Trial::new(folder.path().join("trial")).input("bins", &bins)).unwrap_err().message;
-    assert!(message.starts_with("cannot open"), "{message}");
 }

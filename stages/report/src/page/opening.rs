@@ -1,0 +1,138 @@
+//! What the page says first: in a sentence, what was trained on what and tested on what.
+
+use std::collections::BTreeSet;
+
+use crate::model::{Model, family_name};
+use crate::number;
+use crate::results::Results;
+use crate::test_set::TestSet;
+
+/// The sentence, in words that need no explanation.
+pub(crate) fn opening(results: &Results) -> String {
+    let trainings = &results.trainings;
+    let models: BTreeSet<&Model> = trainings.iter().map(|training| &training.model).collect();
+    let families: BTreeSet<&str> = models.iter().map(|model| model.family.as_str()).collect();
+    let verb = if models.len() == 1 { "knows" } else { "know" };
+    let models = match families.iter().collect::<Vec<_>>().as_slice() {
+        [family] => plural(models.len(), &format!("{} model", family_name(family))),
+        families => format!("{} of {} families", plural(models.len(), "model"), families.len()),
+    };
+    format!(
+        "This page shows how well {models} ({}{}) {verb} the whole position after every move of a chess game from the \
+         game's moves alone, on {}.",
+        plural(trainings.len(), "training"),
+        learned(results),
+        tested(results)
+    )
+}
+
+/// What to say of trainings that diverged, if any did.
+pub(crate) fn warning(results: &Results) -> Option<String> {
+    let diverged = results.trainings.iter().filter(|training| training.diverged).count();
+    let all = plural(results.trainings.len(), "training");
+    (diverged > 0).then(|| {
+        format!(
+            "{diverged} of {all} diverged: after too many steps without a finite loss it ended early, and its last good \
+             weights were tested. The tables say where."
+        )
+    })
+}
+
+/// `, each 3 passes over 3,762 games`, as far as that is known of every training.
+fn learned(results: &Results) -> String {
+    let each = if results.trainings.len() == 1 { "" } else { "each " };
+    let known = |read: fn(&crate::training::Training) -> Option<f64>| -> Option<Vec<f64>> {
+        results.trainings.iter().map(read).collect()
+    };
+    let games = known(|training| training.games.map(|games| games as f64));
+    let passes = known(|training| training.epochs);
+    let games = games.and_then(|games| range(&games)).map(|games| format!("{games} games"));
+    let passes = passes.and_then(|passes| range(&passes)).map(|passes| match passes.as_str() {
+        "1" => "1 pass".to_owned(),
+        _ => format!("{passes} passes"),
+    });
+    match (passes, games) {
+        (Some(passes), Some(games)) => format!(", {each}{passes} over {games}"),
+        (None, Some(games)) => format!(", {each}on {games}"),
+        (Some(passes), None) => format!(", {each}{passes} over its games"),
+        (None, None) => String::new(),
+    }
+}
+
+/// `222 held-out games and 100 games of random legal moves`.
+fn tested(results: &Results) -> String {
+    let sets = results.tests.iter().enumerate().map(|(index, test)| {
+        let scored = results.overall.iter().filter(|((_, at), _)| *at == index);
+        let number = scored.map(|(_, overall)| overall.games).max().unwrap_or(0);
+        let games = if number == 1 { "game" } else { "games" };
+        let number = number::count(number);
+        match test {
+            TestSet::HeldOut => format!("{number} {games} kept out of training"),
+            TestSet::RandomUniform => format!("{number} {games} of random legal moves"),
+            TestSet::Other(name) => format!("{number} {games} of the set {name}"),
+        }
+    });
+    let sets: Vec<String> = sets.collect();
+    match sets.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        sets => sets.concat(),
+    }
+}
+
+/// `3`, or `1 to 3`; at most two decimals.
+fn range(values: &[f64]) -> Option<String> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    let print = |value: f64| match value.fract() == 0.0 {
+        true => number::count(value as u64),
+        false => format!("{value:.2}"),
+    };
+    Some(if low == high { print(low) } else { format!("{} to {}", print(low), print(high)) })
+}
+
+fn plural(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::training::Training;
+
+    fn training(size: &str, games: Option<u64>, epochs: Option<f64>, diverged: bool) -> Training {
+        Training { model: Model::new("e", "slice", size), seed: None, diverged, games, epochs }
+    }
+
+    fn results(trainings: Vec<Training>) -> Results {
+        Results { trainings, tests: vec![TestSet::Other("endgames".into())], ..Results::default() }
+    }
+
+    #[test]
+    fn what_is_known_of_the_trainings_is_said() {
+        let check = |trainings: Vec<Training>, said: &str| {
+            let sentence = opening(&results(trainings));
+            assert!(sentence.starts_with(&format!("This page shows how well {said} the whole position")), "{sentence}");
+            assert!(sentence.ends_with("on 0 games of the set endgames."), "{sentence}");
+        };
+        let one = |games, epochs| vec![training("d8/l1", games, epochs, false)];
+        check(one(Some(3_762), Some(3.0)), "1 SLiCE model (1 training, 3 passes over 3,762 games) knows");
+        check(one(Some(3_762), Some(1.0)), "1 SLiCE model (1 training, 1 pass over 3,762 games) knows");
+        check(one(Some(9), None), "1 SLiCE model (1 training, on 9 games) knows");
+        check(one(None, Some(0.25)), "1 SLiCE model (1 training, 0.25 passes over its games) knows");
+        check(one(None, None), "1 SLiCE model (1 training) knows");
+        let two = |size| vec![training("d8/l1", Some(9), Some(1.0), false), training(size, Some(90), Some(2.5), false)];
+        check(two("d8/l1"), "1 SLiCE model (2 trainings, each 1 to 2.50 passes over 9 to 90 games) knows");
+        let mut mixed = two("d9/l1");
+        mixed[1].model.family = "mamba3".into();
+        check(mixed, "2 models of 2 families (2 trainings, each 1 to 2.50 passes over 9 to 90 games) know");
+        check(two("d9/l1"), "2 SLiCE models (2 trainings, each 1 to 2.50 passes over 9 to 90 games) know");
+    }
+
+    #[test]
+    fn a_training_that_diverged_is_told() {
+        let trainings = |diverged| vec![training("d8/l1", None, None, false), training("d9/l1", None, None, diverged)];
+        assert_eq!(warning(&results(trainings(false))), None);
+        let warning = warning(&results(trainings(true))).unwrap();
+        assert!(warning.starts_with("1 of 2 trainings diverged:"), "{warning}");
+    }
+}
