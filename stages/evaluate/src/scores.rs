@@ -37,7 +37,9 @@ impl ScoresWriter {
         let schema = schema();
         let metadata = [("cwm.model", model), ("cwm.dataset", dataset)];
         let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value)).to_vec();
+        // The library's own version there would change the bytes with every update of it.
         let properties = WriterProperties::builder()
+            .set_created_by("cwm".to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_key_value_metadata(Some(metadata))
