@@ -93,7 +93,14 @@ stages:
     std::fs::copy(env!("CARGO_BIN_EXE_cwm"), &copy).expect("a copy of the binary");
     let mut command = std::process::Command::new(&copy);
     command.args(["run", "--json"]).current_dir(context.path(".")).env("HOME", context.path("."));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = loop {
+        match command.spawn() {
+            // A process that another test started just now has the copy open for writing until it is that other program.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            started => break started.expect("cwm starts"),
+        }
+    };
     context.await_file("begun");
     std::fs::remove_file(&copy).expect("the old binary goes");
     std::fs::write(&copy, "#!/bin/sh\nexit 1\n").expect("another one comes");

@@ -8,4 +8,6 @@ mod context;
 mod failure;
 mod licences;
 mod pipeline_errors;
+mod processes;
+mod results;
 mod tidy;

@@ -1,0 +1,127 @@
+//! What a command starts ends with it, however it ends; and nobody else's signal passes for success.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::context::{Context, Run, finish};
+
+/// Whether a process runs and is not only waiting to be reaped.
+fn is_alive(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
+        .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))
+}
+
+/// Waits for a process to end; a minute is more than it takes.
+fn ends(pid: &str) -> bool {
+    (0..2400).any(|_| {
+        std::thread::sleep(Duration::from_millis(25));
+        !is_alive(pid)
+    })
+}
+
+fn at_home(context: &Context, arguments: &[&str]) -> Command {
+    let mut command = context.command(arguments);
+    command.env("HOME", context.path("."));
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+}
+
+fn run_at_home(context: &Context) -> Run {
+    Run::read(finish(at_home(context, &["run", "--json"]).output().expect("cwm starts")))
+}
+
+#[test]
+fn what_a_command_leaves_in_the_background_cannot_write_to_its_result() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only:
+    stage: command
+    with:
+      run: |
+        (sleep 600; echo late) >> "$out" & echo $! > "$HOME/child"
+        setsid sleep 600 & echo $! > "$HOME/far"
+        echo now > "$out"
+"#,
+    );
+    run_at_home(&context).ran_just(&["only"]);
+    assert!(!is_alive(&context.read("child")) && !is_alive(&context.read("far")));
+    let log = context.cwm(&["log", "only"]).stdout;
+    assert!(log.contains("left processes in the background"), "{log}");
+}
+
+#[test]
+fn a_killed_stage_takes_its_command_along() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only: { stage: command, with: { run: 'echo $$ > "$HOME/shell"; kill -9 $PPID; sleep 600; echo x > "$out"' } }
+"#,
+    );
+    assert_eq!(run_at_home(&context).failed["only"], "killed (signal 9)");
+    assert!(ends(&context.read("shell")));
+}
+
+#[test]
+fn a_stage_that_somebody_else_stops_has_failed() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only: { stage: command, with: { run: 'kill -TERM $PPID; sleep 600; echo x > "$out"' } }
+  after: { stage: command, from: only, with: { run: 'cp "$in" "$out"' } }
+"#,
+    );
+    let run = run_at_home(&context);
+    assert_eq!(run.raw.code, 1, "{}", run.raw.stdout);
+    assert!(run.failed.contains_key("only") && run.skipped.contains("after"), "{}", run.raw.stdout);
+}
+
+#[test]
+fn ctrl_c_reaches_what_the_shell_waits_for() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only:
+    stage: command
+    with:
+      run: |
+        sh -c 'echo $$ > "$HOME/inner"; touch "$HOME/begun"; test -e "$HOME/go" || sleep 600; true'
+        echo x > "$out"
+"#,
+    );
+    let child = at_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+    let ran = finish(child.wait_with_output().expect("an end"));
+    assert_eq!(ran.code, 130, "{}", ran.stderr);
+    assert!(!is_alive(&context.read("inner")));
+    // Nobody holds the key any more: the next run need not wait.
+    context.write("go", "");
+    let again = at_home(&context, &["run"]).output().expect("cwm starts");
+    let again = finish(again);
+    assert!(again.code == 0 && !again.stderr.contains("waiting"), "{}", again.stderr);
+}
+
+#[test]
+fn a_hang_up_that_was_to_be_ignored_is_ignored() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only: { stage: command, with: { run: 'touch "$HOME/begun"; while ! test -e "$HOME/go"; do sleep 0.05; done; echo x > "$out"' } }
+"#,
+    );
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" run", env!("CARGO_BIN_EXE_cwm")]);
+    command.current_dir(context.path(".")).env("HOME", context.path(".")).env_remove("CWM_STORE");
+    let child = command.stderr(std::process::Stdio::piped()).spawn().expect("cwm starts");
+    context.await_file("begun");
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill").success());
+    context.write("go", "");
+    let ran = finish(child.wait_with_output().expect("an end"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}

@@ -1,0 +1,130 @@
+//! Which result stands for a cell: when what is recorded does not fit, is lost, is doubled, or is written by two at once.
+
+use std::process::Stdio;
+
+use crate::context::{Context, Run, finish};
+
+/// `cwm run --json` where commands find the context's folder as `$HOME`.
+fn run(context: &Context, arguments: &[&str]) -> Run {
+    let mut all = vec!["run", "--json"];
+    all.extend(arguments);
+    let output = context.command(&all).env("HOME", context.path(".")).output();
+    Run::read(finish(output.expect("cwm starts")))
+}
+
+#[test]
+fn what_a_command_declares_of_its_outputs_is_in_its_key() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only: { stage: command, with: { run: 'echo x > "$out_x"; echo y > "${out_y:-/dev/null}"' }, outputs: { x: file } }
+"#,
+    );
+    run(&context, &[]).ran_just(&["only"]);
+    run(&context, &[]).ran_just(&[]);
+    context.edit("pipeline.yaml", "x: file", "x: file, y: file");
+    let more = run(&context, &[]);
+    more.ran_just(&["only"]);
+    assert!(more.causes["only"].contains("`output y` changed: (not given) -> "), "{}", more.causes["only"]);
+    assert_eq!(context.output("only.y"), "y\n");
+    context.edit("pipeline.yaml", "x: file", "x: { ext: txt }");
+    run(&context, &[]).ran_just(&["only"]);
+}
+
+#[test]
+fn looking_before_there_is_a_store_is_not_in_its_way() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  only: { stage: command, from: { text: { file: in.txt } }, with: { run: 'cp \"$in\" \"$out\"' } }\n",
+    );
+    context.write("in.txt", "text\n");
+    // Old enough for its digest to be remembered.
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    // As git leaves it.
+    context.write("artifacts/README.md", "results\n");
+    assert_eq!(context.cwm(&["status"]).code, 0);
+    run(&context, &[]).ran_just(&["only"]);
+}
+
+#[test]
+fn a_lost_result_that_is_made_again_differently_leaves_nothing_stale() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'echo x >> "$HOME/count"; wc -l < "$HOME/count" > "$out"' } }
+  left: { stage: command, from: first, with: { run: 'echo left $(cat "$in") > "$out"' } }
+  far: { stage: command, from: left, with: { run: 'echo far $(cat "$in") > "$out"' } }
+  right: { stage: command, from: first, with: { run: 'echo right $(cat "$in") > "$out"', n: 1 } }
+"#,
+    );
+    run(&context, &[]).ran_just(&["first", "left", "far", "right"]);
+    std::fs::remove_file(context.cwm(&["path", "first"]).stdout.trim()).expect("a removed object");
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    let dry = context.cwm(&["run", "--dry-run"]).stderr;
+    assert!(dry.contains("would run  first\n             a file of its recorded result is missing"), "{dry}");
+    let again = run(&context, &[]);
+    again.ran_just(&["first", "left", "far", "right"]);
+    assert!(again.raw.stdout.contains("2 different results are recorded"), "{}", again.raw.stdout);
+    assert!(again.raw.stdout.contains(r#""ran":4,"cached":0,"failed":0,"skipped":0"#), "{}", again.raw.stdout);
+    for (stage, output) in [("first", "2"), ("left", "left 2"), ("far", "far left 2"), ("right", "right 2")] {
+        assert_eq!(context.output(stage).trim(), output);
+    }
+    run(&context, &[]).ran_just(&[]);
+}
+
+#[test]
+fn cells_of_one_key_run_once_also_by_force() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  one: { stage: command, with: { run: 'echo x >> "$HOME/count"; echo same > "$out"' } }
+  two: { stage: command, with: { run: 'echo x >> "$HOME/count"; echo same > "$out"' } }
+"#,
+    );
+    let first = run(&context, &[]);
+    assert_eq!((first.ran.len(), first.cached.len()), (1, 1), "{}", first.raw.stdout);
+    let forced = run(&context, &["--force", "one", "--force", "two"]);
+    assert_eq!((forced.ran.len(), forced.cached.len()), (1, 1), "{}", forced.raw.stdout);
+    assert_eq!(context.read("count"), "x\nx\n");
+}
+
+#[test]
+fn two_runs_at_once_keep_each_others_lines_of_the_lock_file() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  slow: { stage: command, with: { run: 'touch "$HOME/begun"; while ! test -e "$HOME/go"; do sleep 0.05; done; echo x > "$out"' } }
+  quick: { stage: command, with: { run: 'echo y > "$out"' } }
+"#,
+    );
+    let mut slow = context.command(&["run", "--json", "slow"]);
+    slow.env("HOME", context.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let slow = slow.spawn().expect("cwm starts");
+    context.await_file("begun");
+    run(&context, &["quick"]).ran_just(&["quick"]);
+    context.write("go", "");
+    Run::read(finish(slow.wait_with_output().expect("an end"))).ran_just(&["slow"]);
+    let lock = context.read("pipeline.lock");
+    assert!(lock.contains("\"slow\"") && lock.contains("\"quick\""), "{lock}");
+}
+
+#[test]
+fn a_variable_of_the_environment_is_written_nowhere() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  only: { stage: command, with: { run: 'test \"$TOKEN\" = open-sesame; false' }, env: [TOKEN] }\n",
+    );
+    let output = context.command(&["run", "--json"]).env("TOKEN", "open-sesame").output().expect("cwm starts");
+    assert!(Run::read(finish(output)).failed.contains_key("only"));
+    let mut looked_at = 0;
+    for (path, _) in context.inventory("artifacts") {
+        if path.is_file() {
+            looked_at += 1;
+            let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).replace("= open-sesame", "");
+            assert!(!text.contains("open-sesame"), "{}", path.display());
+        }
+    }
+    assert!(looked_at > 3);
+}
