@@ -104,7 +104,7 @@ impl Workspace {
     /// What is known of every cell.
     fn survey(&mut self) -> Result<Survey, Error> {
         let survey = Survey::take(&self.plan, &self.store, &self.files, &self.locked)?;
-        self.files.save()?;
+        self.files.save_if_possible();
         Ok(survey)
     }
 

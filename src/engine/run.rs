@@ -7,6 +7,8 @@ use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use cwm_contract::Failure;
+
 use crate::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage, describe_end, out_of_memory_kills};
@@ -479,8 +481,10 @@ impl Engine<'_> {
                         let (reason, hint) = describe_end(&status, out_of_memory);
                         // One that was asked to stop before it could listen ends by the signal.
                         let signal = status.as_ref().ok().and_then(ExitStatus::signal);
-                        let asked = self.stopping == 1 && signal == Some(libc::SIGTERM) || self.stopping > 1;
-                        (reason, hint, !asked)
+                        match self.stopping {
+                            1 if signal == Some(libc::SIGTERM) => (Failure::cancelled().message, None, false),
+                            stopping => (reason, hint, stopping < 2),
+                        }
                     }
                 };
                 self.fail(index, Some(running.key), reason, hint, is_failure);
