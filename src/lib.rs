@@ -16,6 +16,7 @@ pub mod exec;
 pub mod exit_code;
 mod fingerprint;
 pub mod key;
+mod keyed;
 pub mod lock_file;
 pub mod outside;
 pub mod plan;

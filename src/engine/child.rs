@@ -38,6 +38,7 @@ impl ActionProcess {
         key: &Key,
         store: &Path,
         resources: &Resources,
+        visible: &[String],
         messages: Sender<M>,
     ) -> Result<Self, Error> {
         let mut command = Command::new(own_binary());
@@ -54,10 +55,7 @@ impl ActionProcess {
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(threads, resources.cores.to_string());
         }
-        if !resources.devices.is_empty() {
-            let devices: Vec<_> = resources.devices.iter().filter_map(|name| name.strip_prefix("cuda:")).collect();
-            command.env("CUDA_VISIBLE_DEVICES", devices.join(","));
-        }
+        command.env("CUDA_VISIBLE_DEVICES", visible.join(","));
         let mut child: Child =
             command.spawn().map_err(|error| Error::system(format!("cannot start a stage's process: {error}")))?;
         let pid = child.id() as libc::pid_t;

@@ -1,17 +1,14 @@
 //! From a cell of the plan and its inputs' results to the components of its key.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cwm_contract::{
-    CONTRACT_VERSION, Format, ParameterSpec, Secret, Shape, SourceLocation, Stage, Type, Value, Values,
-};
+use cwm_contract::{CONTRACT_VERSION, Format, Shape, Value};
 
-use crate::digest::Digest;
 use crate::error::Error;
 use crate::fingerprint;
 use crate::key::{Components, KEY_FORMAT};
+use crate::keyed;
 use crate::outside::{Files, Snapshot};
 use crate::plan::{Body, Cell, Origin, OutputPlan};
 use crate::store::{ActionRecord, OutputRecord};
@@ -81,12 +78,12 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
                 resolved.components.inputs.clear();
             } else {
                 resolved.components.code = fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref())?;
-                resolved.components.parameters = keyed_parameters(*stage, &cell.values, files, &mut resolved.files)?;
+                resolved.components.parameters = keyed::parameters(*stage, &cell.values, files, &mut resolved.files)?;
             }
         }
         Body::Command(command) => {
             resolved.components.parameters = cell.values.clone();
-            resolved.components.parameters.extend(keyed_variables(&command.env));
+            resolved.components.parameters.extend(keyed::variables(&command.env));
             resolved.inherited = command.env.clone();
             resolved.components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
             let mut group = Vec::new();
@@ -103,15 +100,6 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
     Ok(resolved)
 }
 
-/// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be
-/// secrets.
-pub fn keyed_variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_ {
-    names.iter().map(|name| {
-        let value = std::env::var_os(name).unwrap_or_default();
-        (format!("env {name}"), secret_value(value.as_bytes()))
-    })
-}
-
 /// What a command declares of an output, as it enters the key; nothing for what it has when it declares none.
 fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
     let shape = match output.shape {
@@ -121,58 +109,4 @@ fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
     };
     let format = ("format".to_owned(), Value::Text(output.format.to_string()));
     Some((format!("output {}", output.name), Value::Map(BTreeMap::from([shape, format]))))
-}
-
-/// All parameters of a stage as they enter the key; the files among them are added to `seen`.
-///
-/// # Errors
-/// A file or a secret cannot be read.
-pub fn keyed_parameters(
-    stage: &dyn Stage,
-    values: &Values,
-    files: &Files,
-    seen: &mut Vec<Snapshot>,
-) -> Result<BTreeMap<String, Value>, Error> {
-    let keyed = |spec: &ParameterSpec, seen: &mut Vec<Snapshot>| {
-        let value = values.get(spec.name).cloned().unwrap_or_default();
-        Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
-    };
-    stage.parameters().iter().map(|spec| keyed(spec, seen)).collect()
-}
-
-/// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
-fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
-    Ok(match (kind, value) {
-        (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
-        (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
-        (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
-            file_value(Path::new(text), files, seen)?
-        }
-        (Type::Secret { env, public }, value) => {
-            let file = value.as_text().map(PathBuf::from);
-            let (text, _) =
-                Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
-            secret_value(text.as_bytes())
-        }
-        (Type::List(inner), Value::List(items)) => {
-            Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
-        }
-        (Type::Map(inner), Value::Map(map)) => {
-            let items = map.iter().map(|(key, item)| Ok((key.clone(), keyed(inner, item, files, seen)?)));
-            Value::Map(items.collect::<Result<_, Error>>()?)
-        }
-        (_, other) => other.clone(),
-    })
-}
-
-fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
-    let snapshot = files.snapshot(path)?;
-    let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
-    seen.push(snapshot);
-    Ok(value)
-}
-
-fn secret_value(text: &[u8]) -> Value {
-    let digest = Digest::of(text).to_string();
-    Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
 }

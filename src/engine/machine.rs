@@ -9,7 +9,7 @@ pub struct Machine {
     pub cores: u32,
     /// Bytes of memory.
     pub memory: u64,
-    /// Accelerators by name.
+    /// Accelerators, as CUDA_VISIBLE_DEVICES names them.
     pub devices: Vec<String>,
 }
 
@@ -17,10 +17,14 @@ impl Machine {
     /// This machine, with at most `jobs` cores if given.
     pub fn here(jobs: Option<u32>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        let devices = (0..64)
-            .take_while(|index| std::path::Path::new(&format!("/dev/nvidia{index}")).exists())
-            .map(|index| format!("cuda:{index}"))
-            .collect();
+        // Who started us may have given us some of them only.
+        let devices = match std::env::var("CUDA_VISIBLE_DEVICES") {
+            Ok(given) => given.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect(),
+            Err(_) => (0..64)
+                .take_while(|index| std::path::Path::new(&format!("/dev/nvidia{index}")).exists())
+                .map(|index| index.to_string())
+                .collect(),
+        };
         Machine { cores: jobs.unwrap_or(cores).max(1), memory: memory(), devices }
     }
 }
@@ -54,6 +58,8 @@ pub struct Share {
     cores: u32,
     memory: u64,
     devices: Vec<(usize, f64)>,
+    /// Its accelerators, as CUDA_VISIBLE_DEVICES names them; none must be visible if this is empty.
+    pub visible: Vec<String>,
 }
 
 impl Pool {
@@ -96,10 +102,12 @@ impl Pool {
         for (index, part) in &devices {
             self.devices[*index] -= part;
         }
-        let names = devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
+        // A stage sees its own devices alone, so for it they begin at 0.
+        let names = (0..devices.len()).map(|index| format!("cuda:{index}")).collect();
         let memory = (needs.memory > 0).then_some(needs.memory);
         let resources = Resources { cores: cores as usize, memory, devices: names };
-        Some((Share { cores, memory: needs.memory, devices }, resources))
+        let visible = devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
+        Some((Share { cores, memory: needs.memory, devices, visible }, resources))
     }
 
     /// Whole devices for whole numbers, the fullest one with room for a part of one.
@@ -135,7 +143,7 @@ mod tests {
     use super::*;
 
     fn pool() -> Pool {
-        Pool::new(Machine { cores: 2, memory: 100, devices: vec!["cuda:0".into(), "cuda:1".into()] })
+        Pool::new(Machine { cores: 2, memory: 100, devices: vec!["0".into(), "GPU-b".into()] })
     }
 
     #[test]
@@ -152,10 +160,11 @@ mod tests {
     fn parts_of_a_device_are_packed_and_whole_ones_are_exclusive() {
         let mut pool = pool();
         let quarter = Needs { cpu: Some(0), gpu: 0.25, memory: 0 };
-        let names: Vec<_> = (0..4).map(|_| pool.take(&quarter).unwrap().1.devices[0].clone()).collect();
-        assert_eq!(names, ["cuda:0"; 4]);
+        let taken: Vec<_> = (0..4).map(|_| pool.take(&quarter).unwrap()).collect();
+        assert!(taken.iter().all(|(share, _)| share.visible == ["0"]));
         let whole = Needs { cpu: Some(0), gpu: 1.0, memory: 0 };
-        assert_eq!(pool.take(&whole).unwrap().1.devices, ["cuda:1"]);
+        let (share, resources) = pool.take(&whole).unwrap();
+        assert_eq!((share.visible[0].as_str(), resources.devices[0].as_str()), ("GPU-b", "cuda:0"));
         assert!(pool.take(&quarter).is_none());
     }
 

@@ -10,7 +10,7 @@ mod schedule;
 mod status;
 
 pub use cause::{Cause, differences};
-pub use components::{Resolved, keyed_parameters, keyed_variables, output_of, resolve};
+pub use components::{Resolved, output_of, resolve};
 pub use finish::{export_all, update_lock_file};
 pub use machine::Machine;
 pub use run::{Options, Summary, run};

@@ -23,10 +23,10 @@ pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, A
 pub use protocol::{FailedKind, Line};
 
 use crate::digest::{Digest, Key};
-use crate::engine::{keyed_parameters, keyed_variables};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::fingerprint;
+use crate::keyed;
 use crate::outside::{Files, Snapshot};
 use crate::registry::Registry;
 use crate::store::{KeepStamp, KeyLock, Store, WorkFolder};
@@ -164,7 +164,8 @@ fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
     let stamp = KeepStamp {
         format: KeepStamp::FORMAT,
         binary: action.components.code.get("base").cloned().unwrap_or_default(),
-        device: action.resources.devices.first().cloned().unwrap_or_else(|| "cpu".into()),
+        // The kind, not which one: the next free device does as well.
+        device: if action.resources.devices.is_empty() { "cpu".into() } else { "cuda".into() },
     };
     match work.read_stamp() {
         Ok(Some(found)) if found == stamp => {}
@@ -228,7 +229,7 @@ impl Inputs {
 fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
     if let ActionBody::Command { inherited, .. } = &action.body
         && let Some((name, _)) =
-            keyed_variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))
+            keyed::variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))
     {
         return Err(Error::system(format!("{name} is not what it was when the key was made")).hint("run again"));
     }
@@ -246,7 +247,7 @@ fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
             .hint("cwm was rebuilt meanwhile: run again"));
         }
         if stage.fixed_key(values).is_none()
-            && keyed_parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
+            && keyed::parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
         {
             return Err(Error::system("parameters, files or secrets are not what they were when the key was made")
                 .hint("if a file or secret was changed just now, run again"));

@@ -1,0 +1,103 @@
+//! What becomes of a cell whose sources are done: cached, or to be made, and why.
+
+use std::collections::BTreeSet;
+
+use super::Engine;
+use crate::digest::Key;
+use crate::engine::cause::Cause;
+use crate::engine::components::resolve;
+use crate::engine::status::{find, sources, why_now};
+use crate::error::Error;
+use crate::events::{Reader, RunEvent};
+use crate::store::ActionRecord;
+
+impl Engine<'_> {
+    pub(super) fn look_at(&mut self, index: usize) -> Result<(), Error> {
+        let cell = &self.plan.cells[index];
+        let schedule = &self.schedule;
+        let resolved = resolve(cell, self.files, |source| {
+            schedule.record(source).unwrap_or_else(|| unreachable!("a ready cell's sources are done"))
+        })?;
+        let key = resolved.components.key();
+        if let Some(waiting) = self.in_making.get_mut(&key) {
+            waiting.push(index);
+            return Ok(());
+        }
+        let mut causes = Vec::new();
+        let made = self.made.contains(&key);
+        if self.force.contains(&index) && !made {
+            causes.push(Cause::Forced);
+        } else if let (Some((count, _)), false) = (self.to_remake.get(&index), made) {
+            causes.push(Cause::ObjectsMissing { count: *count });
+        } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? {
+            // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
+            let missing =
+                if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record, self.files)? };
+            if missing.is_empty() {
+                self.cached(index, key, record);
+                return Ok(());
+            }
+            causes.push(Cause::ObjectsMissing { count: missing.len() });
+        } else {
+            causes = why_now(self.plan, index, &resolved.components, self.store, self.locked)?;
+        }
+        if self.remake_missing_sources(index)? {
+            return Ok(());
+        }
+        self.in_making.insert(key, Vec::new());
+        self.for_room.insert(index, (resolved, causes));
+        Ok(())
+    }
+
+    pub(super) fn cached(&mut self, index: usize, key: Key, record: ActionRecord) {
+        let label = self.plan.cells[index].label.clone();
+        self.summary.cached += 1;
+        if self.locked.get(&label).is_some_and(|line| line.key == key && line.outputs != record.output_digests()) {
+            let message = format!("{label}: the store has another result than the lock file; the store's is used");
+            self.readers.read(&RunEvent::Warning { message });
+        }
+        self.readers.read(&RunEvent::Cached { label, key, origin: record.origin() });
+        self.schedule.done(index, record);
+    }
+
+    /// Before `index` runs, its inputs must be there. A source whose files are gone is made again first; returns whether
+    /// `index` has to wait for that.
+    pub(super) fn remake_missing_sources(&mut self, index: usize) -> Result<bool, Error> {
+        let mut waits = false;
+        let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
+        for source in unique {
+            let Some(record) = self.schedule.record(source) else { continue };
+            let missing = self.store.missing(record, self.files)?.len();
+            if missing == 0 {
+                continue;
+            }
+            if self.ran.contains(&source) {
+                return Err(Error::store(format!(
+                    "files of {} are missing although it has just run",
+                    self.plan.cells[source].label
+                ))
+                .hint("is something else deleting from the store?"));
+            }
+            if self.summary.cached > 0 {
+                self.summary.cached -= 1;
+            }
+            self.to_remake.insert(source, (missing, record.output_digests()));
+            self.schedule.reopen(source);
+            waits = true;
+        }
+        if waits {
+            self.withdraw_those_that_cannot_go();
+        }
+        Ok(waits)
+    }
+
+    /// Cells that wait for room while a source of theirs was reopened are looked at again when it is done.
+    pub(super) fn withdraw_those_that_cannot_go(&mut self) {
+        let schedule = &self.schedule;
+        let withdrawn = self.for_room.extract_if(.., |index, _| !schedule.can_go(*index));
+        let keys: Vec<Key> = withdrawn.map(|(_, (resolved, _))| resolved.components.key()).collect();
+        for key in keys {
+            self.release_waiting(&key);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Running a plan: ready cells side by side within the machine, each in its own process; a failure stops what depends
+//! on it and nothing else.
+
+mod decide;
+mod outcome;
+mod start;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use crate::digest::{Digest, Key};
+use crate::engine::cause::Cause;
+use crate::engine::child::{ActionProcess, ChildMessage};
+use crate::engine::components::Resolved;
+use crate::engine::machine::{Machine, Pool, Share};
+use crate::engine::schedule::{Schedule, Stand};
+use crate::error::Error;
+use crate::events::{Reader, Readers, RunEvent};
+use crate::exec::FailedKind;
+use crate::exit_code::ExitCode;
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::plan::Plan;
+use crate::store::{ActionRecord, Store};
+
+/// What a run is asked for.
+pub struct Options {
+    /// Cells that must be done; their sources come along.
+    pub targets: Vec<usize>,
+    /// Cells that run even if cached.
+    pub force: BTreeSet<usize>,
+    /// The machine to use.
+    pub machine: Machine,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Cells that ran.
+    pub ran: usize,
+    /// Cells that were cached.
+    pub cached: usize,
+    /// Cells that failed.
+    pub failed: usize,
+    /// Cells that were skipped.
+    pub skipped: usize,
+    /// Whether it was stopped from outside.
+    pub interrupted: bool,
+}
+
+enum Message {
+    Child(ChildMessage),
+    Signal,
+}
+
+impl From<ChildMessage> for Message {
+    fn from(message: ChildMessage) -> Self {
+        Message::Child(message)
+    }
+}
+
+/// A cell whose process runs.
+struct Running {
+    process: ActionProcess,
+    share: Share,
+    key: Key,
+    failure: Option<(FailedKind, String, Option<String>)>,
+    /// What it recorded, if it did.
+    outputs: Option<BTreeMap<String, Digest>>,
+    out_of_memory_before: u64,
+}
+
+/// A run under way.
+struct Engine<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    files: &'a Files,
+    locked: &'a LockFile,
+    readers: &'a mut Readers,
+    force: BTreeSet<usize>,
+    schedule: Schedule,
+    pool: Pool,
+    running: BTreeMap<usize, Running>,
+    /// Keys that a process of this run is making, and the cells that wait for them.
+    in_making: HashMap<Key, Vec<usize>>,
+    /// Cells whose key is known and that wait for room.
+    for_room: BTreeMap<usize, (Resolved, Vec<Cause>)>,
+    /// Cells whose recorded files are gone, with how many, and what they had made.
+    to_remake: BTreeMap<usize, (usize, BTreeMap<String, Digest>)>,
+    /// Cells that ran in this run.
+    ran: BTreeSet<usize>,
+    /// Their keys.
+    made: HashSet<Key>,
+    messages: Sender<Message>,
+    stopping: u32,
+    summary: Summary,
+}
+
+/// Runs the targets of `options`. Returns the record of every cell that is done, by index, and the summary.
+///
+/// # Errors
+/// The store or the machine cannot be used at all; failures of stages are events and are counted.
+pub fn run(
+    plan: &Plan,
+    store: &Store,
+    files: &Files,
+    locked: &LockFile,
+    options: Options,
+    readers: &mut Readers,
+) -> Result<(Vec<Option<ActionRecord>>, Summary), Error> {
+    let mut wanted = vec![false; plan.cells.len()];
+    for index in plan.ancestors(&options.targets) {
+        wanted[index] = true;
+    }
+    readers.read(&RunEvent::Planned { cells: wanted.iter().filter(|wanted| **wanted).count() });
+    let (messages, inbox) = channel();
+    let signals = watch_signals(messages.clone())?;
+    let mut engine = Engine {
+        plan,
+        store,
+        files,
+        locked,
+        readers,
+        force: options.force,
+        schedule: Schedule::new(plan, &wanted),
+        pool: Pool::new(options.machine),
+        running: BTreeMap::new(),
+        in_making: HashMap::new(),
+        for_room: BTreeMap::new(),
+        to_remake: BTreeMap::new(),
+        ran: BTreeSet::new(),
+        made: HashSet::new(),
+        messages,
+        stopping: 0,
+        summary: Summary::default(),
+    };
+    engine.drive(&inbox);
+    signals.close();
+    let summary = engine.summary;
+    let records = engine.schedule.stands.into_iter().map(|stand| match stand {
+        Stand::Done(record) => Some(*record),
+        _ => None,
+    });
+    Ok((records.collect(), summary))
+}
+
+/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
+/// stages end with it.
+fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut watched = vec![SIGINT, SIGTERM];
+    if !is_ignored(SIGHUP) {
+        watched.push(SIGHUP);
+    }
+    let mut signals = signal_hook::iterator::Signals::new(watched)
+        .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
+    let handle = signals.handle();
+    std::thread::spawn(move || {
+        for (count, _) in signals.forever().enumerate() {
+            if count == 2 {
+                std::process::exit(ExitCode::INTERRUPTED.0.into());
+            }
+            if messages.send(Message::Signal).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(handle)
+}
+
+/// Whether whoever started this process had the signal ignored, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all-zero is a valid sigaction, and sigaction without a new action only writes into it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+impl Engine<'_> {
+    fn drive(&mut self, inbox: &Receiver<Message>) {
+        let mut changed = true;
+        loop {
+            if self.stopping == 0 && std::mem::take(&mut changed) {
+                self.advance();
+            }
+            if self.running.is_empty() && (self.stopping > 0 || !self.can_go_on()) {
+                break;
+            }
+            match inbox.recv_timeout(Duration::from_millis(500)) {
+                Ok(Message::Signal) => self.stop(),
+                Ok(Message::Child(ChildMessage::Line(cell, line))) => self.hear(cell, line),
+                Ok(Message::Child(ChildMessage::Ended(cell, child))) => {
+                    self.ended(cell, child);
+                    changed = true;
+                }
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.readers.tick(),
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if self.stopping > 0 {
+            self.summary.interrupted = true;
+            self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
+        }
+    }
+
+    fn can_go_on(&self) -> bool {
+        !self.schedule.ready.is_empty() || !self.for_room.is_empty()
+    }
+
+    /// Looks at every ready cell: cached ones are done at once, which may make others ready; then starts what there is
+    /// room for.
+    fn advance(&mut self) {
+        // One that cannot be started may let others go.
+        while !self.schedule.ready.is_empty() || self.something_starts() {
+            while let Some(index) = self.schedule.ready.pop_first() {
+                if let Err(error) = self.look_at(index) {
+                    self.fail(index, None, error.message, error.hints.first().cloned(), true);
+                }
+            }
+        }
+    }
+
+    /// Starts what there is room for; returns whether anything is ready to be looked at because of that.
+    fn something_starts(&mut self) -> bool {
+        let waiting: Vec<usize> = self.for_room.keys().copied().collect();
+        for index in waiting {
+            self.start_if_room(index);
+        }
+        !self.schedule.ready.is_empty()
+    }
+
+    /// First asks, then kills.
+    fn stop(&mut self) {
+        self.stopping += 1;
+        for running in self.running.values() {
+            if self.stopping == 1 { running.process.ask_to_stop() } else { running.process.kill() }
+        }
+        let message = match (self.stopping, self.running.len()) {
+            (_, 0) => return,
+            (1, _) => "stopping at the next safe point; once more to kill".to_owned(),
+            _ => "killed".to_owned(),
+        };
+        self.readers.read(&RunEvent::Warning { message });
+    }
+}

@@ -1,0 +1,179 @@
+//! What a cell's process told, and how it ended.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+
+use cwm_contract::Failure;
+
+use super::Engine;
+use crate::digest::{Digest, Key};
+use crate::engine::child::{describe_end, out_of_memory_kills};
+use crate::error::Error;
+use crate::events::{Reader, RunEvent};
+use crate::exec::{FailedKind, Line};
+use crate::store::ActionRecord;
+
+impl Engine<'_> {
+    pub(super) fn hear(&mut self, index: usize, line: Line) {
+        let label = self.plan.cells[index].label.clone();
+        let Some(running) = self.running.get_mut(&index) else { return };
+        match line {
+            Line::Waiting { holder } => self.readers.read(&RunEvent::Waiting { label, holder }),
+            Line::Recorded(outputs) => running.outputs = Some(outputs),
+            Line::Failed { kind, message, hint } => running.failure = Some((kind, message, hint)),
+            Line::Event(cwm_contract::Event::Progress { done, total, unit }) => {
+                self.readers.read(&RunEvent::Progress { label, done, total, unit });
+            }
+            Line::Event(cwm_contract::Event::Doing(what)) => self.readers.read(&RunEvent::Doing { label, what }),
+            Line::Event(_) | Line::Started | Line::AlreadyRecorded => {}
+        }
+    }
+
+    pub(super) fn ended(&mut self, index: usize, mut child: Child) {
+        let status = child.wait();
+        let Some(mut running) = self.running.remove(&index) else { return };
+        self.pool.give_back(running.share);
+        let before = self.to_remake.remove(&index).map(|(_, outputs)| outputs);
+        let cell = &self.plan.cells[index];
+        let succeeded = status.as_ref().is_ok_and(ExitStatus::success) && running.failure.is_none();
+        let record = match succeeded.then(|| self.result(index, &running.key, running.outputs.as_ref())) {
+            Some(Ok(record)) => record,
+            Some(Err(error)) => {
+                running.failure = Some((FailedKind::System, error.message, error.hints.first().cloned()));
+                None
+            }
+            None => None,
+        };
+        match record {
+            Some(record) => {
+                self.ran.insert(index);
+                self.made.insert(running.key);
+                self.summary.ran += 1;
+                let note = self.note(index, &record, running.outputs.is_none());
+                self.readers.read(&RunEvent::Finished {
+                    label: cell.label.clone(),
+                    key: running.key,
+                    seconds: record.circumstances.wall_seconds,
+                    bytes: record.outputs.values().map(|output| output.size).sum(),
+                    note,
+                });
+                if before.is_some_and(|before| before != record.output_digests()) {
+                    let reconsidered = self.schedule.reconsider_dependents(index);
+                    self.summary.cached -= reconsidered.iter().filter(|cell| !self.ran.contains(cell)).count();
+                    self.withdraw_those_that_cannot_go();
+                }
+                self.schedule.done(index, record);
+            }
+            None => {
+                let out_of_memory = out_of_memory_kills() > running.out_of_memory_before;
+                let (reason, hint, is_failure) = match running.failure {
+                    Some((FailedKind::Cancelled, message, hint)) => (message, hint, self.stopping == 0),
+                    Some((_, message, hint)) => (message, hint, true),
+                    None => {
+                        let (reason, hint) = describe_end(&status, out_of_memory);
+                        // One that was asked to stop before it could listen ends by the signal.
+                        let signal = status.as_ref().ok().and_then(ExitStatus::signal);
+                        match self.stopping {
+                            1 if signal == Some(libc::SIGTERM) => (Failure::cancelled().message, None, false),
+                            stopping => (reason, hint, stopping < 2),
+                        }
+                    }
+                };
+                self.fail(index, Some(running.key), reason, hint, is_failure);
+            }
+        }
+        self.release_waiting(&running.key);
+    }
+
+    /// What stands in the store for a process that ended: what it recorded, or what it found. What the store says
+    /// counts, not what the process said.
+    pub(super) fn result(
+        &mut self,
+        index: usize,
+        key: &Key,
+        outputs: Option<&BTreeMap<String, Digest>>,
+    ) -> Result<Option<ActionRecord>, Error> {
+        let label = &self.plan.cells[index].label;
+        let Some(outputs) = outputs else {
+            let preferred = self.locked.get(label).filter(|line| line.key == *key).map(|line| &line.outputs);
+            return Ok(self.store.available(key, preferred, self.files)?);
+        };
+        let candidates = self.store.candidates(key, Some(outputs))?;
+        if candidates.len() > 1 {
+            let message = format!(
+                "{label}: {} different results are recorded for the same inputs, parameters and code; this run uses \
+                 the one just made",
+                candidates.len()
+            );
+            self.readers.read(&RunEvent::Warning { message });
+        }
+        Ok(candidates.into_iter().next())
+    }
+
+    /// What is worth saying about how it ran.
+    pub(super) fn note(&self, index: usize, record: &ActionRecord, already_recorded: bool) -> Option<String> {
+        if already_recorded {
+            return Some(format!("taken over: {}", record.origin()));
+        }
+        let label = &self.plan.cells[index].label;
+        let same = self.locked.get(label).is_some_and(|line| {
+            line.outputs.len() == record.outputs.len()
+                && record.outputs.iter().all(|(name, output)| line.outputs.get(name) == Some(&output.digest))
+        });
+        same.then(|| "the same result as before".to_owned())
+    }
+
+    /// Cells with the key that was just made, or failed, look again.
+    pub(super) fn release_waiting(&mut self, key: &Key) {
+        for index in self.in_making.remove(key).unwrap_or_default() {
+            if self.schedule.can_go(index) {
+                self.schedule.ready.insert(index);
+            }
+        }
+    }
+
+    /// The cell did not finish; `key` is `None` if not even that could be told.
+    pub(super) fn fail(
+        &mut self,
+        index: usize,
+        key: Option<Key>,
+        reason: String,
+        hint: Option<String>,
+        is_failure: bool,
+    ) {
+        let label = self.plan.cells[index].label.clone();
+        let log = key.map(|key| self.store.work(&key).log());
+        let skipped = self.schedule.failed(index);
+        if is_failure {
+            self.summary.failed += 1;
+            let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
+            self.readers.read(&RunEvent::Failed { label: label.clone(), key, reason, hint, log_tail, log });
+        } else {
+            self.summary.skipped += 1;
+            self.readers.read(&RunEvent::Warning { message: format!("{label} {reason}") });
+        }
+        for cell in skipped {
+            self.summary.skipped += 1;
+            self.readers
+                .read(&RunEvent::Skipped { label: self.plan.cells[cell].label.clone(), because: label.clone() });
+        }
+        self.withdraw_those_that_cannot_go();
+    }
+}
+
+/// The last lines of a log, without the reason that is shown anyway.
+fn log_tail(path: &std::path::Path, reason: &str) -> Vec<String> {
+    const LINES: usize = 12;
+    const BYTES: u64 = 16 * 1024;
+    use std::io::{Read, Seek, SeekFrom};
+    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::new();
+    if file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
+}

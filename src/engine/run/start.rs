@@ -1,0 +1,121 @@
+//! Starting a cell: its share of the machine, its action file, its process.
+
+use std::collections::BTreeMap;
+
+use super::{Engine, Running};
+use crate::engine::cause::Cause;
+use crate::engine::child::{ActionProcess, out_of_memory_kills};
+use crate::engine::components::{Resolved, output_of};
+use crate::engine::schedule::Stand;
+use crate::error::Error;
+use crate::events::{Reader, RunEvent};
+use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+use crate::plan::{Body, Origin, Plan};
+
+impl Engine<'_> {
+    pub(super) fn start_if_room(&mut self, index: usize) {
+        let (needs, clamped) = self.pool.clamp(&self.plan.cells[index].needs);
+        let Some((share, resources)) = self.pool.take(&needs) else { return };
+        let Some((resolved, causes)) = self.for_room.remove(&index) else {
+            self.pool.give_back(share);
+            return;
+        };
+        let label = self.plan.cells[index].label.clone();
+        if let Some(words) = clamped {
+            self.readers.read(&RunEvent::Warning { message: format!("{label} {words}") });
+        }
+        let key = resolved.components.key();
+        let cause: Vec<String> = causes.iter().map(Cause::to_string).collect();
+        let started = self.action_file(index, resolved, cause.clone(), resources.clone()).and_then(|action| {
+            self.store.create()?;
+            // So that its process need not hash files from outside again.
+            self.files.save_if_possible();
+            self.store.work(&key).write_action(&action)?;
+            ActionProcess::start(index, &key, self.store.root(), &resources, &share.visible, self.messages.clone())
+        });
+        match started {
+            Ok(process) => {
+                self.schedule.stands[index] = Stand::Running;
+                let out_of_memory_before = out_of_memory_kills();
+                let running = Running { process, share, key, failure: None, outputs: None, out_of_memory_before };
+                self.running.insert(index, running);
+                self.readers.read(&RunEvent::Started { label, key, cause });
+            }
+            Err(error) => {
+                self.pool.give_back(share);
+                self.release_waiting(&key);
+                self.fail(index, Some(key), error.message, error.hints.first().cloned(), true);
+            }
+        }
+    }
+
+    pub(super) fn action_file(
+        &self,
+        index: usize,
+        resolved: Resolved,
+        cause: Vec<String>,
+        resources: cwm_contract::Resources,
+    ) -> Result<ActionFile, Error> {
+        let cell = &self.plan.cells[index];
+        let mut inputs = BTreeMap::new();
+        for input in &cell.inputs {
+            let mut group = Vec::with_capacity(input.sources.len());
+            for source in &input.sources {
+                group.push(match &source.from {
+                    Origin::Cell { index, port } => {
+                        let record = self.schedule.record(*index);
+                        let record =
+                            record.ok_or_else(|| Error::internal("a source of a starting cell is not done"))?;
+                        let artifact = Artifact::Output(output_of(record, port)?.clone());
+                        ActionInput { label: source.label.clone(), artifact }
+                    }
+                    Origin::File(path) => {
+                        let snapshot = resolved.outside.get(path).cloned();
+                        let snapshot = snapshot.ok_or_else(|| Error::internal("an outside input was not hashed"))?;
+                        ActionInput { label: source.label.clone(), artifact: Artifact::Outside(snapshot) }
+                    }
+                });
+            }
+            inputs.insert(input.name.clone(), group);
+        }
+        let body = match &cell.body {
+            Body::Stage(_) => ActionBody::Stage { values: cell.values.clone(), files: resolved.files },
+            Body::Command(command) => ActionBody::Command {
+                run: command.run.clone(),
+                environment: command
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.to_string()))
+                    .collect(),
+                inherited: resolved.inherited,
+                deps: resolved.deps,
+            },
+        };
+        Ok(ActionFile {
+            format: ACTION_FILE_FORMAT,
+            key: resolved.components.key(),
+            label: cell.label.clone(),
+            pipeline: stem(self.plan),
+            components: resolved.components,
+            body,
+            inputs,
+            groups: cell.inputs.iter().filter(|input| input.group).map(|input| input.name.clone()).collect(),
+            outputs: cell
+                .outputs
+                .iter()
+                .map(|output| {
+                    let declared = ActionOutput { format: output.format.clone(), shape: output.shape.into() };
+                    (output.name.clone(), declared)
+                })
+                .collect(),
+            resources,
+            cause,
+            force: self.force.contains(&index),
+        })
+    }
+}
+
+/// The pipeline's file name without its extension.
+fn stem(plan: &Plan) -> String {
+    plan.file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,76 @@
+//! What stands in a key for what must not: files by content, secrets and variables by digest.
+//!
+//! The engine makes keys with this, and the process of an action checks with it that nothing changed since.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{ParameterSpec, Secret, SourceLocation, Stage, Type, Value, Values};
+
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::outside::{Files, Snapshot};
+
+/// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be
+/// secrets.
+pub fn variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_ {
+    names.iter().map(|name| {
+        let value = std::env::var_os(name).unwrap_or_default();
+        (format!("env {name}"), secret_value(value.as_bytes()))
+    })
+}
+
+/// All parameters of a stage as they enter the key; the files among them are added to `seen`.
+///
+/// # Errors
+/// A file or a secret cannot be read.
+pub fn parameters(
+    stage: &dyn Stage,
+    values: &Values,
+    files: &Files,
+    seen: &mut Vec<Snapshot>,
+) -> Result<BTreeMap<String, Value>, Error> {
+    let keyed = |spec: &ParameterSpec, seen: &mut Vec<Snapshot>| {
+        let value = values.get(spec.name).cloned().unwrap_or_default();
+        Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
+    };
+    stage.parameters().iter().map(|spec| keyed(spec, seen)).collect()
+}
+
+/// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
+fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+    Ok(match (kind, value) {
+        (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
+        (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
+        (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
+            file_value(Path::new(text), files, seen)?
+        }
+        (Type::Secret { env, public }, value) => {
+            let file = value.as_text().map(PathBuf::from);
+            let (text, _) =
+                Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
+            secret_value(text.as_bytes())
+        }
+        (Type::List(inner), Value::List(items)) => {
+            Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
+        }
+        (Type::Map(inner), Value::Map(map)) => {
+            let items = map.iter().map(|(key, item)| Ok((key.clone(), keyed(inner, item, files, seen)?)));
+            Value::Map(items.collect::<Result<_, Error>>()?)
+        }
+        (_, other) => other.clone(),
+    })
+}
+
+fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+    let snapshot = files.snapshot(path)?;
+    let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
+    seen.push(snapshot);
+    Ok(value)
+}
+
+fn secret_value(text: &[u8]) -> Value {
+    let digest = Digest::of(text).to_string();
+    Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
+}
