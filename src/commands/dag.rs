@@ -28,7 +28,7 @@ pub fn run(arguments: &DagArguments) -> Result<ExitCode, Error> {
         DagFormat::Text => text(&graph),
         DagFormat::Mermaid => mermaid(&graph),
         DagFormat::Dot => dot(&graph),
-    });
+    })?;
     Ok(ExitCode::OK)
 }
 

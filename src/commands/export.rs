@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::ExportArguments;
 use crate::commands::{Workspace, print};
-use crate::engine::{CellState, output_of};
+use crate::engine::output_of;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
@@ -16,11 +16,9 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
-    let CellState::Cached(record) = &survey.states[index] else {
-        return Err(Error::usage(format!("{} is not made yet", arguments.source)).hint("`cwm run` makes it"));
-    };
+    let record = workspace.made(&arguments.source, &survey.states[index])?;
     let output = output_of(record, &port)?;
     let exported = workspace.store.export(&port, output, &arguments.destination, &workspace.files)?;
-    print(&exported.path.to_string_lossy());
+    print(&exported.path.to_string_lossy())?;
     Ok(ExitCode::OK)
 }

@@ -33,7 +33,7 @@ pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode,
         CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
     };
     match std::fs::read(&path) {
-        Ok(bytes) => print(&String::from_utf8_lossy(&bytes)),
+        Ok(bytes) => print(&String::from_utf8_lossy(&bytes))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::usage(format!("{} has no log: it has not run", arguments.stage)));
         }

@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{Cli, Command, PipelineArguments};
 use crate::digest::Key;
-use crate::engine::Survey;
+use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
-use crate::store::Store;
+use crate::store::{ActionRecord, Store};
 
 /// Runs a command and says what went wrong, on standard error.
 pub fn main(cli: Cli) -> ExitCode {
@@ -114,6 +114,21 @@ impl Workspace {
         self.only_one(text, cells.into_iter())
     }
 
+    /// The record of a cell whose result is there, files and all.
+    ///
+    /// # Errors
+    /// It is not made yet, or its files are gone.
+    fn made<'s>(&self, text: &str, state: &'s CellState) -> Result<&'s ActionRecord, Error> {
+        let CellState::Cached(record) = state else {
+            return Err(Error::usage(format!("{text} is not made yet")).hint("`cwm run` makes it"));
+        };
+        if !self.store.missing(record, &self.files)?.is_empty() {
+            let words = format!("files of {text} are missing from the store");
+            return Err(Error::store(words).hint("`cwm run` makes them again"));
+        }
+        Ok(record)
+    }
+
     fn only_one(&self, text: &str, cells: impl Iterator<Item = usize> + Clone) -> Result<usize, Error> {
         if let (Some(only), None) = (cells.clone().next(), cells.clone().nth(1)) {
             return Ok(only);
@@ -150,18 +165,19 @@ fn width() -> usize {
 }
 
 /// Prints data to standard output.
-fn print(text: &str) {
+///
+/// # Errors
+/// It cannot be written, to a full disk for one; a closed pipe ends the program before that.
+fn print(text: &str) -> Result<(), Error> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = out.write_all(b"\n");
-    }
-    let _ = out.flush();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written =
+        out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes())).and_then(|()| out.flush());
+    written.map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
 }
 
 /// Prints a value as JSON to standard output.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Error::internal(error.to_string()))?;
-    print(&text);
-    Ok(())
+    print(&text)
 }

@@ -57,12 +57,13 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let (records, summary) = engine::run(plan, store, files, locked, options, &mut readers)?;
     // Neither keeps the other from being done.
     let written = engine::update_lock_file(plan, locked, &records, whole);
-    engine::export_all(plan, store, files, &records, &mut readers)?;
-    written?;
+    let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();
     drop(guard);
     let Summary { ran, cached, failed, skipped, .. } = summary;
     readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
+    written?;
+    exported?;
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,
         summary if summary.failed > 0 => ExitCode::STAGE_FAILED,

@@ -37,7 +37,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
     if arguments.json {
         print_json(&records)?;
     } else {
-        print(&records.iter().map(describe).collect::<Vec<_>>().join("\n"));
+        print(&records.iter().map(describe).collect::<Vec<_>>().join("\n"))?;
     }
     Ok(ExitCode::OK)
 }

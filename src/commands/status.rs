@@ -70,6 +70,6 @@ pub fn run(store: Option<&Path>, arguments: &StatusArguments) -> Result<ExitCode
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
-    print(&text);
+    print(&text)?;
     Ok(ExitCode::OK)
 }

@@ -42,7 +42,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
                 plural(report.findings.len() as u64, "finding", "findings")
             }
         );
-        print(&text);
+        print(&text)?;
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }

@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode,
     } else {
         let mut text = String::new();
         answers.iter().for_each(|answer| tell(answer, 0, &mut text));
-        print(&text);
+        print(&text)?;
     }
     Ok(ExitCode::OK)
 }

@@ -49,11 +49,18 @@ pub fn export_all(
     records: &[Option<ActionRecord>],
     readers: &mut Readers,
 ) -> Result<(), Error> {
+    let mut failed = None;
     for export in &plan.exports {
         let Some(record) = &records[export.cell] else { continue };
-        let exported = store.export(&export.port, output_of(record, &export.port)?, &export.path, files)?;
-        let source = plan.cells[export.cell].label.to_string();
-        readers.read(&RunEvent::Exported { source, path: exported.path });
+        let output = output_of(record, &export.port)?;
+        match store.export(&export.port, output, &export.path, files) {
+            Ok(exported) => {
+                let source = plan.cells[export.cell].label.to_string();
+                readers.read(&RunEvent::Exported { source, path: exported.path });
+            }
+            // The others are made all the same; the first that could not be is told at the end.
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    Ok(())
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }

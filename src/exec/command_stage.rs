@@ -1,6 +1,6 @@
 //! `command` stages: a shell command with declared inputs, outputs and dependencies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,17 @@ pub struct Layout<'a> {
 
 /// Variables that a command finds, besides `PATH`, `HOME` and what `env:` lists.
 ///
-/// `out` with one output, else `out_NAME`; `in` with one input, and always `in_NAME`; the other keys of `with:`.
+/// `out` with one output, and `out_NAME` for each that is not called `out`; `in` with one input, and always `in_NAME`;
+/// the other keys of `with:`.
 pub fn environment(action: &BTreeMap<String, String>, layout: &Layout<'_>) -> BTreeMap<String, String> {
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
     let mut variables = action.clone();
     for (name, path) in layout.outputs {
         let variable = if name == "out" { "out".to_owned() } else { format!("out_{name}") };
         variables.insert(variable, text(path));
+    }
+    if let (1, Some(only)) = (layout.outputs.len(), layout.outputs.values().next()) {
+        variables.insert("out".into(), text(only));
     }
     let mut inputs = layout.inputs.iter().filter(|(name, _)| name.as_str() != "deps");
     for (name, path) in inputs.clone() {
@@ -60,7 +64,8 @@ pub fn run(
 ) -> Result<(), Failure> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
-    for name in ["PATH", "HOME"] {
+    // The executor chose the accelerators; with none, none are visible.
+    for name in ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"] {
         if let Some(value) = std::env::var_os(name) {
             shell.env(name, value);
         }
@@ -103,8 +108,9 @@ pub fn run(
         stragglers::kill_all();
     }
     match (status.code(), status.signal()) {
-        (Some(0), _) => Ok(()),
+        // Even with status 0: whoever listens to the request may end early and call that well.
         _ if asked => Err(Failure::cancelled()),
+        (Some(0), _) => Ok(()),
         (Some(code), _) => Err(Failure::input(format!("its command ended with exit status {code}"))),
         (None, Some(signal)) => Err(Failure::input(format!("its command was killed by signal {signal}"))),
         (None, None) => Err(Failure::internal("its command ended without status or signal")),
@@ -150,9 +156,13 @@ pub fn lay_out(
         };
         if action.groups.contains(name) {
             let at = folder.join("in").join(name);
+            let mut taken = BTreeSet::new();
             for (index, input) in group.iter().enumerate() {
                 // A label may hold a slash (sizes do), which cannot stand in a file name.
-                let label = input.label.to_string().replace('/', "_");
+                let mut label = input.label.to_string().replace('/', "_");
+                while !taken.insert(label.clone()) {
+                    label.push('~');
+                }
                 link(&input.path, &at.join(extension(index, &label)))?;
             }
             paths.insert(name.clone(), at);

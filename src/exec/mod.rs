@@ -101,7 +101,7 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
         Err(_) if recorded => return already_recorded(&work),
         Err(error) => return Err(error),
     };
-    if recorded && (told || !action.force) {
+    if recorded && !action.force {
         return already_recorded(&work);
     }
     check_components(&action, &files)?;

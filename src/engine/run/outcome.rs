@@ -166,6 +166,7 @@ impl Engine<'_> {
 fn log_tail(path: &std::path::Path, reason: &str) -> Vec<String> {
     const LINES: usize = 12;
     const BYTES: u64 = 16 * 1024;
+    const LONGEST: usize = 300;
     use std::io::{Read, Seek, SeekFrom};
     let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
@@ -175,5 +176,7 @@ fn log_tail(path: &std::path::Path, reason: &str) -> Vec<String> {
     }
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
+    // A terminal must not obey what stands in a log.
+    let shown = |line: &&str| line.chars().filter(|c| !c.is_control() || *c == '\t').take(LONGEST).collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(shown).collect()
 }
