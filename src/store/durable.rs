@@ -118,7 +118,7 @@ impl Disk {
                 Ok(metadata) if !metadata.is_dir() => fs::remove_file(path),
                 Ok(_) => fs::remove_dir_all(path).or_else(|error| match error.kind() {
                     io::ErrorKind::PermissionDenied => {
-                        allow_removal(path)?;
+                        allow_changes(path)?;
                         fs::remove_dir_all(path)
                     }
                     _ => Err(error),
@@ -170,7 +170,7 @@ impl Disk {
 }
 
 /// Gives the owner every permission on the folders in and under `path`.
-fn allow_removal(path: &Path) -> io::Result<()> {
+pub(crate) fn allow_changes(path: &Path) -> io::Result<()> {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
         fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
@@ -202,6 +202,26 @@ impl Temporary<'_> {
         self.path = None;
         Ok(())
     }
+
+    /// Puts a folder in the place of what is at `to`, which goes away. The two names change places in one instant, where
+    /// the file system can; else there is an instant without either.
+    pub fn replace(self, to: &Path) -> Result<()> {
+        let exchanged = self.disk.before(Step::Place, to, Some(self.path())).and_then(|()| exchange(self.path(), to));
+        if exchanged.is_ok() {
+            // What was there is now ours to remove.
+            return Ok(());
+        }
+        let Some(folder) = to.parent() else { return self.place(to) };
+        let old = self.disk.temporary_folder(folder, TEMPORARY)?;
+        self.disk.place(to, &old.path().join("old"))?;
+        self.place(to)
+    }
+}
+
+/// Two names change places in one instant.
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
 impl Drop for Temporary<'_> {

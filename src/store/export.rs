@@ -167,13 +167,7 @@ impl Export<'_> {
             aside.place(self.target)?;
             return Ok(true);
         }
-        // The two folders change places in one instant; what was there is then removed with what held the new one.
-        if exchange(aside.path(), self.target).is_err() {
-            // Not every file system can: then there is an instant without any export.
-            let old = self.disk.temporary_folder(self.parent, TEMPORARY)?;
-            self.disk.place(self.target, old.path())?;
-            aside.place(self.target)?;
-        }
+        aside.replace(self.target)?;
         Ok(true)
     }
 
@@ -312,10 +306,4 @@ fn read_list(path: &Path) -> Result<List> {
         });
     }
     Ok(list)
-}
-
-/// Two names change places in one instant.
-fn exchange(a: &Path, b: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }

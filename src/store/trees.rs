@@ -1,11 +1,12 @@
 //! Folders, readable in place.
 //!
 //! `trees/ab/cdef…` holds, for the manifest of that digest, a folder of relative links into `objects/`. Trees hold
-//! nothing of their own: one that is missing is made again. They are made aside and renamed, so they are never half
-//! there.
+//! nothing of their own: one that is missing, or holds anything but what its manifest says, is made again. They are
+//! made aside and renamed, so they are never half there.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Store;
@@ -19,19 +20,16 @@ use crate::outside::Files;
 impl Store {
     /// Where an output can be read: its object, its tree of links, or the file from outside that it is.
     ///
-    /// A tree that is missing is made first. The files in it are symbolic links: ask `fs::metadata`, not the folder
+    /// A tree that is missing is made first, and one that was changed is replaced. The files in it are symbolic links: ask `fs::metadata`, not the folder
     /// entry's own type. Whether what they point to is there, [`Store::missing`] tells.
     ///
     /// # Errors
-    /// It is not in the store, or its tree is missing and cannot be made.
+    /// It is not in the store, or its tree is missing or wrong and cannot be made.
     pub fn path_of(&self, output: &OutputRecord, outside: &Files) -> Result<PathBuf> {
         match output.shape {
             OutputShape::Folder => {
-                let tree = self.layout.tree(&output.digest);
-                if !tree.is_dir() {
-                    self.make_tree(&output.digest)?;
-                }
-                Ok(tree)
+                self.make_tree(&output.digest)?;
+                Ok(self.layout.tree(&output.digest))
             }
             OutputShape::File { .. } => {
                 let object = self.object_path(&output.digest);
@@ -56,8 +54,12 @@ impl Store {
         }
     }
 
+    /// Makes the tree, if it is not there as its manifest says.
     fn make_tree(&self, digest: &Digest) -> Result<()> {
         let manifest = self.manifest(digest)?;
+        if self.tree_is_right(digest, &manifest) {
+            return Ok(());
+        }
         let made = self.create().and_then(|()| match self.prepare_tree(digest, &manifest)? {
             Some(tree) => {
                 tree.folders.iter().try_for_each(|folder| self.disk.sync_folder(folder))?;
@@ -68,17 +70,17 @@ impl Store {
         made.map_err(|error| match error.trouble() {
             Trouble::ReadOnly => StoreError::refused(
                 &self.layout.tree(digest),
-                "is missing, and the store cannot be written to make it again",
+                "is missing or was changed, and the store cannot be written to make it again",
                 "run any command once where the store can be written, or copy the store",
             ),
             _ => error,
         })
     }
 
-    /// Makes the tree aside, if it is not there yet.
+    /// Makes the tree aside, if it is not there as it should be.
     pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<Option<PreparedTree<'_>>> {
         let place = self.layout.tree(digest);
-        if place.is_dir() {
+        if self.tree_is_right(digest, manifest) {
             return Ok(None);
         }
         let root = self.disk.temporary_folder(&self.layout.temporary(), TEMPORARY)?;
@@ -98,15 +100,16 @@ impl Store {
         Ok(Some(PreparedTree { root, folders, place }))
     }
 
-    /// Gives a tree its name. If another process was faster, ours goes away.
+    /// Gives a tree its name. What stands there instead of it, as a whole or if another process was faster, goes away.
     pub(super) fn place_tree(&self, tree: PreparedTree<'_>) -> Result<()> {
         if let Some(shard) = tree.place.parent() {
             self.disk.make_folders(shard)?;
         }
-        match tree.root.place(&tree.place) {
-            Err(_) if tree.place.is_dir() => Ok(()),
-            other => other,
+        if fs::symlink_metadata(&tree.place).is_ok() {
+            // In one instant, since others may be reading there.
+            return tree.root.replace(&tree.place);
         }
+        tree.root.place(&tree.place)
     }
 
     /// From `depth` folders below the store's root to an object.
@@ -116,29 +119,41 @@ impl Store {
         std::iter::repeat_n("..", depth).collect::<PathBuf>().join(inside)
     }
 
-    /// Whether the tree of this manifest, if it is there, holds exactly the right links.
-    pub(super) fn tree_is_right(&self, digest: &Digest, manifest: &Manifest) -> Result<bool> {
-        let root = self.layout.tree(digest);
+    /// Whether the tree of this manifest is there, and holds exactly the right links and folders. What cannot be looked
+    /// at is not right.
+    pub(super) fn tree_is_right(&self, digest: &Digest, manifest: &Manifest) -> bool {
+        self.look_over_tree(&self.layout.tree(digest), manifest).unwrap_or(false)
+    }
+
+    fn look_over_tree(&self, root: &Path, manifest: &Manifest) -> io::Result<bool> {
+        if !fs::symlink_metadata(root)?.is_dir() {
+            return Ok(false);
+        }
+        let wanted: BTreeSet<&str> = manifest
+            .files()
+            .keys()
+            .flat_map(|name| name.match_indices('/').map(|(at, _)| &name[..at]))
+            .collect();
         let mut links = 0;
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).map_err(StoreError::io("read the folder", &folder))? {
-                let path = entry.map_err(StoreError::io("read the folder", &folder))?.path();
-                let metadata = fs::symlink_metadata(&path).map_err(StoreError::io("look at", &path))?;
-                if metadata.is_dir() {
-                    folders.push(path);
-                } else if !metadata.is_symlink() {
-                    return Ok(false);
-                } else {
-                    links += 1;
+        let mut folders = vec![(root.to_owned(), String::new(), 3)];
+        while let Some((folder, prefix, depth)) = folders.pop() {
+            for entry in fs::read_dir(&folder)? {
+                let entry = entry?;
+                let Ok(part) = entry.file_name().into_string() else { return Ok(false) };
+                let name = format!("{prefix}{part}");
+                let kind = entry.file_type()?;
+                if kind.is_dir() && wanted.contains(name.as_str()) {
+                    folders.push((entry.path(), name + "/", depth + 1));
+                    continue;
                 }
+                let Some(file) = manifest.files().get(&name).filter(|_| kind.is_symlink()) else { return Ok(false) };
+                if fs::read_link(entry.path())? != self.link_target(&file.digest, depth) {
+                    return Ok(false);
+                }
+                links += 1;
             }
         }
-        Ok(links == manifest.files().len()
-            && manifest.files().iter().all(|(name, file)| {
-                let depth = 3 + name.matches('/').count();
-                fs::read_link(root.join(name)).is_ok_and(|target| target == self.link_target(&file.digest, depth))
-            }))
+        Ok(links == manifest.files().len())
     }
 }
 

@@ -135,6 +135,46 @@ fn a_missing_tree_is_made_again() {
 }
 
 #[test]
+fn a_tree_that_was_changed_is_made_again_before_it_is_read() {
+    use std::os::unix::fs::symlink;
+    let (_folder, store) = new_store();
+    let files = [("deep/y", "two"), ("x", "one")];
+    let record = store.record(finished(&store, "a", "hello", &files)).unwrap().record;
+    let tree = path_of(&store, &record, "folder");
+    let link_of_x = fs::read_link(tree.join("x")).unwrap();
+    let spoil: [&dyn Fn(); 8] = [
+        &|| fs::remove_file(tree.join("x")).unwrap(),
+        &|| fs::remove_dir_all(tree.join("deep")).unwrap(),
+        &|| fs::write(tree.join("z"), "more").unwrap(),
+        &|| fs::create_dir(tree.join("empty")).unwrap(),
+        &|| symlink(&link_of_x, tree.join("deep/x")).unwrap(),
+        &|| {
+            fs::remove_file(tree.join("x")).unwrap();
+            fs::write(tree.join("x"), "1ne").unwrap();
+        },
+        &|| {
+            fs::remove_file(tree.join("x")).unwrap();
+            symlink(fs::read_link(tree.join("deep/y")).unwrap().strip_prefix("..").unwrap(), tree.join("x")).unwrap();
+        },
+        &|| {
+            fs::rename(&tree, tree.with_file_name("elsewhere")).unwrap();
+            symlink("elsewhere", &tree).unwrap();
+        },
+    ];
+    for (index, spoil) in spoil.iter().enumerate() {
+        durable::allow_changes(&tree).unwrap();
+        spoil();
+        assert_eq!(path_of(&store, &record, "folder"), tree);
+        assert!(!tree.is_symlink(), "case {index}");
+        assert_eq!(names_in(&tree), ["deep", "x"], "case {index}");
+        assert_eq!(names_in(&tree.join("deep")), ["y"], "case {index}");
+        assert_eq!(fs::read_to_string(tree.join("x")).unwrap(), "one", "case {index}");
+        assert_eq!(fs::read_to_string(tree.join("deep/y")).unwrap(), "two", "case {index}");
+        assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new(), "case {index}");
+    }
+}
+
+#[test]
 fn the_executable_bit_is_kept_in_the_manifest() {
     let (_folder, store) = new_store();
     let action = finished(&store, "a", "hello", &[("plain", "1"), ("tool", "2")]);
