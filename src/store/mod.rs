@@ -16,6 +16,7 @@ mod locks;
 mod manifest;
 mod objects;
 mod record;
+mod stamp;
 #[cfg(test)]
 mod tests;
 mod trees;
@@ -37,6 +38,7 @@ pub use layout::STORE_FORMAT;
 pub use locks::{Holder, KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
 pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
+pub use stamp::Stamp;
 pub use verify::{Finding, VerifyProgress, VerifyReport};
 pub use work::{KeepStamp, WorkFolder};
 

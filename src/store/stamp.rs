@@ -1,0 +1,74 @@
+//! Whether an output is still as it was when a stage began to read it.
+//!
+//! Read-only modes stop slips, not an owner who gives the right back, and not root. So whoever runs a stage compares
+//! stamps of its inputs before and after. Nothing is hashed but young files from outside.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::Store;
+use super::error::{Result, StoreError, Trouble};
+use super::record::{OutputRecord, OutputShape};
+use crate::digest::Digest;
+use crate::outside::{Files, Stat};
+
+/// What the file system says about all that an output consists of. Equal stamps: nobody changed it in between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// By path; nothing for what is not there or is no plain file.
+    objects: BTreeMap<PathBuf, Option<(Stat, u32)>>,
+    /// By path; nothing for what is not there.
+    outside: BTreeMap<PathBuf, Option<Digest>>,
+    /// Whether a folder's tree is as its manifest says; true for a file.
+    tree_is_right: bool,
+}
+
+impl Store {
+    /// What there is of an output now. Ask for [`Store::path_of`] first, which mends a folder's tree.
+    ///
+    /// An object is stamped by size, times, mode and inode; a tree by all its links; a file from outside by its digest,
+    /// which `outside` remembers.
+    ///
+    /// # Errors
+    /// A manifest is lost, damaged or of a newer version; a file from outside is being written; the system refuses.
+    pub fn stamp(&self, output: &OutputRecord, outside: &Files) -> Result<Stamp> {
+        let own = self.object_path(&output.digest);
+        let mut stamp = Stamp { objects: BTreeMap::new(), outside: BTreeMap::new(), tree_is_right: true };
+        stamp.objects.insert(own.clone(), look_at_object(&own)?);
+        match (&output.shape, &output.outside) {
+            (OutputShape::Folder, _) => {
+                let manifest = self.manifest(&output.digest)?;
+                for file in manifest.files().values() {
+                    let object = self.object_path(&file.digest);
+                    let stat = look_at_object(&object)?;
+                    stamp.objects.insert(object, stat);
+                }
+                stamp.tree_is_right = self.tree_is_right(&output.digest, &manifest);
+            }
+            (OutputShape::File { .. }, Some(reference)) => {
+                for path in self.places_of(reference) {
+                    let digest = match outside.digest(&path) {
+                        Ok(digest) => Some(digest),
+                        Err(error) if error.trouble() == Trouble::Missing => None,
+                        Err(error) => return Err(error),
+                    };
+                    stamp.outside.insert(path, digest);
+                }
+            }
+            (OutputShape::File { .. }, None) => {}
+        }
+        Ok(stamp)
+    }
+}
+
+fn look_at_object(path: &Path) -> Result<Option<(Stat, u32)>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(Some((Stat::from(&metadata), metadata.permissions().mode()))),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("look at", path)(error)),
+    }
+}

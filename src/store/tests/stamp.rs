@@ -1,0 +1,83 @@
+//! Inputs that someone changes while they are read.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+use crate::outside::Files;
+
+fn stamp(store: &Store, record: &ActionRecord, output: &str) -> Stamp {
+    store.stamp(&record.outputs[output], &Files::without_cache()).unwrap()
+}
+
+/// Changes an object as one who owns it can: the same size, the mode and the time of change set back.
+fn rewrite(object: &Path, content: &str) {
+    let before = fs::metadata(object).unwrap();
+    assert_eq!(before.len(), content.len() as u64);
+    fs::set_permissions(object, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(object, content).unwrap();
+    fs::File::options().write(true).open(object).unwrap().set_modified(before.modified().unwrap()).unwrap();
+    fs::set_permissions(object, before.permissions()).unwrap();
+}
+
+#[test]
+fn reading_leaves_a_stamp_as_it_was() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one"), ("deep/y", "two")])).unwrap().record;
+    for output in ["text", "folder"] {
+        let path = path_of(&store, &record, output);
+        let before = stamp(&store, &record, output);
+        fs::read(if output == "text" { path } else { path.join("deep/y") }).unwrap();
+        // Another key with the same content, meanwhile.
+        store.record(finished(&store, output, "hello", &[("x", "one"), ("deep/y", "two")])).unwrap();
+        assert_eq!(stamp(&store, &record, output), before);
+    }
+}
+
+#[test]
+fn an_object_or_a_link_that_was_changed_shows() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one"), ("deep/y", "two")])).unwrap().record;
+    let tree = path_of(&store, &record, "folder");
+    let changes: [(&str, &dyn Fn()); 6] = [
+        ("text", &|| rewrite(&store.object_path(&Digest::of(b"hello")), "hallo")),
+        ("folder", &|| rewrite(&tree.join("deep/y"), "2wo")),
+        ("folder", &|| {
+            fs::set_permissions(tree.join("x"), fs::Permissions::from_mode(0o666)).unwrap();
+        }),
+        ("folder", &|| fs::remove_file(store.object_path(&Digest::of(b"one"))).unwrap()),
+        ("folder", &|| fs::remove_file(tree.join("x")).unwrap()),
+        ("text", &|| fs::remove_file(store.object_path(&Digest::of(b"hello"))).unwrap()),
+    ];
+    for (index, (output, change)) in changes.iter().enumerate() {
+        durable::allow_changes(&tree).unwrap();
+        let before = stamp(&store, &record, output);
+        // The times of a file are as coarse as the kernel's tick.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        change();
+        assert_ne!(stamp(&store, &record, output), before, "change {index}");
+    }
+}
+
+#[test]
+fn a_file_from_outside_is_stamped_by_its_content() {
+    let (folder, store) = new_store();
+    let data = folder.path().join("data.pgn");
+    fs::write(&data, "1. e4").unwrap();
+    let mut action = finished(&store, "a", "unused", &[]);
+    action.outputs = BTreeMap::from([(
+        "pgn".to_owned(),
+        NewOutput {
+            format: Format::PGN,
+            shape: OutputShape::File { extension: "pgn".into() },
+            content: Content::Outside(Files::without_cache().snapshot(&data).unwrap()),
+        },
+    )]);
+    let record = store.record(action).unwrap().record;
+    let before = stamp(&store, &record, "pgn");
+    fs::write(&data, "1. e4").unwrap();
+    assert_eq!(stamp(&store, &record, "pgn"), before);
+    fs::write(&data, "1. d4").unwrap();
+    assert_ne!(stamp(&store, &record, "pgn"), before);
+    fs::remove_file(&data).unwrap();
+    assert_ne!(stamp(&store, &record, "pgn"), before);
+}
