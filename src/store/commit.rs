@@ -76,7 +76,7 @@ pub struct Recorded {
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
-    /// that record stays and none is written.
+    /// that record stays and none is written; but if its log was lost, this record takes its place.
     ///
     /// # Errors
     /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
@@ -103,9 +103,15 @@ impl Store {
         }
 
         let numbered = self.record_files(&key)?;
+        // An equal record whose log is gone.
+        let mut without_log = None;
         for file in &numbered {
             match read_record(&key, file) {
                 Ok(record) if record.outputs == outputs => {
+                    if action.log.is_some() && self.lost_log(&record)?.is_some() {
+                        without_log = Some(file);
+                        break;
+                    }
                     // Its content may have been lost since; then it has just been put back.
                     commit.finish_content()?;
                     return Ok(Recorded { record, new: false });
@@ -130,21 +136,31 @@ impl Store {
             log,
             circumstances: action.circumstances,
         };
-        self.write_record(&record, numbered.last().map_or(1, |last| last.number.saturating_add(1)))?;
+        match without_log {
+            // First the new one: if we end between the two, both stand for the same outputs.
+            Some(old) if self.write_record(&record, old.number)? != old.path => self.disk.remove(&old.path)?,
+            Some(_) => {}
+            None => {
+                self.write_record(&record, numbered.last().map_or(1, |last| last.number.saturating_add(1)))?;
+            }
+        }
         Ok(Recorded { record, new: true })
     }
 
-    fn write_record(&self, record: &ActionRecord, number: u32) -> Result<()> {
+    /// Writes the record under this number; where.
+    fn write_record(&self, record: &ActionRecord, number: u32) -> Result<PathBuf> {
         let bytes = record.encode()?;
         let folder = self.layout.action_folder(&record.key);
         let shard = self.layout.action_shard(&record.key);
         let file = self.disk.write_temporary(&self.layout.temporary(), &bytes)?;
         self.disk.protect(file.path())?;
         self.disk.make_folder(&folder)?;
-        file.place(&folder.join(RecordFile::name(number, &bytes)))?;
+        let place = folder.join(RecordFile::name(number, &bytes));
+        file.place(&place)?;
         self.disk.sync_folder(&folder)?;
         // Also if the folder was there: whoever made it may not have come to this.
-        self.disk.sync_folder(&shard)
+        self.disk.sync_folder(&shard)?;
+        Ok(place)
     }
 
     /// How a file from outside is referred to.

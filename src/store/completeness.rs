@@ -43,6 +43,14 @@ impl Store {
         Ok(missing)
     }
 
+    /// The log of a record, if it is not in the store.
+    pub(super) fn lost_log(&self, record: &ActionRecord) -> Result<Option<Digest>> {
+        Ok(match record.log {
+            Some(log) if self.object_size(&log)?.is_none() => Some(log),
+            _ => None,
+        })
+    }
+
     /// The result of `key` to use: the first of [`Store::candidates`] whose content can be had.
     ///
     /// # Errors

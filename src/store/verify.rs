@@ -30,6 +30,8 @@ pub struct VerifyReport {
     pub actions: u64,
     /// What is wrong, sorted by path.
     pub findings: Vec<Finding>,
+    /// What is worth knowing and harms no result, sorted by path: a log that is gone.
+    pub notes: Vec<Finding>,
 }
 
 /// Something that is wrong in a store.
@@ -53,7 +55,7 @@ pub struct VerifyProgress {
 }
 
 impl VerifyReport {
-    /// Whether all is well.
+    /// Whether all is well. Notes do not count.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
@@ -72,6 +74,7 @@ impl Store {
         let good = self.verify_objects(&mut report, progress)?;
         self.verify_actions(&mut report, &good)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
+        report.notes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(report)
     }
 
@@ -155,7 +158,10 @@ impl Store {
                         lost.extend(children.iter().filter(|child| !good.contains(child)));
                     }
                 }
-                lost.extend(record.log.filter(|log| !good.contains(log)));
+                if let Some(log) = record.log.filter(|log| !good.contains(log)) {
+                    let what = format!("has lost its log {log}; a run of `{}` with `--force` writes one", record.label);
+                    report.notes.push(Finding::about(file.path.clone(), what));
+                }
                 for digest in lost {
                     let what = format!("names {digest}, which is not in the store (`{}` makes it)", record.label);
                     report.findings.push(Finding::about(file.path.clone(), what));

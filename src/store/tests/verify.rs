@@ -88,3 +88,36 @@ fn progress_ends_at_the_total() {
     let most = seen.lock().unwrap().iter().map(|progress| progress.done).max();
     assert_eq!(most, Some(report.bytes));
 }
+
+#[test]
+fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
+    let (_folder, store) = new_store();
+    let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let log = store.object_path(&first.log.unwrap());
+    flip_a_bit(&log);
+    let report = store.verify(|_| {}).unwrap();
+    assert_eq!(report.findings.len(), 1, "{report:?}");
+    assert_eq!(report.findings[0].path, log);
+    let report = store.verify(|_| {}).unwrap();
+    assert!(report.is_clean(), "what is left is no damage: {report:?}");
+    assert!(report.notes[0].what.contains("has lost its log"), "{report:?}");
+
+    let again = finished(&store, "a", "hello", &[("x", "one")]);
+    fs::write(again.log.as_ref().unwrap(), "the log of another attempt\n").unwrap();
+    let again = store.record(again).unwrap();
+    assert!(again.new);
+    assert_eq!(again.record.outputs, first.outputs);
+    assert_eq!(store.actions(&key("a")).unwrap(), [again.record.clone()], "in the place of the first");
+    assert_eq!(store.read_object(&again.record.log.unwrap()).unwrap(), b"the log of another attempt\n");
+    let report = store.verify(|_| {}).unwrap();
+    assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
+
+    // The very same record again: only its log is put back.
+    fs::remove_file(store.object_path(&again.record.log.unwrap())).unwrap();
+    let same = finished(&store, "a", "hello", &[("x", "one")]);
+    fs::write(same.log.as_ref().unwrap(), "the log of another attempt\n").unwrap();
+    store.record(same).unwrap();
+    assert_eq!(store.actions(&key("a")).unwrap(), [again.record]);
+    let report = store.verify(|_| {}).unwrap();
+    assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
+}
