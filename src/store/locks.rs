@@ -106,6 +106,12 @@ impl Store {
         Ok(Some(KeyLock { file }))
     }
 
+    /// Takes the lock of `key` if nobody holds it, for an instant: who holds it is not written, which needs no room on a
+    /// full disk.
+    pub(super) fn try_lock_key_silently(&self, key: &Key) -> Result<Option<File>> {
+        try_lock(&self.layout.lock(&key.to_string()), Mode::Exclusive, true)
+    }
+
     /// Takes the lock of `key`, waiting for as long as `waiting` says so. It is called about twenty times a second
     /// with who holds the lock, if that can be told.
     ///

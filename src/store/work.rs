@@ -18,6 +18,7 @@ use crate::digest::Key;
 #[derive(Clone)]
 pub struct WorkFolder {
     store: Store,
+    key: Key,
     path: PathBuf,
 }
 
@@ -43,7 +44,7 @@ const REMOVING: &str = ".removing-";
 impl Store {
     /// The work folder of `key`; [`WorkFolder::prepare`] makes it.
     pub fn work(&self, key: &Key) -> WorkFolder {
-        WorkFolder { store: self.clone(), path: self.layout.work(key) }
+        WorkFolder { store: self.clone(), key: *key, path: self.layout.work(key) }
     }
 
     /// Keys that have a work folder: running, interrupted or failed. Sorted.
@@ -113,6 +114,27 @@ impl WorkFolder {
         Ok(())
     }
 
+    /// Throws away what a failed stage made so far, and its scratch, so that it does not keep the disk full; `keep/`, the
+    /// log and the action file stay. Whoever calls this holds the key's lock.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn discard_output(&self) -> Result<()> {
+        for folder in [self.out(), self.tmp()] {
+            for (_, path) in list(&folder)? {
+                self.store.disk.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`WorkFolder::discard_output`], if nobody holds the key's lock; true if it was done.
+    fn discard_abandoned_output(&self) -> Result<bool> {
+        let Some(_held) = self.store.try_lock_key_silently(&self.key)? else { return Ok(false) };
+        self.discard_output()?;
+        Ok(true)
+    }
+
     /// Throws away what earlier attempts kept.
     ///
     /// # Errors
@@ -144,18 +166,27 @@ impl WorkFolder {
     }
 
     /// Writes the action file in one instant. The folder is made if needed. Whoever holds the key's lock may finish and
-    /// remove the folder in the middle of this; then it is written again.
+    /// remove the folder in the middle of this; then it is written again. If the disk is full, what an earlier attempt
+    /// at this key left in `out/` and `tmp/` goes first, unless that attempt still runs.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn write_action<T: Serialize>(&self, action: &T) -> Result<()> {
         self.store.create()?;
         let mut attempts = 0;
+        let mut discarded = false;
         loop {
             attempts += 1;
             self.store.disk.make_folders(&self.path)?;
             match write_json(&self.store.disk, &self.action_file(), action) {
                 Err(error) if error.trouble() == Trouble::Missing && attempts < 10 => {}
+                Err(error) if error.trouble() == Trouble::DiskFull && !discarded => {
+                    // A failure to make room is told as the full disk that it comes from.
+                    discarded = self.discard_abandoned_output().unwrap_or(false);
+                    if !discarded {
+                        return Err(error);
+                    }
+                }
                 other => return other,
             }
         }

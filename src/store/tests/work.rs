@@ -63,3 +63,47 @@ fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
     assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
     b.remove().unwrap();
 }
+
+#[test]
+fn a_failed_stage_s_output_goes_and_what_it_kept_stays() {
+    let (_folder, store) = new_store();
+    let work = store.work(&key("a"));
+    work.discard_output().unwrap();
+    work.prepare().unwrap();
+    for folder in [work.out(), work.tmp(), work.keep()] {
+        fs::create_dir(folder.join("deep")).unwrap();
+        fs::write(folder.join("deep/half-written"), "x").unwrap();
+    }
+    fs::write(work.log(), "why it failed").unwrap();
+    work.discard_output().unwrap();
+    assert_eq!(names_in(&work.out()), Vec::<String>::new());
+    assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
+    assert_eq!(names_in(&work.keep()), ["deep"]);
+    assert_eq!(fs::read_to_string(work.log()).unwrap(), "why it failed");
+}
+
+#[test]
+fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood() {
+    let (_folder, store) = new_store();
+    let work = store.work(&key("a"));
+    work.prepare().unwrap();
+    fs::write(work.out().join("partial"), "x").unwrap();
+    fs::write(work.keep().join("checkpoint"), "x").unwrap();
+    // A disk that has room for nothing as long as the partial output is there.
+    let partial = work.out().join("partial");
+    let there = partial.clone();
+    let hook: durable::Hook = Arc::new(move |step, _, _| match step {
+        durable::Step::Write if there.exists() => Err(io::ErrorKind::StorageFull.into()),
+        _ => Ok(()),
+    });
+    let full = store.clone().watched(hook).work(&key("a"));
+    let action = BTreeMap::from([("stage", "parse")]);
+
+    let held = store.try_lock_key(&key("a"), "a run that still goes on").unwrap().unwrap();
+    assert_eq!(full.write_action(&action).unwrap_err().trouble(), Trouble::DiskFull);
+    assert!(partial.exists(), "it is in use");
+    drop(held);
+    full.write_action(&action).unwrap();
+    assert_eq!(names_in(&work.out()), Vec::<String>::new());
+    assert_eq!(names_in(&work.keep()), ["checkpoint"]);
+}
