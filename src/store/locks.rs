@@ -162,6 +162,12 @@ impl Store {
             return Ok(StoreLock { _file: None });
         }
         let path = self.layout.lock(STORE_LOCK);
+        if !path.parent().is_some_and(Path::is_dir) {
+            match self.create() {
+                Err(error) if error.trouble() == Trouble::ReadOnly => return Ok(StoreLock { _file: None }),
+                made => made?,
+            }
+        }
         let writing = !matches!(open(&path, true), Err(error) if error.trouble() == Trouble::ReadOnly);
         match lock(&path, Mode::Shared, writing, waiting) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),

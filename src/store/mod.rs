@@ -23,6 +23,7 @@ mod trees;
 mod verify;
 mod work;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,8 @@ pub struct Store {
     layout: Layout,
     disk: Disk,
     created: Arc<AtomicBool>,
+    /// Whether this process has seen that all its folders are there.
+    whole: Arc<AtomicBool>,
 }
 
 impl Store {
@@ -69,7 +72,8 @@ impl Store {
     /// The store has a newer format, or its `format` cannot be read.
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
-        let store = Store { layout: Layout { root }, disk: Disk::default(), created: Arc::new(AtomicBool::new(false)) };
+        let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
+        let store = Store { layout: Layout { root }, disk: Disk::default(), created, whole };
         let created = store.read_format()?;
         store.created.store(created, Ordering::Release);
         Ok(store)
@@ -98,21 +102,28 @@ impl Store {
     /// True if there is a store of a known format, false if there is none.
     fn read_format(&self) -> Result<bool> {
         let path = self.layout.format();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(StoreError::io("read", &path)(error)),
         };
-        match text.trim().parse::<u64>() {
+        match String::from_utf8_lossy(&bytes).trim().parse::<u64>() {
             Ok(found) if found == u64::from(STORE_FORMAT) => Ok(true),
             Ok(found) if found > u64::from(STORE_FORMAT) => {
                 Err(StoreError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
             }
-            _ => Err(StoreError::damaged(&path, format!("it should hold a format version, such as `{STORE_FORMAT}`"))),
+            // Nothing that reads the store, `cwm verify` neither, comes past this.
+            _ => Err(StoreError::refused(
+                &path,
+                format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),
+                "name another store with `--store` or CWM_STORE; or, if this folder is cwm's, delete it: all that the \
+                 pipeline needs is then made again",
+            )),
         }
     }
 
-    /// Creates the store if it is not there. Every writing method does this by itself.
+    /// Creates the store if it is not there, and folders of it that were removed since. Every writing method does this
+    /// by itself.
     ///
     /// The shards of `objects` and `actions` are all made now, and `format` last: so a commit never has to make a
     /// shard's name durable, and a creation that was interrupted is simply done again.
@@ -120,23 +131,16 @@ impl Store {
     /// # Errors
     /// The folder holds something else, or cannot be written.
     pub fn create(&self) -> Result<()> {
-        if self.exists() {
+        if self.whole.load(Ordering::Acquire) {
             return Ok(());
         }
         let root = self.root();
         self.disk.make_folders(root)?;
-        if !self.read_format()? {
+        if self.read_format()? {
+            self.make_missing_folders()?;
+        } else {
             self.refuse_a_foreign_folder()?;
-            for folder in layout::FOLDERS {
-                self.disk.make_folder(&root.join(folder))?;
-            }
-            for folder in ["objects", "actions"] {
-                let folder = root.join(folder);
-                for shard in layout::shards() {
-                    self.disk.make_folder(&folder.join(shard))?;
-                }
-                self.disk.sync_folder(&folder)?;
-            }
+            self.make_missing_folders()?;
             let readme = root.join("README.md");
             if !readme.exists() {
                 self.disk.replace(&readme, README.as_bytes(), false)?;
@@ -150,7 +154,31 @@ impl Store {
             self.disk.sync_folder(root)?;
         }
         self.created.store(true, Ordering::Release);
+        self.whole.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Makes the folders of a store that are not there: all of them, those that someone removed, or empty ones that a
+    /// copy left out.
+    fn make_missing_folders(&self) -> Result<()> {
+        let root = self.root();
+        let there = folders_in(root)?;
+        let mut made = false;
+        for folder in layout::FOLDERS.into_iter().filter(|folder| !there.contains(*folder)) {
+            made |= self.disk.make_folder(&root.join(folder))?;
+        }
+        for folder in ["objects", "actions"] {
+            let folder = root.join(folder);
+            let there = folders_in(&folder)?;
+            let missing: Vec<String> = layout::shards().filter(|shard| !there.contains(shard)).collect();
+            for shard in &missing {
+                self.disk.make_folder(&folder.join(shard))?;
+            }
+            if !missing.is_empty() {
+                self.disk.sync_folder(&folder)?;
+            }
+        }
+        if made { self.disk.sync_folder(root) } else { Ok(()) }
     }
 
     /// A mistyped `--store` must not fill someone's folder with ours.
@@ -181,4 +209,16 @@ impl Store {
         self.disk.hook = Some(hook);
         self
     }
+}
+
+/// The names of the folders in `folder`.
+fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
+        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(names)
 }

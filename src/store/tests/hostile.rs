@@ -97,8 +97,14 @@ fn newer_formats_are_refused_in_words() {
     let error = Store::at(store.root()).err().unwrap();
     assert_eq!(error.trouble(), Trouble::TooNew);
     assert!(error.to_string().contains("format 2 of the store"), "{error}");
-    fs::write(store.root().join("format"), "banana").unwrap();
-    assert_eq!(Store::at(store.root()).err().unwrap().trouble(), Trouble::Damaged);
+    for garbage in [&b"banana"[..], b"", b"-1", b"1.5", b"\xff\xfe"] {
+        fs::write(store.root().join("format"), garbage).unwrap();
+        let error = Store::at(store.root()).err().unwrap();
+        assert!(error.to_string().contains("version of a store"), "{error}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("--store") && hint.contains("delete"), "{hint}");
+        assert!(!hint.contains("verify"), "which dies of the same: {hint}");
+    }
 }
 
 #[test]
@@ -134,4 +140,48 @@ fn a_manifest_that_leaves_its_folder_is_refused() {
     let error = store.path_of(&output, &crate::outside::Files::without_cache()).unwrap_err();
     assert!(error.to_string().contains("`..`"), "{error}");
     assert_eq!(names_in(&store.root().join("trees")), Vec::<String>::new());
+}
+
+#[test]
+fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
+    for (lost, keeps_results) in [
+        (&["objects", "actions"][..], false),
+        (&["locks", "temporary", "work", "quarantine", "trees"], true),
+        (&["objects", "actions", "trees", "locks", "temporary", "work", "quarantine"], false),
+    ] {
+        let (_folder, store) = new_store();
+        let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+        for folder in lost {
+            durable::Disk::default().remove(&store.root().join(folder)).unwrap();
+        }
+        let store = Store::at(store.root()).unwrap();
+        assert!(store.verify(|_| {}).unwrap().is_clean(), "{lost:?}");
+        assert_eq!(store.actions(&key("a")).unwrap().len(), usize::from(keeps_results), "{lost:?}");
+        let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
+        assert_eq!(again.new, !keeps_results);
+        assert_eq!(again.record.outputs, record.outputs);
+        assert_eq!(missing(&store, &record), []);
+        assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
+        assert!(store.try_lock_key(&key("a"), "test").unwrap().is_some());
+        assert!(store.verify(|_| {}).unwrap().is_clean());
+    }
+}
+
+#[test]
+fn shards_that_a_copy_left_out_are_made_at_the_next_write() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let (mut removed, folders) = (0, ["objects", "actions"].map(|folder| store.root().join(folder)));
+    for shard in folders.iter().flat_map(|folder| layout::shards().map(|shard| folder.join(shard))) {
+        // Only empty ones go.
+        removed += usize::from(fs::remove_dir(shard).is_ok());
+    }
+    assert!(removed > 500);
+    let store = Store::at(store.root()).unwrap();
+    assert_eq!(missing(&store, &record), []);
+    for name in ["b", "c", "d"] {
+        assert!(store.record(finished(&store, name, name, &[("x", name)])).unwrap().new);
+    }
+    assert!(folders.iter().all(|folder| names_in(folder).len() == 256));
+    assert!(store.verify(|_| {}).unwrap().is_clean());
 }
