@@ -67,8 +67,8 @@ impl Store {
     /// replaced: a folder as a whole, a file by itself.
     ///
     /// # Errors
-    /// The output is not in the store; something is in the way that no export made, or that was changed since; the
-    /// disk refuses.
+    /// The output is not in the store, or its content is damaged; the destination is in the store; something is in the
+    /// way that no export made, or that was changed since; the disk refuses.
     pub fn export(&self, name: &str, output: &OutputRecord, destination: &Path, outside: &Files) -> Result<Exported> {
         let destination = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
         let target = match &output.shape {
@@ -80,6 +80,13 @@ impl Store {
             return Err(StoreError::refused(&target, "cannot be exported to", "name a folder below it"));
         };
         let export = Export { disk: &self.disk, target: &target, parent, name: name.to_string_lossy().into_owned() };
+        if self.holds(parent) || self.holds(&target) {
+            return Err(StoreError::refused(
+                &target,
+                "is in the store itself",
+                "name a folder outside of it: what is in the store is made by cwm alone",
+            ));
+        }
         let written = match &output.shape {
             OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output)?,
             OutputShape::Folder => {
@@ -99,6 +106,12 @@ impl Store {
             }
         };
         Ok(Exported { path: target.clone(), written })
+    }
+
+    /// Whether `path`, which need not be there, is the store or lies in it, also by way of links.
+    fn holds(&self, path: &Path) -> bool {
+        let Ok(root) = fs::canonicalize(self.root()) else { return false };
+        path.ancestors().find_map(|above| fs::canonicalize(above).ok()).is_some_and(|above| above.starts_with(root))
     }
 }
 
@@ -270,6 +283,14 @@ fn copy_file(source: &Path, copy: &Path, wanted: Wanted) -> Result<Copied> {
         }
         _ => StoreError::io("copy to", copy)(error),
     })?;
+    // The copy, since that is what people get; the bytes are still in memory.
+    let found = hash_own_file(copy)?;
+    if found != wanted.digest {
+        return Err(StoreError::damaged(
+            source,
+            format!("its content has the digest {found}, not {}; nothing was exported", wanted.digest),
+        ));
+    }
     let mode = if wanted.executable { 0o755 } else { 0o644 };
     fs::set_permissions(copy, Permissions::from_mode(mode)).map_err(StoreError::io("make writable", copy))?;
     let metadata = fs::symlink_metadata(copy).map_err(StoreError::io("look at", copy))?;

@@ -114,3 +114,45 @@ fn an_export_killed_at_any_step_leaves_the_old_or_the_new_one() {
     export(&store, &records[1], "folder", &report).unwrap();
     assert_eq!(names_in(folder.path()), ["artifacts", "report"], "the next export takes away what the kills left");
 }
+
+#[test]
+fn nothing_is_exported_into_the_store() {
+    let (folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    std::os::unix::fs::symlink(store.root(), folder.path().join("link")).unwrap();
+    let before = names_in(store.root());
+    for output in ["text", "folder"] {
+        for to in [
+            store.root().to_owned(),
+            store.root().join("report"),
+            store.root().join("objects/00/deep"),
+            folder.path().join("link/report"),
+            folder.path().join("link/deep/report"),
+        ] {
+            let error = export(&store, &record, output, &to).unwrap_err();
+            assert!(error.to_string().contains("is in the store itself"), "{error}");
+            assert!(error.hint().unwrap().contains("outside"));
+        }
+    }
+    assert_eq!(names_in(store.root()), before);
+    assert!(store.verify(|_| {}).unwrap().is_clean());
+    assert!(export(&store, &record, "folder", &folder.path().join("artifacts-report")).unwrap().written);
+}
+
+#[test]
+fn damaged_content_is_not_exported() {
+    let (folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    for (content, damaged) in [("hello", "hallo"), ("one", "1ne")] {
+        let object = store.object_path(&Digest::of(content.as_bytes()));
+        fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&object, damaged).unwrap();
+    }
+    let to = folder.path().join("results");
+    for output in ["text", "folder"] {
+        let error = export(&store, &record, output, &to).unwrap_err();
+        assert_eq!(error.trouble(), Trouble::Damaged, "{error}");
+        assert!(error.hint().unwrap().contains("cwm verify"));
+        assert_eq!(if to.exists() { names_in(&to) } else { Vec::new() }, Vec::<String>::new());
+    }
+}
