@@ -72,7 +72,7 @@ impl Files {
         Files::with(None, Box::new(SystemClock))
     }
 
-    /// With a cache file and a clock of one's own.
+    /// With a cache file, which stands beside a store's `format`, and a clock of one's own.
     pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> Files {
         let (entries, was_unreadable) = cache.as_deref().map(cache::read).unwrap_or_default();
         let known = Mutex::new(Known { entries, learnt: Entries::new() });
@@ -133,8 +133,8 @@ impl Files {
     }
 
     /// Keeps what was learnt, if anything: true if the cache was written. Entries of files that are gone are
-    /// dropped, what another process learnt meanwhile is kept. Where there is no store, or it cannot be written,
-    /// nothing is.
+    /// dropped, what another process learnt meanwhile is kept. Where there is no store (a folder without `format` is
+    /// none), or it cannot be written, nothing is. Whoever must not write at all does not call this.
     ///
     /// # Errors
     /// The disk is full or fails.
@@ -143,6 +143,9 @@ impl Files {
         let Some(path) = self.cache.as_deref().filter(|_| !known.learnt.is_empty()) else {
             return Ok(false);
         };
+        if !path.with_file_name("format").is_file() {
+            return Ok(false);
+        }
         let (mut entries, _) = cache::read(path);
         entries.extend(known.learnt.iter().map(|(path, entry)| (path.clone(), *entry)));
         entries.retain(|path, _| path.exists());

@@ -47,7 +47,9 @@ fn file(folder: &TempDir, content: &str) -> PathBuf {
     path
 }
 
+/// As of the store `folder`.
 fn files(folder: &TempDir, clock: &FixedClock) -> Files {
+    fs::write(folder.path().join("format"), "1\n").unwrap();
     Files::with(Some(folder.path().join("outside.cache")), Box::new(clock.clone()))
 }
 
@@ -80,6 +82,21 @@ fn a_settled_file_is_hashed_once_also_by_the_next_process() {
     let second = files(&folder, &clock);
     assert_eq!(second.digest(&path).unwrap(), Digest::of(b"1. e4"));
     assert_eq!(second.hashed(), 0);
+}
+
+#[test]
+fn nothing_is_written_into_a_folder_that_is_not_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "1. e4");
+    let clock = FixedClock::after(&path, 2_000);
+    let files = files(&folder, &clock);
+    files.digest(&path).unwrap();
+    fs::remove_file(folder.path().join("format")).unwrap();
+    assert!(!files.save().unwrap());
+    assert!(!folder.path().join("outside.cache").exists());
+    // What was learnt is kept as soon as there is a store.
+    fs::write(folder.path().join("format"), "1\n").unwrap();
+    assert!(files.save().unwrap());
 }
 
 #[test]
