@@ -2,7 +2,7 @@
 //!
 //! `trees/ab/cdef…` holds, for the manifest of that digest, a folder of relative links into `objects/`. Trees hold
 //! nothing of their own: one that is missing, or holds anything but what its manifest says, is made again. They are
-//! made aside and renamed, so they are never half there.
+//! made aside and renamed, so they are never half there, and their folders are read-only.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -97,19 +97,33 @@ impl Store {
             }
             self.disk.link(&self.link_target(&file.digest, depth), &link)?;
         }
-        Ok(Some(PreparedTree { root, folders, place }))
+        // The root stays writable until it has its name: a folder that is read-only cannot be moved.
+        for folder in folders.iter().filter(|folder| *folder != root.path()) {
+            self.disk.protect_folder(folder)?;
+        }
+        Ok(Some(PreparedTree { root, folders, place, digest: *digest, manifest: manifest.clone() }))
     }
 
-    /// Gives a tree its name. What stands there instead of it, as a whole or if another process was faster, goes away.
+    /// Gives a tree its name, in the place of a wrong one. If another process was faster, ours goes away: its tree may
+    /// be in use.
     pub(super) fn place_tree(&self, tree: PreparedTree<'_>) -> Result<()> {
-        if let Some(shard) = tree.place.parent() {
+        let PreparedTree { root, place, digest, manifest, .. } = tree;
+        if let Some(shard) = place.parent() {
             self.disk.make_folders(shard)?;
         }
-        if fs::symlink_metadata(&tree.place).is_ok() {
-            // In one instant, since others may be reading there.
-            return tree.root.replace(&tree.place);
+        if self.tree_is_right(&digest, &manifest) {
+            return Ok(());
         }
-        tree.root.place(&tree.place)
+        let placed = match fs::symlink_metadata(&place) {
+            // In one instant, since others may be reading there.
+            Ok(_) => self.disk.unprotect_folder(&place).and_then(|()| root.replace(&place)),
+            Err(_) => root.place(&place),
+        };
+        match placed {
+            Ok(()) => self.disk.protect_folder(&place),
+            Err(_) if self.tree_is_right(&digest, &manifest) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// From `depth` folders below the store's root to an object.
@@ -129,11 +143,8 @@ impl Store {
         if !fs::symlink_metadata(root)?.is_dir() {
             return Ok(false);
         }
-        let wanted: BTreeSet<&str> = manifest
-            .files()
-            .keys()
-            .flat_map(|name| name.match_indices('/').map(|(at, _)| &name[..at]))
-            .collect();
+        let wanted: BTreeSet<&str> =
+            manifest.files().keys().flat_map(|name| name.match_indices('/').map(|(at, _)| &name[..at])).collect();
         let mut links = 0;
         let mut folders = vec![(root.to_owned(), String::new(), 3)];
         while let Some((folder, prefix, depth)) = folders.pop() {
@@ -163,4 +174,6 @@ pub(super) struct PreparedTree<'store> {
     /// Its folders, to be synced before it is placed.
     pub folders: BTreeSet<PathBuf>,
     place: PathBuf,
+    digest: Digest,
+    manifest: Manifest,
 }

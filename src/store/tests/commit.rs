@@ -28,6 +28,9 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
 
     let tree = path_of(&store, &record, "folder");
     assert_eq!(names_in(&tree), ["deep", "empty", "x.txt"]);
+    for folder in [&tree, &tree.join("deep")] {
+        assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o555, "{}", folder.display());
+    }
     assert_eq!(fs::read_to_string(tree.join("deep/y.txt")).unwrap(), "two");
     assert_eq!(fs::read_to_string(tree.join("empty")).unwrap(), "");
     assert!(!fs::read_link(tree.join("deep/y.txt")).unwrap().is_absolute());
@@ -129,7 +132,7 @@ fn content_that_is_lost_is_missed_and_put_back_by_the_same_result() {
 fn a_missing_tree_is_made_again() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
-    fs::remove_dir_all(store.root().join("trees")).unwrap();
+    durable::Disk::default().remove(&store.root().join("trees")).unwrap();
     assert_eq!(missing(&store, &record), [], "a tree holds nothing of its own");
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
 }
@@ -167,10 +170,37 @@ fn a_tree_that_was_changed_is_made_again_before_it_is_read() {
         assert_eq!(path_of(&store, &record, "folder"), tree);
         assert!(!tree.is_symlink(), "case {index}");
         assert_eq!(names_in(&tree), ["deep", "x"], "case {index}");
+        assert_eq!(fs::metadata(&tree).unwrap().permissions().mode() & 0o777, 0o555, "case {index}");
         assert_eq!(names_in(&tree.join("deep")), ["y"], "case {index}");
         assert_eq!(fs::read_to_string(tree.join("x")).unwrap(), "one", "case {index}");
         assert_eq!(fs::read_to_string(tree.join("deep/y")).unwrap(), "two", "case {index}");
         assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new(), "case {index}");
+    }
+}
+
+#[test]
+fn a_tree_that_another_process_places_first_is_used() {
+    use std::os::unix::fs::MetadataExt;
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let (output, files) = (record.outputs["folder"].clone(), Files::without_cache());
+    for at in [durable::Step::MakeFolder, durable::Step::Place] {
+        let tree = store.layout.tree(&output.digest);
+        durable::Disk::default().remove(&tree).unwrap();
+        let (other, wanted) = (Store::at(store.root()).unwrap(), output.clone());
+        let (of_other, seen) = (Arc::new(std::sync::OnceLock::new()), tree.clone());
+        let inode = of_other.clone();
+        let hook: durable::Hook = Arc::new(move |step, path, _| {
+            if step == at && (step == durable::Step::MakeFolder || path == seen) && inode.get().is_none() {
+                let path = other.path_of(&wanted, &Files::without_cache()).unwrap();
+                inode.set(fs::metadata(path).unwrap().ino()).unwrap();
+            }
+            Ok(())
+        });
+        let store = store.clone().watched(hook);
+        assert_eq!(store.path_of(&output, &files).unwrap(), tree);
+        assert_eq!(Some(&fs::metadata(&tree).unwrap().ino()), of_other.get(), "{at:?}: it may be in use");
+        assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
     }
 }
 

@@ -20,11 +20,28 @@ use super::*;
 use crate::digest::{Digest, Key};
 use crate::key::{Components, KEY_FORMAT};
 
-fn new_store() -> (TempDir, Store) {
+/// A folder that goes away with the test, also where trees in it are read-only.
+struct Folder {
+    folder: TempDir,
+}
+
+impl Folder {
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(durable::allow_changes(self.path()));
+    }
+}
+
+fn new_store() -> (Folder, Store) {
     // In memory where there is such a place: a hundred stores sync thousands of times.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let store = Store::at(&folder.path().join("artifacts")).unwrap();
-    (folder, store)
+    (Folder { folder }, store)
 }
 
 fn components(name: &str) -> Components {

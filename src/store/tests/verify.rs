@@ -49,6 +49,7 @@ fn damaged_records_and_trees_are_set_aside() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let tree = path_of(&store, &record, "folder");
+    durable::allow_changes(&tree).unwrap();
     fs::remove_file(tree.join("x")).unwrap();
     fs::write(tree.join("x"), "something else").unwrap();
     let report = store.verify(|_| {}).unwrap();
