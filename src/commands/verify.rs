@@ -31,6 +31,9 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             let aside = finding.quarantined.as_ref().map(|path| format!(" (set aside in {})", path.display()));
             text += &format!("{} {}{}\n", finding.path.display(), finding.what, aside.unwrap_or_default());
         }
+        for note in &report.notes {
+            text += &format!("note: {note}\n");
+        }
         text += &format!(
             "{}, {} checked; {}, {}",
             plural(report.objects, "object", "objects"),

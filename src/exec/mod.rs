@@ -29,7 +29,7 @@ use crate::fingerprint;
 use crate::keyed;
 use crate::outside::{Files, Snapshot};
 use crate::registry::Registry;
-use crate::store::{KeepStamp, KeyLock, Store, WorkFolder};
+use crate::store::{KeepStamp, KeyLock, OutputRecord, Stamp, Store, WorkFolder};
 use streams::{Lines, StageReporter};
 
 /// How a stage's work ended, before it is told to the executor.
@@ -128,6 +128,8 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
             failure.message += "; the disk of the store is full (No space left on device)";
             failure.hint = Some("free space on that disk, then run again: nothing that was recorded is lost".into());
         }
+        // Not what it kept, which the next attempt goes on from.
+        work.discard_output()?;
         return Ok(Outcome::Failed(kind, failure));
     }
     for snapshot in inputs.watched(&action) {
@@ -136,6 +138,14 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
             let failure =
                 Failure::input(format!("{changed} changed while the stage ran, so its result is not recorded"));
             return Ok(Outcome::Failed(FailedKind::Input, failure.hint("run again once the file is at rest")));
+        }
+    }
+    for (output, stamp) in &inputs.stamps {
+        if !store.stamp(output, &files).is_ok_and(|now| now == *stamp) {
+            let failure =
+                Failure::input("one of its inputs in the store was changed while it ran; its result is not recorded");
+            let hint = "inputs are read-only: copy what must be changed; `cwm verify` sets damaged files aside";
+            return Ok(Outcome::Failed(FailedKind::Input, failure.hint(hint)));
         }
     }
     let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
@@ -186,11 +196,13 @@ pub(crate) struct Inputs {
     groups: BTreeMap<String, Vec<GroupInput>>,
     /// Files from outside among them, as they are at the start.
     outside: Vec<Snapshot>,
+    /// What is read from the store, with what the file system says of it at the start.
+    stamps: Vec<(OutputRecord, Stamp)>,
 }
 
 impl Inputs {
     fn find(store: &Store, files: &Files, action: &ActionFile) -> Result<Self, Error> {
-        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new() };
+        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new() };
         for (name, group) in &action.inputs {
             let mut paths = Vec::with_capacity(group.len());
             for input in group {
@@ -204,6 +216,7 @@ impl Inputs {
                         if output.outside.is_some() && !store.contains(&path) {
                             found.outside.push(files.snapshot(&path)?);
                         }
+                        found.stamps.push((output.clone(), store.stamp(output, files)?));
                         path
                     }
                 };

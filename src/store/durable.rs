@@ -98,19 +98,6 @@ impl Disk {
         self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o444)))
     }
 
-    /// Makes a folder read-only for everyone: nothing in it is made, renamed or removed by a slip.
-    pub fn protect_folder(&self, path: &Path) -> Result<()> {
-        self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o555)))
-    }
-
-    /// Takes the protection from a folder and those in it, without which it can be neither moved nor removed. Anything
-    /// else is left as it is.
-    pub fn unprotect_folder(&self, path: &Path) -> Result<()> {
-        self.step(Step::Protect, "make writable", path, || {
-            if fs::symlink_metadata(path)?.is_dir() { allow_changes(path) } else { Ok(()) }
-        })
-    }
-
     /// Renames, replacing a file that is there.
     pub fn place(&self, from: &Path, to: &Path) -> Result<()> {
         let placed = self.before(Step::Place, to, Some(from)).and_then(|()| fs::rename(from, to));

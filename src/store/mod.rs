@@ -52,7 +52,7 @@ const README: &str = "\
 
 The results of `cwm run`, by the hash of what they depend on. Made and read by cwm; nothing here is edited by hand.
 `cwm show`, `cwm path` and `cwm export` give people what is in it, `cwm verify` checks it. It may be deleted as a
-whole (`chmod -R u+w` first, since the folders in `trees` are read-only): what the pipeline needs is then made again.
+whole: what the pipeline needs is then made again.
 ";
 
 /// A store, which may not have been created yet: then it is empty, and is created by the first write.

@@ -97,10 +97,6 @@ impl Store {
             }
             self.disk.link(&self.link_target(&file.digest, depth), &link)?;
         }
-        // The root stays writable until it has its name: a folder that is read-only cannot be moved.
-        for folder in folders.iter().filter(|folder| *folder != root.path()) {
-            self.disk.protect_folder(folder)?;
-        }
         Ok(Some(PreparedTree { root, folders, place, digest: *digest, manifest: manifest.clone() }))
     }
 
@@ -116,11 +112,11 @@ impl Store {
         }
         let placed = match fs::symlink_metadata(&place) {
             // In one instant, since others may be reading there.
-            Ok(_) => self.disk.unprotect_folder(&place).and_then(|()| root.replace(&place)),
+            Ok(_) => root.replace(&place),
             Err(_) => root.place(&place),
         };
         match placed {
-            Ok(()) => self.disk.protect_folder(&place),
+            Ok(()) => Ok(()),
             Err(_) if self.tree_is_right(&digest, &manifest) => Ok(()),
             Err(error) => Err(error),
         }

@@ -200,11 +200,7 @@ impl Store {
             .map(|count| quarantine.join(if count == 0 { base.clone() } else { format!("{base}-{count}") }))
             .find(|place| fs::symlink_metadata(place).is_err())
             .unwrap_or_else(|| quarantine.join(&base));
-        let moved = self
-            .disk
-            .make_folders(&quarantine)
-            .and_then(|()| self.disk.unprotect_folder(&path))
-            .and_then(|()| self.disk.place(&path, &place));
+        let moved = self.disk.make_folders(&quarantine).and_then(|()| self.disk.place(&path, &place));
         match moved.and_then(|()| self.disk.sync_folder(&quarantine)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
             Err(error) if error.trouble() == Trouble::ReadOnly => Ok(Finding { path, what, quarantined: None }),

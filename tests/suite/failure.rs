@@ -254,3 +254,59 @@ fn a_read_only_store_can_be_read_and_is_refused_in_words_when_it_must_be_written
     assert_ne!(must_write.code, 0);
     assert!(must_write.stderr.contains("cannot be written"), "{}", must_write.stderr);
 }
+
+#[test]
+fn a_command_that_ends_well_because_it_was_asked_to_stop_is_not_done() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only: { stage: command, with: { run: 'trap "exit 0" TERM; echo half > "$out"; touch "$HOME/begun"; sleep 20 & wait; echo whole > "$out"' } }
+"#,
+    );
+    let child = in_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    interrupt(child.id());
+    let ran = finish(child.wait_with_output().expect("an end"));
+    assert_eq!(ran.code, 130, "{}", ran.stderr);
+    assert!(context.cwm(&["status"]).stdout.contains("would run  only"), "{}", context.cwm(&["status"]).stdout);
+}
+
+#[test]
+fn a_stage_that_changes_its_input_is_not_recorded_and_the_input_is_made_again() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'echo true > "$out"' } }
+  second: { stage: command, from: first, with: { run: 'chmod u+w "$in"; echo evil > "$in"; cat "$in" > "$out"' } }
+"#,
+    );
+    let run = context.run(&[]);
+    assert!(run.failed["second"].contains("was changed while it ran"), "{}", run.raw.stdout);
+    assert_eq!(context.cwm(&["verify"]).code, 5, "the damaged object is found and set aside");
+    context.edit("pipeline.yaml", "chmod u+w \"$in\"; echo evil > \"$in\"; ", "");
+    context.run(&[]).ran_just(&["first", "second"]);
+    assert_eq!(context.output("second"), "true\n");
+}
+
+#[test]
+fn a_folder_that_was_tampered_with_is_read_as_it_was_made() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first:
+    stage: command
+    outputs: { d: folder }
+    with: { run: 'mkdir "$out_d"; echo 1 > "$out_d/one"; echo 2 > "$out_d/two"' }
+  second: { stage: command, from: first, with: { run: 'ls "$in" > "$out"', n: 1 } }
+"#,
+    );
+    context.run(&[]).ran_just(&["first", "second"]);
+    let tree = context.cwm(&["path", "first"]).stdout;
+    std::fs::remove_file(std::path::Path::new(tree.trim()).join("two")).expect("a removed link");
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    context.run(&[]).ran_just(&["second"]);
+    assert_eq!(context.output("second"), "one\ntwo\n");
+}
