@@ -34,7 +34,7 @@ pub struct Error {
     /// What to do about it.
     pub hints: Vec<String>,
     /// Located diagnostics, where the pipeline file is at fault; then `message` is empty.
-    pub diagnostics: Option<Diagnostics>,
+    pub diagnostics: Option<Box<Diagnostics>>,
 }
 
 impl Error {
@@ -94,7 +94,7 @@ impl std::error::Error for Error {}
 
 impl From<Diagnostics> for Error {
     fn from(diagnostics: Diagnostics) -> Self {
-        Error { diagnostics: Some(diagnostics), ..Error::new(ErrorKind::Pipeline, String::new()) }
+        Error { diagnostics: Some(Box::new(diagnostics)), ..Error::new(ErrorKind::Pipeline, String::new()) }
     }
 }
 

@@ -311,7 +311,9 @@ fn no_family_imports_another() {
             let beside = !own.is_empty() && mentions_whole(&code, &format!("super::{other}"));
             let listed = ["families::{", "super::{"].iter().any(|start| {
                 let lists = code.split(start).skip(1).filter_map(|rest| rest.split(';').next());
-                lists.into_iter().any(|list| (own != "" || *start == "families::{") && mentions_whole(list, other))
+                lists
+                    .into_iter()
+                    .any(|list| (!own.is_empty() || *start == "families::{") && mentions_whole(list, other))
             });
             let in_registry = own == "mod" && mentions(&code, &format!("{other}::"));
             if direct || beside || listed || in_registry {

@@ -106,7 +106,10 @@ fn tags_are_taken_as_written_and_the_last_counts() {
     assert_eq!(tags("[Site \"\"]").0.site, Some(""));
 }
 
-fn read(movetext: &str) -> (Vec<String>, Result<Option<&'static str>, (String, SanFault)>) {
+/// How a game's text ended: its result, or the word that could not be played and why.
+type Ended = Result<Option<&'static str>, (String, SanFault)>;
+
+fn read(movetext: &str) -> (Vec<String>, Ended) {
     let mut moves = Vec::new();
     let result = read_moves(movetext.as_bytes(), b'\n', &mut moves);
     let moves = moves.into_iter().map(|packed| cwm_encoding::PlainMove::from_packed(packed).unwrap().to_string());
@@ -172,7 +175,7 @@ proptest! {
             for &played in &moves {
                 let word = SanPlus::from_move(position.clone(), played).to_string();
                 prop_assert_eq!(read_san(&position, word.as_bytes()), Ok(played), "{}", word);
-                let bare = San::from_move(&position, played).to_string().replace('x', "").replace('=', "");
+                let bare = San::from_move(&position, played).to_string().replace(['x', '='], "");
                 if !bare.starts_with('O') {
                     prop_assert_eq!(read_san(&position, bare.as_bytes()), Ok(played), "{}", bare);
                 }
