@@ -56,7 +56,10 @@ pub fn export_all(
         match store.export(&export.port, output, &export.path, files) {
             Ok(exported) => {
                 let source = plan.cells[export.cell].label.to_string();
-                readers.read(&RunEvent::Exported { source, path: exported.path });
+                // Of a folder with a page in it, the page is what people open.
+                let page = exported.path.join("index.html");
+                let path = if page.is_file() { page } else { exported.path };
+                readers.read(&RunEvent::Exported { source, path });
             }
             // The others are made all the same; the first that could not be is told at the end.
             Err(error) => failed = failed.or(Some(error)),
