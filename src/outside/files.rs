@@ -29,7 +29,6 @@ pub struct Files {
     cache: Option<PathBuf>,
     known: Mutex<Known>,
     hashed: AtomicU64,
-    was_unreadable: bool,
     clock: Box<dyn Clock>,
 }
 
@@ -74,14 +73,9 @@ impl Files {
 
     /// With a cache file, which stands beside a store's `format`, and a clock of one's own.
     pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> Files {
-        let (entries, was_unreadable) = cache.as_deref().map(cache::read).unwrap_or_default();
+        let (entries, _) = cache.as_deref().map(cache::read).unwrap_or_default();
         let known = Mutex::new(Known { entries, learnt: Entries::new() });
-        Files { cache, known, hashed: AtomicU64::new(0), was_unreadable, clock }
-    }
-
-    /// Whether there was a cache that could not be used.
-    pub fn cache_was_unreadable(&self) -> bool {
-        self.was_unreadable
+        Files { cache, known, hashed: AtomicU64::new(0), clock }
     }
 
     /// How many files were read so far.
@@ -118,18 +112,6 @@ impl Files {
             known.learnt.insert(snapshot.path.clone(), entry);
         }
         Ok(snapshot)
-    }
-
-    /// Whether the file system says something else about `path` than it did.
-    ///
-    /// # Errors
-    /// The system refuses; a file that is gone has changed.
-    pub fn changed_since(&self, path: &Path, stat: &Stat) -> Result<bool> {
-        match Stat::of(path) {
-            Ok(now) => Ok(now != *stat),
-            Err(error) if error.trouble() == Trouble::Missing => Ok(true),
-            Err(error) => Err(error),
-        }
     }
 
     /// Keeps what was learnt, if anything: true if the cache was written. Entries of files that are gone are

@@ -43,14 +43,6 @@ impl Store {
         Ok(self.candidates(key, preferred)?.into_iter().next())
     }
 
-    /// The result of `key` that was recorded last.
-    ///
-    /// # Errors
-    /// As [`Store::actions`].
-    pub fn latest(&self, key: &Key) -> Result<Option<ActionRecord>> {
-        self.record_files(key)?.last().map(|file| read_record(key, file)).transpose()
-    }
-
     /// The keys that have results, sorted.
     ///
     /// # Errors

@@ -46,17 +46,6 @@ impl Store {
     pub fn work(&self, key: &Key) -> WorkFolder {
         WorkFolder { store: self.clone(), key: *key, path: self.layout.work(key) }
     }
-
-    /// Keys that have a work folder: running, interrupted or failed. Sorted.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn work_keys(&self) -> Result<Vec<Key>> {
-        let names = list(&self.root().join("work"))?;
-        let mut keys: Vec<Key> = names.into_iter().filter_map(|(name, _)| name.parse().ok()).collect();
-        keys.sort();
-        Ok(keys)
-    }
 }
 
 impl WorkFolder {
