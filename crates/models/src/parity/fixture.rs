@@ -1,7 +1,5 @@
 //! A fixture of the authors' code: a model with weights, a batch, and all that came of them.
 
-use std::collections::BTreeMap;
-
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::Value;
 
@@ -62,13 +60,13 @@ impl Fixture {
         self.manifest["config"][name].as_u64().unwrap() as usize
     }
 
-    pub fn network(&self, options: BTreeMap<String, String>) -> Network {
+    pub fn network(&self, family: &str, options: &[(&str, &str)]) -> Network {
         let network = Network::build(Architecture {
-            family: self.manifest["family"].as_str().unwrap().to_owned(),
+            family: family.to_owned(),
             size: format!("d{}/l{}", self.count("d_model"), self.count("n_layers")).parse().unwrap(),
             vocabulary: self.manifest["move_vocab"].as_u64().unwrap() as usize,
             dropout: 0.0,
-            options,
+            options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         })
         .unwrap();
         assert_eq!(network.layout().total() as u64, self.manifest["param_count"].as_u64().unwrap());

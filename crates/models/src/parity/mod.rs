@@ -1,6 +1,7 @@
 //! Every family against what the authors' code computed (models.md §9).
 
 mod fixture;
+mod transformer;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::heads::{LABELS, LOGITS};
 use crate::loss::loss;
 use crate::ops::Targets;
 use crate::optimiser::{AdamW, AdamWOptions, clip_factor, norm};
-use crate::parameters::{Role, Weights};
+use crate::parameters::Weights;
 use crate::testing::{golden, values};
 use crate::{Architecture, Network, Pass, Placed, Tokens, device};
 
@@ -38,10 +39,21 @@ fn assert_near(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{what}: {found} where {expected} was expected (±{tolerance:e})");
 }
 
+/// A fixture, and what of ours it is held against.
+struct Case {
+    /// Its file, without the ending.
+    fixture: &'static str,
+    /// Our name of the family.
+    family: &'static str,
+    /// Our options.
+    options: &'static [(&'static str, &'static str)],
+}
+
 /// Logits, mid activations, loss and gradients within the tolerances of models.md §9.
-fn check(name: &str, options: BTreeMap<String, String>) {
+fn check(case: &Case) {
+    let name = case.fixture;
     let Some(fixture) = Fixture::open(name) else { return };
-    let network = fixture.network(options);
+    let network = fixture.network(case.family, case.options);
     let weights = fixture.weights(&network);
     let (tokens, targets) = fixture.batch();
 
@@ -101,9 +113,10 @@ fn check(name: &str, options: BTreeMap<String, String>) {
 }
 
 /// Losses, gradient norms and weights of the authors' five updates.
-fn check_trace(name: &str, options: BTreeMap<String, String>) {
+fn check_trace(case: &Case) {
+    let name = case.fixture;
     let Some(fixture) = Fixture::open(name) else { return };
-    let network = fixture.network(options);
+    let network = fixture.network(case.family, case.options);
     let initial = fixture.weights(&network);
     let (tokens, targets) = fixture.batch();
     let trace = &fixture.manifest["train_trace"];
@@ -142,58 +155,38 @@ fn check_trace(name: &str, options: BTreeMap<String, String>) {
     }
 }
 
-fn heads(count: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([("heads".to_owned(), count.to_owned())])
-}
-
-#[test]
-fn transformer_tiny() {
-    check("transformer-tiny", heads("2"));
-}
-
-#[test]
-fn transformer_d128() {
-    check("transformer-d128", BTreeMap::new());
-}
-
-#[test]
-fn transformer_tiny_trains_as_the_authors_do() {
-    check_trace("transformer-tiny", heads("2"));
-}
-
-#[test]
-fn the_comparison_would_notice_another_rope() {
-    let Some(fixture) = Fixture::open("transformer-tiny") else { return };
+/// Largest error of a logit at a real step, for families whose options are to be told apart.
+fn worst_logit(case: &Case) -> Option<f32> {
+    let fixture = Fixture::open(case.fixture)?;
     let (tokens, targets) = fixture.batch();
-    let worst = |rope: &str| {
-        let mut options = heads("2");
-        options.insert("rope".to_owned(), rope.to_owned());
-        let network = fixture.network(options);
-        let weights = fixture.weights(&network);
-        let placed = Placed::new(&weights, &device::cpu());
-        let logits = values(&network.flat_logits(&Pass::evaluation(&placed), &tokens));
-        let both = logits.into_iter().zip(fixture.logits()).enumerate();
-        let valid = both.filter(|(i, _)| targets.valid[i / LOGITS]);
-        valid.map(|(_, (found, expected))| (found - expected).abs()).fold(0.0, f32::max)
-    };
-    assert!(worst("upstream") < 3e-5);
-    assert!(worst("standard") > 1e-2);
+    let network = fixture.network(case.family, case.options);
+    let weights = fixture.weights(&network);
+    let placed = Placed::new(&weights, &device::cpu());
+    let logits = values(&network.flat_logits(&Pass::evaluation(&placed), &tokens));
+    let both = logits.into_iter().zip(fixture.logits()).enumerate();
+    let valid = both.filter(|(i, _)| targets.valid[i / LOGITS]);
+    Some(valid.map(|(_, (found, expected))| (found - expected).abs()).fold(0.0, f32::max))
 }
 
-#[test]
-fn names_shapes_and_counts_are_those_of_table_4() {
+/// A model of the four sizes, with the family's defaults.
+fn sized(family: &str, size: &str) -> Network {
+    Network::build(Architecture {
+        family: family.into(),
+        size: size.parse().unwrap(),
+        vocabulary: 20482,
+        dropout: 0.1,
+        options: BTreeMap::new(),
+    })
+    .unwrap()
+}
+
+/// Names, shapes and counts of all four sizes, which param-counts.json has under `key`.
+fn check_counts(family: &str, key: &str) {
     let Some(file) = golden("parity/param-counts.json") else { return };
     let counts: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     for size in ["d128/l1", "d256/l2", "d384/l4", "d512/l6"] {
-        let network = Network::build(Architecture {
-            family: "transformer".into(),
-            size: size.parse().unwrap(),
-            vocabulary: 20482,
-            dropout: 0.1,
-            options: BTreeMap::new(),
-        })
-        .unwrap();
-        let expected = &counts[format!("transformer/{}", size.replace('/', "_"))];
+        let network = sized(family, size);
+        let expected = &counts[format!("{key}/{}", size.replace('/', "_"))];
         assert_eq!(network.layout().total() as u64, expected["param_count"].as_u64().unwrap(), "{size}");
         let shapes = |list: &Value| -> BTreeMap<String, Vec<u64>> {
             let parameters = list.as_array().unwrap().iter();
@@ -207,35 +200,5 @@ fn names_shapes_and_counts_are_those_of_table_4() {
             .map(|declared| (declared.name.clone(), declared.shape.iter().map(|&n| n as u64).collect()))
             .collect();
         assert_eq!(found, shapes(&expected["params"]), "{size}");
-    }
-}
-
-#[test]
-fn initial_weights_have_the_spreads_of_the_authors() {
-    let network = Network::build(Architecture {
-        family: "transformer".into(),
-        size: "d128/l1".parse().unwrap(),
-        vocabulary: 20482,
-        dropout: 0.1,
-        options: BTreeMap::new(),
-    })
-    .unwrap();
-    let weights = network.initial_weights(1);
-    assert_eq!(weights.values(), network.initial_weights(1).values());
-    assert_ne!(weights.values(), network.initial_weights(2).values());
-    for (index, declared) in network.layout().declared().iter().enumerate() {
-        let values = weights.get(index);
-        let deviation = l2(values) / (values.len() as f64).sqrt();
-        let inputs = if declared.name.contains("mlp.out_proj") { 512.0f64 } else { 128.0 };
-        let expected = match declared.role {
-            Role::Embedding { .. } => 1.0,
-            Role::Dense if declared.name.contains("norm") => 1.0,
-            Role::Dense => 1.0 / (3.0 * inputs).sqrt(),
-        };
-        assert!(
-            (deviation / expected - 1.0).abs() < 0.2,
-            "{}: {deviation} where {expected} was expected",
-            declared.name
-        );
     }
 }

@@ -1,0 +1,57 @@
+//! The Transformer.
+
+use super::{Case, check, check_counts, check_trace, l2, sized, worst_logit};
+use crate::parameters::Role;
+
+const TINY: Case = Case { fixture: "transformer-tiny", family: "transformer", options: &[("heads", "2")] };
+
+#[test]
+fn transformer_tiny() {
+    check(&TINY);
+}
+
+#[test]
+fn transformer_d128() {
+    check(&Case { fixture: "transformer-d128", family: "transformer", options: &[] });
+}
+
+#[test]
+fn transformer_tiny_trains_as_the_authors_do() {
+    check_trace(&TINY);
+}
+
+#[test]
+fn the_comparison_would_notice_another_rope() {
+    let Some(upstream) = worst_logit(&TINY) else { return };
+    let standard = worst_logit(&Case { options: &[("heads", "2"), ("rope", "standard")], ..TINY });
+    assert!(upstream < 3e-5);
+    assert!(standard.unwrap() > 1e-2);
+}
+
+#[test]
+fn names_shapes_and_counts_are_those_of_table_4() {
+    check_counts("transformer", "transformer");
+}
+
+#[test]
+fn initial_weights_have_the_spreads_of_the_authors() {
+    let network = sized("transformer", "d128/l1");
+    let weights = network.initial_weights(1);
+    assert_eq!(weights.values(), network.initial_weights(1).values());
+    assert_ne!(weights.values(), network.initial_weights(2).values());
+    for (index, declared) in network.layout().declared().iter().enumerate() {
+        let values = weights.get(index);
+        let deviation = l2(values) / (values.len() as f64).sqrt();
+        let inputs = if declared.name.contains("mlp.out_proj") { 512.0f64 } else { 128.0 };
+        let expected = match declared.role {
+            Role::Embedding { .. } => 1.0,
+            Role::Dense if declared.name.contains("norm") => 1.0,
+            Role::Dense => 1.0 / (3.0 * inputs).sqrt(),
+        };
+        assert!(
+            (deviation / expected - 1.0).abs() < 0.2,
+            "{}: {deviation} where {expected} was expected",
+            declared.name
+        );
+    }
+}
