@@ -10,6 +10,7 @@
 mod context;
 mod failure;
 mod format;
+mod inspector;
 mod label;
 mod parameters;
 mod ports;
@@ -20,6 +21,7 @@ mod value;
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
 pub use failure::{Failure, FailureKind};
 pub use format::Format;
+pub use inspector::{Description, Detail, Expansion, Form, Inspector, Target};
 pub use label::Label;
 pub use parameters::{Fault, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type};
 pub use ports::{Count, Input, Output, Shape};
