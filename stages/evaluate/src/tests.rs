@@ -32,7 +32,7 @@ fn dataset(folder: &Path, games: &[Vec<u16>]) -> PathBuf {
     let mut writer = DatasetWriter::create(&path, 1_000_000).unwrap();
     for (index, tokens) in games.iter().enumerate() {
         let id = format!("game{index}");
-        writer.push(DatasetRow { index: index as u64, id: &id, tokens, result: "*" }).unwrap();
+        writer.push(DatasetRow { index: index as u64, id: &id, tokens, result: "*", labels: None }).unwrap();
     }
     writer.finish().unwrap();
     path

@@ -81,6 +81,7 @@ impl Harvest {
                 site: &self.texts[ends.id..ends.site],
                 result: &self.texts[ends.site..ends.result],
                 moves: &self.moves[moves..ends.moves],
+                labels: None,
             };
             (moves, texts) = (ends.moves, ends.result);
             Some(Verdict::Kept(row))

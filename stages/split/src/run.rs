@@ -16,8 +16,8 @@ const STRIDE: usize = 4096;
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let games = Games::open(context.input("games")?)?;
-    let mut train = Part::create(context.output("train")?, config.shard_games)?;
-    let mut validation = Part::create(context.output("validation")?, config.shard_games)?;
+    let mut train = Part::create(context.output("train")?, config.shard_games, games.labelled())?;
+    let mut validation = Part::create(context.output("validation")?, config.shard_games, games.labelled())?;
     let total = games.len() as u64;
     for (done, game) in games.iter().enumerate() {
         if done % STRIDE == 0 {
@@ -49,8 +49,8 @@ struct Part {
 }
 
 impl Part {
-    fn create(folder: &Path, shard_games: u64) -> Result<Self, ShardError> {
-        Ok(Part { writer: GamesWriter::create(folder, shard_games)?, games: 0, plies: 0 })
+    fn create(folder: &Path, shard_games: u64, labelled: bool) -> Result<Self, ShardError> {
+        Ok(Part { writer: GamesWriter::create(folder, shard_games)?.labelled(labelled), games: 0, plies: 0 })
     }
 
     fn push(&mut self, game: GameRow<'_>) -> Result<(), ShardError> {
@@ -79,7 +79,9 @@ mod tests {
         let mut writer = GamesWriter::create(folder, 7).unwrap();
         for (index, id) in ids.iter().enumerate() {
             let moves = vec![0; index % 5];
-            writer.push(GameRow { index: index as u64, id, site: "here", result: "*", moves: &moves }).unwrap();
+            writer
+                .push(GameRow { index: index as u64, id, site: "here", result: "*", moves: &moves, labels: None })
+                .unwrap();
         }
         writer.finish().unwrap();
     }

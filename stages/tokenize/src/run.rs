@@ -18,28 +18,55 @@ const STRIDE: usize = 4096;
 /// Reads the sets that are given and writes a dataset for each, and `counts`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let mut counts = BTreeMap::new();
+    let mut sets = BTreeMap::new();
+    let mut all = Tally::default();
     for (input, output) in SETS {
         if let Some(folder) = context.optional_input(input) {
             context.doing(format!("{output}: writing tokens"));
-            counts.insert(output, tokenize(context, folder, context.output(output)?, config.shard_games)?);
+            let tally = tokenize(context, folder, context.output(output)?, config.shard_games)?;
+            all.merge(&tally);
+            sets.insert(output, tally.to_json());
         }
     }
-    if counts.is_empty() {
+    if sets.is_empty() {
         return Err(Failure::input("tokenize has no games to work on").hint("give it `games`, `train` or `validation`"));
     }
-    let counts = BTreeMap::from([("stage", json!("tokenize")), ("sets", json!(counts))]);
+    let counts = BTreeMap::from([("stage", json!("tokenize")), ("sets", json!(sets)), ("all", all.to_json())]);
     fs_err::write(context.output("counts")?, format!("{}\n", json!(counts)))?;
     Ok(())
 }
 
+/// What is counted of a set of games, or of several together.
+#[derive(Default)]
+struct Tally {
+    games: u64,
+    plies: u64,
+    moves: Vocabulary,
+}
+
+impl Tally {
+    fn merge(&mut self, other: &Tally) {
+        self.games += other.games;
+        self.plies += other.plies;
+        self.moves.merge(&other.moves);
+    }
+
+    fn to_json(&self) -> Value {
+        json!(BTreeMap::from([
+            ("games", self.games),
+            ("plies", self.plies),
+            ("positions", self.plies + self.games),
+            ("unique_moves", self.moves.len()),
+        ]))
+    }
+}
+
 /// Writes one dataset; returns its counts.
-fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) -> Result<Value, Failure> {
+fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) -> Result<Tally, Failure> {
     let games = Games::open(input)?;
-    let mut writer = DatasetWriter::create(output, shard_games)?;
-    let mut vocabulary = Vocabulary::new();
+    let mut writer = DatasetWriter::create(output, shard_games)?.labelled(games.labelled());
+    let mut tally = Tally::default();
     let mut tokens = Vec::new();
-    let mut plies = 0;
     let total = games.len() as u64;
     for (done, game) in games.iter().enumerate() {
         if done % STRIDE == 0 {
@@ -48,18 +75,15 @@ fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) ->
         }
         write_tokens(&game, &mut tokens)
             .map_err(|wrong| Failure::input(format!("game {done} ({}) of {} {wrong}", game.id, input.display())))?;
-        tokens[1..].iter().for_each(|&token| vocabulary.add(token));
-        plies += game.moves.len() as u64;
-        writer.push(DatasetRow { index: game.index, id: game.id, tokens: &tokens, result: game.result })?;
+        tokens[1..].iter().for_each(|&token| tally.moves.add(token));
+        tally.games += 1;
+        tally.plies += game.moves.len() as u64;
+        let GameRow { index, id, result, labels, .. } = game;
+        writer.push(DatasetRow { index, id, tokens: &tokens, result, labels })?;
     }
     writer.finish()?;
     context.progress(total, Some(total), "games");
-    Ok(json!(BTreeMap::from([
-        ("games", total),
-        ("plies", plies),
-        ("positions", plies + total),
-        ("unique_moves", vocabulary.len()),
-    ])))
+    Ok(tally)
 }
 
 /// Replaces `tokens` by START and the game's moves; else says which move is none.

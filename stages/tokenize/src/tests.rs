@@ -101,8 +101,10 @@ fn pgn_becomes_the_paper_s_labels_on_every_ply() {
 
 fn two_games(folder: &Path, first: &[u16]) {
     let mut writer = GamesWriter::create(folder, 1).unwrap();
-    writer.push(GameRow { index: 3, id: "cwm_3", site: "", result: "1-0", moves: first }).unwrap();
-    writer.push(GameRow { index: 8, id: "cwm_8", site: "", result: "*", moves: &[12 | 28 << 6] }).unwrap();
+    writer.push(GameRow { index: 3, id: "cwm_3", site: "", result: "1-0", moves: first, labels: None }).unwrap();
+    writer
+        .push(GameRow { index: 8, id: "cwm_8", site: "", result: "*", moves: &[12 | 28 << 6], labels: None })
+        .unwrap();
     writer.finish().unwrap();
 }
 
@@ -121,7 +123,8 @@ fn one_set_becomes_one_dataset_and_is_counted() {
     assert_eq!(dataset.get(1).unwrap().tokens, [20480, e2e4]);
     assert_eq!(
         std::fs::read_to_string(&written.outputs["counts"]).unwrap(),
-        "{\"sets\":{\"dataset\":{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3}},\"stage\":\"tokenize\"}\n"
+        "{\"all\":{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3},\
+         \"sets\":{\"dataset\":{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3}},\"stage\":\"tokenize\"}\n"
     );
 }
 
@@ -135,4 +138,22 @@ fn no_input_and_no_move_are_told() {
     let failure = trial.run(&Tokenize).err().unwrap();
     assert!(failure.message.starts_with("game 0 (cwm_3) of "), "{failure}");
     assert!(failure.message.ends_with(" has no move at ply 2 but 0x5000"), "{failure}");
+}
+
+#[test]
+fn moves_of_several_sets_are_counted_together_as_well() {
+    let folder = tempdir().unwrap();
+    two_games(&folder.path().join("train"), &[12 | 28 << 6, 52 | 36 << 6]);
+    two_games(&folder.path().join("validation"), &[12 | 28 << 6, 51 | 35 << 6, 6 | 21 << 6]);
+    let written = Trial::new(folder.path().join("work"))
+        .input("train", folder.path().join("train"))
+        .input("validation", folder.path().join("validation"))
+        .run(&Tokenize)
+        .unwrap();
+    let counts: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&written.outputs["counts"]).unwrap()).unwrap();
+    let unique = |counts: &serde_json::Value| counts["unique_moves"].as_u64().unwrap();
+    assert_eq!((unique(&counts["sets"]["train"]), unique(&counts["sets"]["validation"])), (2, 3));
+    // e2e4 is in both.
+    assert_eq!(counts["all"].to_string(), r#"{"games":4,"plies":7,"positions":11,"unique_moves":4}"#);
 }

@@ -5,15 +5,21 @@ use cwm_encoding::START;
 /// A set of move tokens.
 pub struct Vocabulary(Vec<u64>);
 
-impl Vocabulary {
-    /// The empty set.
-    pub fn new() -> Self {
+impl Default for Vocabulary {
+    fn default() -> Self {
         Vocabulary(vec![0; usize::from(START).div_ceil(64)])
     }
+}
 
+impl Vocabulary {
     /// Adds the token of a move.
     pub fn add(&mut self, token: u16) {
         self.0[usize::from(token / 64)] |= 1 << (token % 64);
+    }
+
+    /// Adds all moves of another set.
+    pub fn merge(&mut self, other: &Vocabulary) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
     }
 
     /// How many different moves were added.
@@ -28,11 +34,16 @@ mod tests {
 
     #[test]
     fn a_move_counts_once() {
-        let mut seen = Vocabulary::new();
+        let mut seen = Vocabulary::default();
         assert_eq!(seen.len(), 0);
         for token in [0, 63, 64, 64, START - 1, 0] {
             seen.add(token);
         }
         assert_eq!(seen.len(), 4);
+        let mut other = Vocabulary::default();
+        other.add(63);
+        other.add(65);
+        seen.merge(&other);
+        assert_eq!(seen.len(), 5);
     }
 }

@@ -28,7 +28,7 @@ fn dataset(folder: &Path, games: impl IntoIterator<Item = Vec<u16>>) {
     let mut writer = DatasetWriter::create(folder, 1_000_000).unwrap();
     for (index, tokens) in games.into_iter().enumerate() {
         let id = format!("game{index}");
-        writer.push(DatasetRow { index: index as u64, id: &id, tokens: &tokens, result: "*" }).unwrap();
+        writer.push(DatasetRow { index: index as u64, id: &id, tokens: &tokens, result: "*", labels: None }).unwrap();
     }
     writer.finish().unwrap();
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, ListArray, StringArray, UInt16Array};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{ArrayRef, BinaryArray, ListArray, StringArray, UInt16Array};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 
 /// Whether a record batch is large enough: `rows` rows, and `longest` bytes or numbers in its longest column. The
@@ -62,6 +62,40 @@ impl Lists {
         let values = UInt16Array::new(std::mem::take(&mut self.values).into(), None);
         Ok(Arc::new(ListArray::try_new(item_field(), offsets(&mut self.ends), Arc::new(values), None)?))
     }
+}
+
+/// A growing column of the labels that some games carry.
+#[derive(Default)]
+pub struct Labels {
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+    present: Vec<bool>,
+}
+
+impl Labels {
+    /// Adds a game's labels, or that it carries none.
+    pub fn push(&mut self, labels: Option<&[u8]>) {
+        self.bytes.extend_from_slice(labels.unwrap_or_default());
+        self.ends.push(self.bytes.len() as i32);
+        self.present.push(labels.is_some());
+    }
+
+    /// Bytes held.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The column as an array; it is empty afterwards.
+    pub fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        let values = Buffer::from_vec(std::mem::take(&mut self.bytes));
+        let present = NullBuffer::from(std::mem::take(&mut self.present));
+        Ok(Arc::new(BinaryArray::try_new(offsets(&mut self.ends), values, Some(present))?))
+    }
+}
+
+/// The column of labels; a file has it or has it not.
+pub fn labels_field() -> Field {
+    Field::new("labels", DataType::Binary, true)
 }
 
 /// The field of a list's items.

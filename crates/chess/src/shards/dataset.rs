@@ -3,20 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field};
 
 use super::ShardError;
-use super::columns::{Lists, Texts, is_full, list_type};
+use super::columns::{Labels, Lists, Texts, is_full, list_type};
 use super::files::{ShardFiles, ShardFormat, read};
 
 fn format() -> ShardFormat {
     ShardFormat {
         name: "dataset",
-        version: 1,
+        version: 2,
         fields: vec![
             Field::new("index", DataType::UInt64, false),
             Field::new("id", DataType::Utf8, false),
@@ -24,6 +25,7 @@ fn format() -> ShardFormat {
             Field::new("result", DataType::Utf8, false),
             Field::new("plies", DataType::UInt32, false),
         ],
+        labelled: false,
     }
 }
 
@@ -38,6 +40,8 @@ pub struct DatasetRow<'a> {
     pub tokens: &'a [u16],
     /// `1-0`, `0-1`, `1/2-1/2`, `*`, or whatever its headers say.
     pub result: &'a str,
+    /// 75 bytes for each token, where no replay of the tokens by standard rules gives them.
+    pub labels: Option<&'a [u8]>,
 }
 
 /// Writes a folder of token sequences.
@@ -48,6 +52,7 @@ pub struct DatasetWriter {
     tokens: Lists,
     result: Texts,
     plies: Vec<u32>,
+    labels: Option<Labels>,
 }
 
 impl DatasetWriter {
@@ -63,20 +68,30 @@ impl DatasetWriter {
             tokens: Lists::default(),
             result: Texts::default(),
             plies: Vec::new(),
+            labels: None,
         })
+    }
+
+    /// Says whether games may carry labels: the files then have a column for them. To be called before the first game.
+    #[must_use]
+    pub fn labelled(mut self, labelled: bool) -> Self {
+        self.files.set_labelled(labelled);
+        self.labels = labelled.then(Labels::default);
+        self
     }
 
     /// Adds a game.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// The disk refuses, or the game carries labels that do not fit it or have no column.
     pub fn push(&mut self, game: DatasetRow<'_>) -> Result<(), ShardError> {
+        let labels = self.files.push_labels(&mut self.labels, game.index, game.labels, game.tokens.len())?;
         self.index.push(game.index);
         self.id.push(game.id);
         self.tokens.push(game.tokens.iter().copied());
         self.result.push(game.result);
         self.plies.push(game.tokens.len().saturating_sub(1) as u32);
-        let longest = self.tokens.size().max(self.id.size()).max(self.result.size());
+        let longest = self.tokens.size().max(self.id.size()).max(self.result.size()).max(labels);
         let rows = self.index.len();
         if is_full(rows, longest) || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
     }
@@ -95,16 +110,17 @@ impl DatasetWriter {
             return Ok(());
         }
         let batch = (|| {
-            RecordBatch::try_new(
-                self.files.schema(),
-                vec![
-                    Arc::new(UInt64Array::from(std::mem::take(&mut self.index))),
-                    self.id.take()?,
-                    self.tokens.take()?,
-                    self.result.take()?,
-                    Arc::new(UInt32Array::from(std::mem::take(&mut self.plies))),
-                ],
-            )
+            let mut columns: Vec<ArrayRef> = vec![
+                Arc::new(UInt64Array::from(std::mem::take(&mut self.index))),
+                self.id.take()?,
+                self.tokens.take()?,
+                self.result.take()?,
+                Arc::new(UInt32Array::from(std::mem::take(&mut self.plies))),
+            ];
+            if let Some(labels) = &mut self.labels {
+                columns.push(labels.take()?);
+            }
+            RecordBatch::try_new(self.files.schema(), columns)
         })();
         let batch = batch.map_err(ShardError::writing(Path::new("dataset")))?;
         self.files.write(&batch)
@@ -128,6 +144,7 @@ struct Batch {
     offsets: OffsetBuffer<i32>,
     tokens: UInt16Array,
     result: StringArray,
+    labels: Option<BinaryArray>,
 }
 
 impl Dataset {
@@ -161,6 +178,7 @@ impl Dataset {
                 offsets,
                 tokens: lists.values().as_primitive::<UInt16Type>().clone(),
                 result: batch.column(3).as_string::<i32>().clone(),
+                labels: batch.columns().get(5).map(|labels| labels.as_binary::<i32>().clone()),
             });
         }
         Ok(opened)
@@ -179,6 +197,11 @@ impl Dataset {
     /// Number of positions of all games: their tokens, START included.
     pub fn positions(&self) -> u64 {
         self.positions
+    }
+
+    /// Whether there is a column of labels, so that games may carry them.
+    pub fn labelled(&self) -> bool {
+        self.batches.first().is_some_and(|batch| batch.labels.is_some())
     }
 
     /// The game at place `row`, counted over all files from 0.
@@ -202,6 +225,7 @@ impl Batch {
             id: self.id.value(row),
             tokens: &self.tokens.values()[tokens],
             result: self.result.value(row),
+            labels: self.labels.as_ref().filter(|labels| labels.is_valid(row)).map(|labels| labels.value(row)),
         }
     }
 }

@@ -49,6 +49,30 @@ pub enum ShardError {
         /// The newest version that is known here.
         known: u32,
     },
+    /// Written by an older cwm.
+    #[error("{} is of version {found} of the {format} format, and this cwm reads version {known} alone", path.display())]
+    Older {
+        /// The format.
+        format: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that is known here.
+        known: u32,
+    },
+    /// A game's labels do not fit it, or there is no column for them.
+    #[error("game {game} of {} carries {found} bytes of labels, not {expected}", folder.display())]
+    Labels {
+        /// The folder.
+        folder: PathBuf,
+        /// Its index.
+        game: u64,
+        /// Bytes that it carries.
+        found: usize,
+        /// Bytes that it may carry.
+        expected: usize,
+    },
 }
 
 impl ShardError {
@@ -76,6 +100,10 @@ impl From<ShardError> for Failure {
         match error {
             ShardError::Io { .. } => Failure::system(message),
             ShardError::Newer { .. } => Failure::input(message).hint("use the newer cwm that wrote it"),
+            ShardError::Older { .. } => {
+                Failure::input(message).hint("make it anew: run the `parse` and `tokenize` that wrote it again")
+            }
+            ShardError::Labels { .. } => Failure::internal(message),
             ShardError::Content { .. } | ShardError::Missing { .. } => Failure::input(message),
         }
     }

@@ -15,15 +15,19 @@ use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::root_as_footer;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema, SchemaRef};
+use cwm_encoding::LABELS;
 use memmap2::Mmap;
 
 use super::ShardError;
+use super::columns::{Labels, labels_field};
 
 /// A format of shards: its name, which is also the beginning of its files' names, its version and its columns.
 pub struct ShardFormat {
     pub name: &'static str,
     pub version: u32,
     pub fields: Vec<Field>,
+    /// Whether a column of labels stands behind these.
+    pub labelled: bool,
 }
 
 impl ShardFormat {
@@ -33,7 +37,11 @@ impl ShardFormat {
             ("cwm.format".to_owned(), self.name.to_owned()),
             ("cwm.version".to_owned(), self.version.to_string()),
         ]);
-        Arc::new(Schema::new_with_metadata(self.fields.clone(), metadata))
+        Arc::new(Schema::new_with_metadata(self.columns(), metadata))
+    }
+
+    fn columns(&self) -> Vec<Field> {
+        self.fields.iter().cloned().chain(self.labelled.then(labels_field)).collect()
     }
 
     fn file_name(&self, shard: usize) -> String {
@@ -65,6 +73,31 @@ impl ShardFiles {
         let shard_rows = shard_rows.max(1);
         let folder = folder.to_owned();
         Ok(ShardFiles { format, schema, folder, shard_rows, rows_left: shard_rows, shards: 0, open: None })
+    }
+
+    /// Says whether there is a column of labels; before the first batch.
+    pub fn set_labelled(&mut self, labelled: bool) {
+        self.format.labelled = labelled;
+        self.schema = self.format.schema();
+    }
+
+    /// Adds the labels of game `game` to their column, if there is one, and returns the bytes that it then holds.
+    pub fn push_labels(
+        &self,
+        column: &mut Option<Labels>,
+        game: u64,
+        labels: Option<&[u8]>,
+        positions: usize,
+    ) -> Result<usize, ShardError> {
+        let expected = if column.is_some() { positions * LABELS } else { 0 };
+        match (column, labels.map_or(expected, <[u8]>::len)) {
+            (Some(column), found) if found == expected => {
+                column.push(labels);
+                Ok(column.size())
+            }
+            (None, _) if labels.is_none() => Ok(0),
+            (_, found) => Err(ShardError::Labels { folder: self.folder.clone(), game, found, expected }),
+        }
     }
 
     /// The schema that batches must have.
@@ -202,8 +235,16 @@ fn check_schema(format: &ShardFormat, path: &Path, schema: &Schema) -> Result<()
         let path = path.to_owned();
         return Err(ShardError::Newer { format: format.name, path, found, known: format.version });
     }
+    if found < format.version {
+        let path = path.to_owned();
+        return Err(ShardError::Older { format: format.name, path, found, known: format.version });
+    }
     let expected = Schema::new(format.fields.clone());
-    if schema.fields() != expected.fields() {
+    let fields = match schema.fields().split_last() {
+        Some((last, before)) if **last == labels_field() => before,
+        _ => schema.fields(),
+    };
+    if fields != &expected.fields()[..] {
         return Err(format.content(path, format!("its columns are {}, not {}", list(schema), list(&expected))));
     }
     Ok(())

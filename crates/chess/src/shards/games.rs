@@ -3,19 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
 
 use super::ShardError;
-use super::columns::{Lists, Texts, is_full, list_type};
+use super::columns::{Labels, Lists, Texts, is_full, list_type};
 use super::files::{ShardFiles, ShardFormat, read};
 
 fn format() -> ShardFormat {
     ShardFormat {
         name: "games",
-        version: 1,
+        version: 2,
         fields: vec![
             Field::new("index", DataType::UInt64, false),
             Field::new("id", DataType::Utf8, false),
@@ -24,6 +25,7 @@ fn format() -> ShardFormat {
             Field::new("plies", DataType::UInt32, false),
             Field::new("moves", list_type(), false),
         ],
+        labelled: false,
     }
 }
 
@@ -40,6 +42,8 @@ pub struct GameRow<'a> {
     pub result: &'a str,
     /// Its moves, packed (see [`PlainMove::packed`](cwm_encoding::PlainMove::packed)); as many as it has plies.
     pub moves: &'a [u16],
+    /// 75 bytes for each position, the first included, where no replay of the moves by standard rules gives them.
+    pub labels: Option<&'a [u8]>,
 }
 
 /// Writes a folder of games.
@@ -51,6 +55,7 @@ pub struct GamesWriter {
     result: Texts,
     plies: Vec<u32>,
     moves: Lists,
+    labels: Option<Labels>,
 }
 
 impl GamesWriter {
@@ -67,21 +72,31 @@ impl GamesWriter {
             result: Texts::default(),
             plies: Vec::new(),
             moves: Lists::default(),
+            labels: None,
         })
+    }
+
+    /// Says whether games may carry labels: the files then have a column for them. To be called before the first game.
+    #[must_use]
+    pub fn labelled(mut self, labelled: bool) -> Self {
+        self.files.set_labelled(labelled);
+        self.labels = labelled.then(Labels::default);
+        self
     }
 
     /// Adds a game.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// The disk refuses, or the game carries labels that do not fit it or have no column.
     pub fn push(&mut self, game: GameRow<'_>) -> Result<(), ShardError> {
+        let labels = self.files.push_labels(&mut self.labels, game.index, game.labels, game.moves.len() + 1)?;
         self.index.push(game.index);
         self.id.push(game.id);
         self.site.push(game.site);
         self.result.push(game.result);
         self.plies.push(game.moves.len() as u32);
         self.moves.push(game.moves.iter().copied());
-        let texts = self.id.size().max(self.site.size()).max(self.result.size());
+        let texts = self.id.size().max(self.site.size()).max(self.result.size()).max(labels);
         let rows = self.index.len();
         let full = is_full(rows, texts.max(self.moves.size()));
         if full || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
@@ -101,17 +116,18 @@ impl GamesWriter {
             return Ok(());
         }
         let batch = (|| {
-            RecordBatch::try_new(
-                self.files.schema(),
-                vec![
-                    Arc::new(UInt64Array::from(std::mem::take(&mut self.index))),
-                    self.id.take()?,
-                    self.site.take()?,
-                    self.result.take()?,
-                    Arc::new(UInt32Array::from(std::mem::take(&mut self.plies))),
-                    self.moves.take()?,
-                ],
-            )
+            let mut columns: Vec<ArrayRef> = vec![
+                Arc::new(UInt64Array::from(std::mem::take(&mut self.index))),
+                self.id.take()?,
+                self.site.take()?,
+                self.result.take()?,
+                Arc::new(UInt32Array::from(std::mem::take(&mut self.plies))),
+                self.moves.take()?,
+            ];
+            if let Some(labels) = &mut self.labels {
+                columns.push(labels.take()?);
+            }
+            RecordBatch::try_new(self.files.schema(), columns)
         })();
         let batch = batch.map_err(ShardError::writing(Path::new("games")))?;
         self.files.write(&batch)
@@ -135,6 +151,7 @@ struct Batch {
     result: StringArray,
     offsets: arrow_buffer::OffsetBuffer<i32>,
     moves: UInt16Array,
+    labels: Option<BinaryArray>,
 }
 
 impl Games {
@@ -167,6 +184,7 @@ impl Games {
                 result: batch.column(3).as_string::<i32>().clone(),
                 offsets: lists.offsets().clone(),
                 moves: lists.values().as_primitive::<UInt16Type>().clone(),
+                labels: batch.columns().get(6).map(|labels| labels.as_binary::<i32>().clone()),
             });
         }
         Ok(opened)
@@ -180,6 +198,11 @@ impl Games {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.games == 0
+    }
+
+    /// Whether there is a column of labels, so that games may carry them.
+    pub fn labelled(&self) -> bool {
+        self.batches.first().is_some_and(|batch| batch.labels.is_some())
     }
 
     /// The game at place `row`, counted over all files from 0.
@@ -204,6 +227,7 @@ impl Batch {
             site: self.site.value(row),
             result: self.result.value(row),
             moves: &self.moves.values()[moves],
+            labels: self.labels.as_ref().filter(|labels| labels.is_valid(row)).map(|labels| labels.value(row)),
         }
     }
 }

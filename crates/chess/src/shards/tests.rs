@@ -13,8 +13,8 @@ fn write(folder: &Path, rows: &[Row], shard_games: u64) {
     let mut dataset = DatasetWriter::create(&folder.join("dataset"), shard_games).unwrap();
     for (index, id, site, numbers) in rows {
         let (index, result) = (*index, if index % 2 == 0 { "1-0" } else { "1/2-1/2" });
-        games.push(GameRow { index, id, site, result, moves: &numbers[1..] }).unwrap();
-        dataset.push(DatasetRow { index, id, tokens: numbers, result }).unwrap();
+        games.push(GameRow { index, id, site, result, moves: &numbers[1..], labels: None }).unwrap();
+        dataset.push(DatasetRow { index, id, tokens: numbers, result, labels: None }).unwrap();
     }
     games.finish().unwrap();
     dataset.finish().unwrap();
@@ -86,11 +86,11 @@ fn another_format_a_newer_version_and_damage_are_told_in_words() {
     assert!(read_as_games(b"PK").ends_with("is not a games file: it is too short"));
     assert!(read_as_games(&bytes[..bytes.len() - 1]).contains("is not a games file"));
 
-    let newer = files::ShardFormat { name: "games", version: 2, fields: Vec::new() };
+    let newer = files::ShardFormat { name: "games", version: 3, fields: Vec::new(), labelled: false };
     let folder = folder.path().join("newer");
     files::ShardFiles::create(newer, &folder, 1).unwrap().finish().unwrap();
     let error = Games::open(&folder).unwrap_err().to_string();
-    assert!(error.ends_with("is of version 2 of the games format, and this cwm reads up to version 1"), "{error}");
+    assert!(error.ends_with("is of version 3 of the games format, and this cwm reads up to version 2"), "{error}");
 }
 
 #[test]
@@ -117,4 +117,31 @@ fn equal_games_give_equal_bytes() {
         fs::read(folder.path().join("games/games-00000.arrow")).unwrap()
     });
     assert_eq!(first, second);
+}
+
+#[test]
+fn labels_are_kept_where_there_are_any_and_must_fit_their_game() {
+    let folder = tempdir().unwrap();
+    let labels: Vec<u8> = (0..225u8).collect();
+    let mut games = GamesWriter::create(&folder.path().join("games"), 2).unwrap().labelled(true);
+    let mut dataset = DatasetWriter::create(&folder.path().join("dataset"), 2).unwrap().labelled(true);
+    for (index, labels) in [(0, None), (1, Some(&labels[..])), (2, None)] {
+        games.push(GameRow { index, id: "cwm", site: "", result: "*", moves: &[1, 2], labels }).unwrap();
+        dataset.push(DatasetRow { index, id: "cwm", tokens: &[20480, 1, 2], result: "*", labels }).unwrap();
+    }
+    let short = GameRow { index: 3, id: "cwm", site: "", result: "*", moves: &[1, 2, 3], labels: Some(&labels) };
+    let error = games.push(short).unwrap_err().to_string();
+    assert!(error.starts_with("game 3 of ") && error.ends_with(" carries 225 bytes of labels, not 300"), "{error}");
+    games.finish().unwrap();
+    dataset.finish().unwrap();
+    let games = Games::open(&folder.path().join("games")).unwrap();
+    let dataset = Dataset::open(&folder.path().join("dataset")).unwrap();
+    assert!(games.labelled() && dataset.labelled());
+    let expected = [None, Some(&labels[..]), None];
+    assert!(games.iter().map(|game| game.labels).eq(expected));
+    assert!(dataset.iter().map(|game| game.labels).eq(expected));
+
+    let mut plain = GamesWriter::create(&folder.path().join("plain"), 2).unwrap();
+    let error = plain.push(GameRow { moves: &[1, 2], ..short }).unwrap_err().to_string();
+    assert!(error.ends_with(" carries 225 bytes of labels, not 0"), "{error}");
 }
