@@ -1,6 +1,6 @@
-//! The kinds of stages that this program has.
+//! The kinds of stages that this program has, and who looks into what they write.
 
-use cwm_contract::Stage;
+use cwm_contract::{Inspector, Stage};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
 const ALL: &[&str] = &["download", "play", "parse", "split", "tokenize", "train", "evaluate", "bins", "report"];
@@ -39,6 +39,14 @@ impl Registry {
             #[cfg(feature = "report")]
             &cwm_report::Report,
         ])
+    }
+
+    /// Who looks into artifacts, if that is compiled in: the cargo feature `inspect`.
+    pub fn inspector() -> Option<&'static dyn Inspector> {
+        #[cfg(feature = "inspect")]
+        return Some(&cwm_inspect::Inspect);
+        #[cfg(not(feature = "inspect"))]
+        None
     }
 
     /// The stage of this kind.

@@ -1,0 +1,33 @@
+//! What people see of games, datasets and models: the descriptions of `cwm show` and the forms of `cwm export`.
+//!
+//! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
+//! fingerprint. It must not know of pipelines or the store.
+
+mod expand;
+
+use std::path::Path;
+
+use cwm_contract::{Description, Detail, Expansion, Failure, Form, Format, Inspector, Target};
+
+/// The inspector of chess.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inspect;
+
+impl Inspector for Inspect {
+    fn describe(&self, format: &Format, path: &Path, detail: Detail) -> Result<Option<Description>, Failure> {
+        let _ = (format, path, detail);
+        Ok(None)
+    }
+
+    fn background(&self, format: &Format) -> Vec<Format> {
+        if [Format::GAMES, Format::DATASET].contains(format) { vec![Format::COUNTS] } else { Vec::new() }
+    }
+
+    fn form(&self, format: &Format, wanted: &Expansion) -> Result<Form, Failure> {
+        expand::form(format, wanted)
+    }
+
+    fn expand(&self, format: &Format, path: &Path, wanted: &Expansion, target: Target<'_>) -> Result<(), Failure> {
+        expand::expand(format, path, wanted, target)
+    }
+}
