@@ -4,13 +4,15 @@ use cwm_contract::{Fault, Parameters, Type, Values, parameters};
 
 use crate::engine::Rules;
 use crate::seed::Seed;
+use crate::weighted::Preference;
 
 parameters! {
-    /// Parameters of `play`. Those that belong to one policy are refused with the other.
+    /// Parameters of `play`. Those that belong to one policy are refused with the others.
     pub struct Config {
-        /// Who plays: `engine` (games like people's: known openings, a shallow search, mistakes) or `uniform` (random
-        /// legal moves to the end of the game).
-        pub policy: String, kind = Type::Choice(&["engine", "uniform"]),
+        /// Who plays: `engine` (games like people's: known openings, a shallow search, mistakes), `uniform` (random
+        /// legal moves to the end of the game), or random moves with a preference: `long` (games that go on),
+        /// `promotion`, `castling`, `en_passant`, `quiet` (no captures).
+        pub policy: String, kind = Type::Choice(&["engine", "uniform", "long", "promotion", "castling", "en_passant", "quiet"]),
         /// How many games to play.
         pub games: u64, kind = Type::Integer { min: 1, max: i64::MAX as i128 },
         /// Where the random numbers begin: an integer of any size; beyond 128 bits, its digits in quotes.
@@ -24,7 +26,8 @@ parameters! {
         /// For `engine`: a move so many centipawns worse than the best is half as likely to be played by a player
         /// rated 1500; 12 unless given.
         pub temperature: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000 })),
-        /// For `engine`: a game still going on after so many plies is adjudicated; 240 unless given.
+        /// Where a game ends that is still going on. For `engine`: it is adjudicated; 240 unless given. For those with a
+        /// preference: it is broken off, its result is `*`; 600 unless given for `long`, none for the others.
         pub max_plies: Option<u32> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 10_000 })),
     }
 }
@@ -38,11 +41,16 @@ pub enum Policy {
     UniformAuthors,
     /// Random legal moves, a stream for each game.
     UniformParallel,
+    /// Random moves with a preference, of at most so many plies.
+    Weighted(Preference, Option<u32>),
 }
 
 impl Config {
     /// The policy with its own parameters.
     pub fn policy(&self) -> Policy {
+        if let Some(preference) = Preference::ALL.into_iter().find(|preference| preference.name() == self.policy) {
+            return Policy::Weighted(preference, self.max_plies.or(preference.usual_limit()));
+        }
         match (self.policy.as_str(), self.generator.as_deref()) {
             ("engine", _) => Policy::Engine(Rules {
                 depth: self.depth.unwrap_or(2),
@@ -55,23 +63,26 @@ impl Config {
     }
 }
 
-/// What is wrong with well-typed parameters: a seed that is none, or parameters of the other policy.
+/// What is wrong with well-typed parameters: a seed that is none, or parameters of another policy.
 pub fn faults(values: &Values) -> Vec<Fault> {
     let config = match Config::read(values) {
         Ok(config) => config,
         Err(fault) => return vec![fault],
     };
-    let given = [
-        ("generator", "uniform", config.generator.is_some()),
-        ("depth", "engine", config.depth.is_some()),
-        ("temperature", "engine", config.temperature.is_some()),
-        ("max_plies", "engine", config.max_plies.is_some()),
+    let (uniform, engine) = (["uniform"], ["engine"]);
+    let limited: Vec<&str> = engine.into_iter().chain(Preference::ALL.map(Preference::name)).collect();
+    let given: [(&str, &[&str], bool); 4] = [
+        ("generator", &uniform, config.generator.is_some()),
+        ("depth", &engine, config.depth.is_some()),
+        ("temperature", &engine, config.temperature.is_some()),
+        ("max_plies", &limited, config.max_plies.is_some()),
     ];
     given
         .into_iter()
-        .filter(|(_, policy, given)| *given && *policy != config.policy)
-        .map(|(name, policy, _)| {
-            Fault::new(name, format!("belongs to `policy: {policy}` and means nothing to `policy: {}`", config.policy))
+        .filter(|(_, policies, given)| *given && !policies.contains(&config.policy.as_str()))
+        .map(|(name, policies, _)| {
+            let (policies, policy) = (policies.join(", "), &config.policy);
+            Fault::new(name, format!("belongs to `policy: {policies}` and means nothing to `policy: {policy}`"))
         })
         .collect()
 }

@@ -97,7 +97,8 @@ impl Play {
             && moves.iter().any(|&m| !m.is_zeroing() && self.times_before(&self.after(m)) >= 2)
     }
 
-    fn after(&self, m: Move) -> Chess {
+    /// The position after `m`, which must be legal.
+    pub fn after(&self, m: Move) -> Chess {
         let mut next = self.position.clone();
         next.play_unchecked(m);
         next

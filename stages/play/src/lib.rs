@@ -1,6 +1,7 @@
 //! Makes chess games: `policy: uniform` plays random legal moves (the authors' generator, move for move, or one that
-//! can use all cores), `policy: engine` plays games that look like people's. It writes PGN and must not know what
-//! becomes of it: no tokens, no labels, no ids but the `Site` it gives each game.
+//! can use all cores), `policy: engine` plays games that look like people's, and the other policies prefer moves of one
+//! kind, such as promotions. It writes PGN and must not know what becomes of it: no tokens, no labels, no ids but the
+//! `Site` it gives each game.
 
 mod config;
 mod ending;
@@ -8,9 +9,12 @@ mod engine;
 mod move_order;
 mod pgn;
 mod random;
+mod random_game;
 mod run;
 mod seed;
+mod tally;
 mod uniform;
+mod weighted;
 
 pub use config::Config;
 pub use run::Play;

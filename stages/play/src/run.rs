@@ -1,18 +1,21 @@
 //! The stage: plays the games in blocks and writes them in order.
 
 use std::io::Write;
-use std::path::Path;
 
 use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
 use rayon::prelude::*;
+use shakmaty::Move;
 
 use crate::config::{self, Config, Policy};
 use crate::ending::Ending;
 use crate::engine::{self, EngineGame, Finish, Openings, Rules};
 use crate::pgn::{self, Headers};
 use crate::random::{GameStream, MersenneTwister};
+use crate::random_game::RandomGame;
 use crate::seed::Seed;
-use crate::uniform::{self, UniformGame};
+use crate::tally::Tally;
+use crate::uniform;
+use crate::weighted::{self, Preference};
 
 /// Games are played side by side in blocks of this many for each core: small enough to show progress and to stop
 /// soon, large enough that the cores seldom wait for the last game of a block.
@@ -38,7 +41,10 @@ impl Stage for Play {
     }
 
     fn outputs(&self) -> Vec<Output> {
-        vec![Output::file("pgn", Format::PGN, "pgn.zst", "The games, numbered from 0 in their Site")]
+        vec![
+            Output::file("pgn", Format::PGN, "pgn.zst", "The games, numbered from 0 in their Site"),
+            Output::file("counts", Format::COUNTS, "json", "What happens in them: captures, castlings, promotions"),
+        ]
     }
 
     fn parameters(&self) -> Vec<ParameterSpec> {
@@ -56,16 +62,21 @@ impl Stage for Play {
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
         let config: Config = context.parameters()?;
-        let output = context.output("pgn")?;
-        let (path, seed) = (output, &config.seed);
-        match config.policy() {
+        let (games, seed) = (config.games, &config.seed);
+        let tally = match config.policy() {
             Policy::Engine(rules) => {
                 let openings = Openings::new()?;
-                write(context, path, config.games, |pool, block| {
+                write(context, games, |pool, block| {
                     side_by_side(context, pool, block, |number| engine_game(&rules, &openings, seed, number))
                 })
             }
-            Policy::UniformParallel => write(context, path, config.games, |pool, block| {
+            Policy::Weighted(preference, max_plies) => write(context, games, |pool, block| {
+                side_by_side(context, pool, block, |number| {
+                    let mut stream = GameStream::new(preference.name(), seed, number);
+                    weighted_game(preference, &weighted::game(preference, max_plies, &mut stream), seed, number)
+                })
+            }),
+            Policy::UniformParallel => write(context, games, |pool, block| {
                 side_by_side(context, pool, block, |number| {
                     let game = uniform::game(&mut GameStream::new("uniform", seed, number));
                     uniform_game(&game, number)
@@ -73,7 +84,7 @@ impl Stage for Play {
             }),
             Policy::UniformAuthors => {
                 let mut random = MersenneTwister::new(seed);
-                write(context, path, config.games, |_, block| {
+                write(context, games, |_, block| {
                     block
                         .map(|number| {
                             context.check_cancelled()?;
@@ -82,17 +93,25 @@ impl Stage for Play {
                         .collect()
                 })
             }
+        }?;
+        for (name, value) in tally.metrics() {
+            context.metric(name, value);
         }
+        let counts = context.output("counts")?;
+        std::fs::write(counts, tally.json(&config.policy)).map_err(|error| Failure::io("write", counts, error))
     }
 }
 
-/// A game as text, and what the metrics count of it.
+/// A game as text, and what is counted of it.
 struct Written {
     text: String,
-    plies: usize,
-    /// `1-0`, `0-1` or `1/2-1/2`.
-    result: &'static str,
-    mated: bool,
+    tally: Tally,
+}
+
+impl Written {
+    fn new(headers: &Headers, moves: &[Move], mated: bool) -> Self {
+        Written { text: pgn::text(headers, moves), tally: Tally::of(moves, headers.result, mated) }
+    }
 }
 
 /// Plays the games of a block on all cores; their order is that of their numbers.
@@ -129,39 +148,38 @@ fn engine_game(rules: &Rules, openings: &Openings, seed: &Seed, number: u64) -> 
             Finish::Adjudication => "Adjudication",
         },
     };
-    Written {
-        text: pgn::text(&headers, &moves),
-        plies: moves.len(),
-        result,
-        mated: finish == Finish::Rule(Ending::Checkmate),
-    }
+    Written::new(&headers, &moves, finish == Finish::Rule(Ending::Checkmate))
 }
 
 /// The site is the id that the authors give their random games, made of the number of the *generated* game.
-fn uniform_game(game: &UniformGame, number: u64) -> Written {
+fn uniform_game(game: &RandomGame, number: u64) -> Written {
+    random_game("cwm random game", "cwm-random", format!("cwm_random_{number:05}"), game)
+}
+
+fn weighted_game(preference: Preference, game: &RandomGame, seed: &Seed, number: u64) -> Written {
+    let (policy, seed) = (preference.name(), seed.as_str());
+    random_game("cwm weighted game", &format!("cwm-{policy}"), format!("cwm_{policy}_{seed}_{number:06}"), game)
+}
+
+fn random_game(event: &'static str, player: &str, site: String, game: &RandomGame) -> Written {
     let headers = Headers {
-        event: "cwm random game",
-        site: format!("cwm_random_{number:05}"),
-        white: ("cwm-random".into(), None),
-        black: ("cwm-random".into(), None),
+        event,
+        site,
+        white: (player.to_owned(), None),
+        black: (player.to_owned(), None),
         result: game.result,
-        termination: "Normal",
+        termination: if game.ending.is_some() { "Normal" } else { "Unterminated" },
     };
-    Written {
-        text: pgn::text(&headers, &game.moves),
-        plies: game.moves.len(),
-        result: game.result,
-        mated: game.ending == Ending::Checkmate,
-    }
+    Written::new(&headers, &game.moves, game.ending == Some(Ending::Checkmate))
 }
 
 /// Has blocks of games played one after the other, writes them, and tells how it goes.
 fn write(
     context: &Context,
-    path: &Path,
     games: u64,
     mut play: impl FnMut(&rayon::ThreadPool, std::ops::Range<u64>) -> Result<Vec<Written>, Failure>,
-) -> Result<(), Failure> {
+) -> Result<Tally, Failure> {
+    let path = context.output("pgn")?;
     let cannot = |error| Failure::io("write", path, error);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(context.cores())
@@ -170,22 +188,31 @@ fn write(
     let file = std::fs::File::create(path).map_err(cannot)?;
     let mut writer = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(cannot)?;
     writer.include_checksum(true).map_err(cannot)?;
-    let (mut plies, mut mates, mut draws) = (0usize, 0u64, 0u64);
+    let mut tally = Tally::default();
     let block = BLOCK * context.cores() as u64;
     for start in (0..games).step_by(block as usize) {
         context.progress(start, Some(games), "games");
         for game in play(&pool, start..games.min(start + block))? {
             writer.write_all(game.text.as_bytes()).map_err(cannot)?;
-            plies += game.plies;
-            mates += u64::from(game.mated);
-            draws += u64::from(game.result == "1/2-1/2");
+            tally.add(&game.tally);
         }
     }
     writer.finish().map_err(cannot)?;
     context.progress(games, Some(games), "games");
-    context.metric("games", games as f64);
-    context.metric("plies_per_game", plies as f64 / games as f64);
-    context.metric("mates", mates as f64 / games as f64);
-    context.metric("draws", draws as f64 / games as f64);
-    Ok(())
+    Ok(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five digits at least, as Python's `%05d`.
+    #[test]
+    fn random_games_are_numbered_beyond_five_digits() {
+        let game = RandomGame { moves: Vec::new(), ending: None, result: "*" };
+        for (number, id) in [(7, "cwm_random_00007"), (99_999, "cwm_random_99999"), (100_000, "cwm_random_100000")] {
+            let text = uniform_game(&game, number).text;
+            assert!(text.contains(&format!("[Site \"{id}\"]")), "{text}");
+        }
+    }
 }

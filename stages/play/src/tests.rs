@@ -1,5 +1,7 @@
 //! The stage as a whole, through its contract.
 
+mod weighted;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -10,6 +12,9 @@ use proptest::prelude::*;
 use shakmaty::{Chess, Position};
 
 use crate::{Play, golden};
+
+/// The policies of random play with a preference.
+const PREFERENCES: [&str; 5] = ["long", "promotion", "castling", "en_passant", "quiet"];
 
 /// A game as an independent reader sees it.
 #[derive(Debug)]
@@ -98,7 +103,8 @@ fn the_authors_games_are_written_with_their_ids_and_results() {
 #[test]
 fn bytes_are_the_same_for_any_number_of_cores_and_again() {
     let folder = tempfile::tempdir().unwrap();
-    for (policy, generator) in [("engine", None), ("uniform", Some("parallel")), ("uniform", Some("authors"))] {
+    let others = [("engine", None), ("uniform", Some("parallel")), ("uniform", Some("authors"))];
+    for (policy, generator) in others.into_iter().chain(PREFERENCES.map(|policy| (policy, None))) {
         let run = |cores| {
             let mut trial = trial(folder.path(), policy, 150, 3).cores(cores);
             if let Some(generator) = generator {
@@ -112,10 +118,35 @@ fn bytes_are_the_same_for_any_number_of_cores_and_again() {
     }
 }
 
+/// Games may change only with a line in CHANGELOG.md: results that rest on them do.
+#[test]
+fn the_first_games_are_those_of_the_first_version() {
+    let folder = tempfile::tempdir().unwrap();
+    for (policy, generator, digest) in [
+        ("engine", None, "5866bef66b726c2d"),
+        ("uniform", Some("authors"), "89060b4f70148fe8"),
+        ("uniform", Some("parallel"), "6619134373d359cb"),
+        ("long", None, "cdf6dc7c311428d2"),
+        ("promotion", None, "c54b5a4efdef1435"),
+        ("castling", None, "d2f84bcb7498f1b8"),
+        ("en_passant", None, "3f91788d0460eaad"),
+        ("quiet", None, "de37dda066ec3633"),
+    ] {
+        let trial = trial(folder.path(), policy, 20, 7);
+        let trial = match generator {
+            Some(generator) => trial.with("generator", Value::Text(generator.into())),
+            None => trial,
+        };
+        let pgn = std::fs::File::open(&trial.run(&Play).unwrap().outputs["pgn"]).unwrap();
+        let text = zstd::decode_all(pgn).unwrap();
+        assert_eq!(&blake3::hash(&text).to_hex()[..16], digest, "{policy} {generator:?}");
+    }
+}
+
 #[test]
 fn a_game_depends_on_its_number_and_not_on_how_many_there_are() {
     let folder = tempfile::tempdir().unwrap();
-    for policy in ["engine", "uniform"] {
+    for policy in ["engine", "uniform"].into_iter().chain(PREFERENCES) {
         let few = read(&trial(folder.path(), policy, 3, 5).run(&Play).unwrap().outputs["pgn"]);
         let more = read(&trial(folder.path(), policy, 6, 5).run(&Play).unwrap().outputs["pgn"]);
         for (a, b) in few.iter().zip(&more) {
@@ -184,16 +215,28 @@ fn parameters_of_the_other_policy_and_seeds_that_are_none_are_refused() {
         "parameter `generator` belongs to `policy: uniform` and means nothing to `policy: engine`",
     );
     check_fault(
+        trial(folder.path(), "quiet", 1, 0).with("generator", Value::Text("parallel".into())),
+        "parameter `generator` belongs to `policy: uniform` and means nothing to `policy: quiet`",
+    );
+    check_fault(
+        trial(folder.path(), "uniform", 1, 0).with("max_plies", Value::Int(9)),
+        "parameter `max_plies` belongs to `policy: engine, long, promotion, castling, en_passant, quiet` and means nothing \
+         to `policy: uniform`",
+    );
+    check_fault(
         trial(folder.path(), "engine", 1, 0).with("seed", Value::Float(0.5)),
         "parameter `seed` must be an integer, or its decimal digits in quotes, not a number",
     );
-    check_fault(trial(folder.path(), "chess", 1, 0), "parameter `policy` must be one of engine, uniform, not `chess`");
+    check_fault(
+        trial(folder.path(), "chess", 1, 0),
+        "parameter `policy` must be one of engine, uniform, long, promotion, castling, en_passant, quiet, not `chess`",
+    );
 }
 
 #[test]
 fn it_stops_when_asked() {
     let folder = tempfile::tempdir().unwrap();
-    for policy in ["engine", "uniform"] {
+    for policy in ["engine", "uniform", "long"] {
         let cancellation = Cancellation::default();
         cancellation.cancel();
         let failure: Failure =
@@ -209,7 +252,7 @@ proptest! {
     #[test]
     fn whatever_the_seed_games_are_legal_and_end_as_their_result_says(
         seed in any::<i128>(),
-        policy in prop_oneof![Just("engine"), Just("uniform")],
+        policy in prop::sample::select(["engine", "uniform"].into_iter().chain(PREFERENCES).collect::<Vec<_>>()),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let games = read(&trial(folder.path(), policy, 4, seed).run(&Play).unwrap().outputs["pgn"]);
@@ -217,8 +260,10 @@ proptest! {
         for game in games {
             if let Some(winner) = game.position.outcome().winner() {
                 prop_assert_eq!(game.tag("Result"), winner.fold_wb("1-0", "0-1"));
-            } else if policy == "uniform" {
-                prop_assert_eq!(game.tag("Result"), "1/2-1/2");
+            } else if policy != "engine" {
+                let broken_off = game.tag("Termination") == "Unterminated";
+                prop_assert_eq!(game.tag("Result"), if broken_off { "*" } else { "1/2-1/2" });
+                prop_assert!(policy == "long" || !broken_off);
             }
         }
     }

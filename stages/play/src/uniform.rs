@@ -1,42 +1,20 @@
 //! Random play: every legal move equally likely, to the end of the game.
 
-use shakmaty::Move;
-
-use crate::ending::{Draws, Ending, Play};
-use crate::move_order;
 use crate::random::Random;
-
-/// A random game.
-pub struct UniformGame {
-    /// Its moves.
-    pub moves: Vec<Move>,
-    /// The rule that ended it.
-    pub ending: Ending,
-    /// `1-0`, `0-1` or `1/2-1/2`.
-    pub result: &'static str,
-}
+use crate::random_game::{self, RandomGame};
 
 /// Plays one game: one draw for each ply, also where there is only one legal move, until mate or the first draw that
-/// can be claimed. There is no limit of plies, and none is needed: fifty moves end every game at last.
-pub fn game(random: &mut impl Random) -> UniformGame {
-    let mut play = Play::new();
-    let mut played = Vec::new();
-    loop {
-        let moves = move_order::legal_moves(play.position());
-        if let Some(ending) = play.ending(&moves, Draws::Claimable) {
-            return UniformGame { moves: played, ending, result: play.result(ending) };
-        }
-        let m = moves[random.below(moves.len() as u32) as usize];
-        played.push(m);
-        play.play(m);
-    }
+/// can be claimed.
+pub fn game(random: &mut impl Random) -> RandomGame {
+    random_game::play(random, None, |_, moves, random| moves[random.below(moves.len() as u32) as usize])
 }
 
 #[cfg(test)]
 mod tests {
-    use shakmaty::Role;
+    use shakmaty::{Move, Role};
 
     use super::*;
+    use crate::ending::Ending;
     use crate::golden;
     use crate::random::MersenneTwister;
     use crate::seed::Seed;
@@ -67,11 +45,12 @@ mod tests {
             assert_eq!(tokens, expected.tokens, "{}", expected.id);
             assert_eq!(played.result, expected.result, "{}", expected.id);
             let termination = match played.ending {
-                Ending::Checkmate => "CHECKMATE",
-                Ending::InsufficientMaterial => "INSUFFICIENT_MATERIAL",
-                Ending::Stalemate => "STALEMATE",
-                Ending::FiftyMoves => "FIFTY_MOVES",
-                Ending::Threefold => "THREEFOLD_REPETITION",
+                Some(Ending::Checkmate) => "CHECKMATE",
+                Some(Ending::InsufficientMaterial) => "INSUFFICIENT_MATERIAL",
+                Some(Ending::Stalemate) => "STALEMATE",
+                Some(Ending::FiftyMoves) => "FIFTY_MOVES",
+                Some(Ending::Threefold) => "THREEFOLD_REPETITION",
+                None => "none",
             };
             assert_eq!(termination, expected.termination, "{}", expected.id);
         }
