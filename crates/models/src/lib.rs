@@ -28,6 +28,7 @@ mod parity;
 mod pass;
 pub mod scoring;
 pub mod size;
+pub mod streaming;
 #[cfg(test)]
 mod testing;
 pub mod tokens;
@@ -37,4 +38,5 @@ pub use error::ModelError;
 pub use network::{Model, Network};
 pub use pass::{Observation, Pass, Placed};
 pub use size::Size;
+pub use streaming::{Memory, Stepwise};
 pub use tokens::Tokens;

@@ -7,13 +7,23 @@ use burn::tensor::Tensor;
 use crate::families;
 use crate::heads::LOGITS;
 use crate::parameters::{Declarations, Layout, Weights};
-use crate::{Architecture, ModelError, Pass, Tokens};
+use crate::{Architecture, ModelError, Pass, Stepwise, Tokens};
 
 /// What a family computes. It holds slots, not values: the same model serves training and testing, on any device.
 pub trait Model: Send + Sync {
     /// Tokens [batch, time] to logits [batch * time, 1878], game by game, cut as [`crate::heads`] says. Logits at padded
     /// steps are finite and mean nothing; a later token never changes an earlier step.
     fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2>;
+
+    /// The same model reading token after token; `None` if it has no memory of constant size.
+    fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+        None
+    }
+
+    /// The same in f64.
+    fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+        None
+    }
 }
 
 /// A built model: its architecture, its parameters' layout and its computation.
@@ -55,6 +65,16 @@ impl Network {
     /// Fresh weights; equal seeds give equal bits.
     pub fn initial_weights(&self, seed: u64) -> Weights {
         Weights::initial(self.layout.clone(), seed)
+    }
+
+    /// The model reading token after token; `None` if it must see all tokens at once.
+    pub fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+        self.model.stepwise()
+    }
+
+    /// The same in f64: the truth that the other forms are held to.
+    pub fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+        self.model.stepwise_exact()
     }
 
     /// Logits [batch, time, 1878].

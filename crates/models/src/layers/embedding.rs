@@ -2,7 +2,8 @@
 
 use burn::tensor::Tensor;
 
-use crate::parameters::{Declaration, Init, Scope, Slot};
+use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
+use crate::streaming::Real;
 use crate::{Pass, Tokens};
 
 /// A table [vocabulary, width], declared as `weight`.
@@ -15,6 +16,13 @@ impl Embedding {
     /// Declares the table. The row `padding`, if given, never receives a gradient.
     pub fn declare(scope: &mut Scope<'_>, vocabulary: usize, width: usize, init: Init, padding: Option<usize>) -> Self {
         Embedding { weight: scope.declare("weight", Declaration::embedding([vocabulary, width], init, padding)) }
+    }
+
+    /// The row of one token, [width].
+    pub fn step<F: Real>(&self, weights: &Weights, token: u32) -> Vec<F> {
+        let [_, width] = self.weight.shape;
+        let start = token as usize * width;
+        weights.get(self.weight.index)[start..start + width].iter().map(|&value| F::of(value)).collect()
     }
 
     /// Rows of the tokens: [batch * time, width].

@@ -1,9 +1,12 @@
 //! Affine maps.
 
+use std::ops::Range;
+
 use burn::tensor::Tensor;
 
 use crate::Pass;
-use crate::parameters::{Declaration, Init, Scope, Slot};
+use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
+use crate::streaming::Real;
 
 /// y = W x + b with `weight` [out, in] and, if any, `bias` [out].
 ///
@@ -32,6 +35,30 @@ impl Linear {
             weight: scope.declare("weight", Declaration::new([outputs, inputs], weight)),
             bias: bias.map(|init| scope.declare("bias", Declaration::new([outputs], init))),
         }
+    }
+
+    /// One row [in] to [out].
+    pub fn step<F: Real>(&self, weights: &Weights, x: &[F]) -> Vec<F> {
+        let mut y: Vec<F> = weights.get(self.weight.index).chunks_exact(x.len()).map(|w| F::dot(w, x)).collect();
+        if let Some(bias) = self.bias {
+            for (y, &bias) in y.iter_mut().zip(weights.get(bias.index)) {
+                *y += F::of(bias);
+            }
+        }
+        y
+    }
+
+    /// [rows, in] to these outputs alone, [rows, outputs.len()], of a layer without bias.
+    ///
+    /// Outputs that go different ways are better computed apart: a part of a weight is small, and so is its gradient;
+    /// the gradient of a part of all rows would be as large as all of them.
+    ///
+    /// # Panics
+    /// The layer has a bias, or fewer outputs: a mistake in a family.
+    pub fn forward_outputs(&self, pass: &Pass, x: Tensor<2>, outputs: Range<usize>) -> Tensor<2> {
+        assert!(self.bias.is_none(), "parts of layers without bias only");
+        let [_, inputs] = self.weight.shape;
+        x.matmul(pass.parameter(self.weight).slice([outputs, 0..inputs]).transpose())
     }
 
     /// [rows, in] to [rows, out].

@@ -2,7 +2,8 @@
 
 use burn::tensor::Tensor;
 
-use crate::parameters::{Declaration, Init, Scope, Slot};
+use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
+use crate::streaming::{self, Real};
 use crate::{Pass, ops};
 
 /// Root-mean-square normalisation over the width, with a learnt `weight` [width] that begins at 1.
@@ -16,6 +17,11 @@ impl RmsNorm {
     /// Declares the weight.
     pub fn declare(scope: &mut Scope<'_>, width: usize, epsilon: f32) -> Self {
         RmsNorm { weight: scope.declare("weight", Declaration::new([width], Init::Constant(1.0))), epsilon }
+    }
+
+    /// One row [width] to the same.
+    pub fn step<F: Real>(&self, weights: &Weights, x: &[F]) -> Vec<F> {
+        streaming::rms_norm(x, weights.get(self.weight.index), self.epsilon)
     }
 
     /// [rows, width] to the same.

@@ -9,7 +9,9 @@ mod cross_entropy;
 mod dropout;
 pub(crate) mod exp;
 pub(crate) mod kernel;
+pub(crate) mod matrix;
 mod rms_norm;
+pub(crate) mod state_space;
 mod swiglu;
 
 pub use cross_entropy::{Targets, cross_entropy};

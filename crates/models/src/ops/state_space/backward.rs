@@ -1,0 +1,317 @@
+//! The gradients, chunk by chunk from the last.
+
+use std::ops::Range;
+
+use super::forward::scale;
+use super::{Group, Rates, Shape, add_scaled, weights_for};
+use crate::ops::dot;
+use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
+
+/// Gradients of a group's inputs, in their shapes, without gaps between rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Gradients {
+    /// Of the queries.
+    pub q: Vec<f32>,
+    /// Of the keys.
+    pub k: Vec<f32>,
+    /// Of the values.
+    pub v: Vec<f32>,
+    /// Of the log decays.
+    pub decay: Vec<f32>,
+    /// Of the weights for themselves.
+    pub own: Vec<f32>,
+    /// Of the weights for later steps.
+    pub later: Vec<f32>,
+    /// Of the share that goes straight through.
+    pub skip: Vec<f32>,
+}
+
+impl Gradients {
+    fn zeros(shape: &Shape) -> Self {
+        let (rows, rates) = (shape.steps * shape.ranks, shape.steps * shape.heads);
+        Gradients {
+            q: vec![0.0; rows * shape.state],
+            k: vec![0.0; rows * shape.state],
+            v: vec![0.0; rows * shape.values()],
+            decay: vec![0.0; rates],
+            own: vec![0.0; rates],
+            later: vec![0.0; rates],
+            skip: vec![0.0; shape.heads],
+        }
+    }
+}
+
+/// Gradients of one head's rates over one chunk.
+struct RateGradients {
+    /// Of the sums of log decays.
+    sums: Vec<f64>,
+    own: Vec<f32>,
+    later: Vec<f32>,
+}
+
+impl RateGradients {
+    fn zeros(steps: usize) -> Self {
+        RateGradients { sums: vec![0.0; steps], own: vec![0.0; steps], later: vec![0.0; steps] }
+    }
+}
+
+/// Room for a chunk's triangles and rows.
+struct Room {
+    scores: Vec<f32>,
+    weighed: Vec<f32>,
+    /// Gradients of the weighed scores of one head.
+    for_weighed: Vec<f32>,
+    /// Gradients of the scores, of all heads.
+    for_scores: Vec<f32>,
+    /// Rows as wide as all heads' values.
+    scaled: Vec<f32>,
+    read: Vec<f32>,
+    /// Gradients of the rates, head by head.
+    for_rates: Vec<RateGradients>,
+}
+
+impl Group<'_> {
+    /// Gradients of all inputs, from those of the outputs and the states that [`Group::forward`] kept.
+    pub fn backward(&self, kept: &[f32], gradient: Matrix<'_>) -> Gradients {
+        let shape = self.shape;
+        let longest = shape.chunk.min(shape.steps) * shape.ranks;
+        let triangle = || vec![0.0; longest * longest];
+        let values = || vec![0.0; longest * shape.values()];
+        let mut room = Room {
+            scores: triangle(),
+            weighed: triangle(),
+            for_weighed: triangle(),
+            for_scores: triangle(),
+            scaled: values(),
+            read: values(),
+            for_rates: Vec::new(),
+        };
+        let mut into = Gradients::zeros(&shape);
+        let mut for_state = vec![0.0; shape.states()];
+        for chunk in shape.chunks().rev() {
+            let rates: Vec<Rates> = (0..shape.heads).map(|head| self.rates(&chunk, head)).collect();
+            room.for_rates = rates.iter().map(|_| RateGradients::zeros(chunk.len())).collect();
+            // The state before chunk c is the one kept after chunk c - 1.
+            let before =
+                (chunk.start / shape.chunk).checked_sub(1).map(|c| &kept[c * shape.states()..][..shape.states()]);
+            if chunk.end < shape.steps {
+                self.through_written(&chunk, &rates, before, &for_state, &mut room, &mut into);
+            }
+            if let Some(before) = before {
+                self.through_read(&chunk, &rates, before, gradient, &mut for_state, &mut room, &mut into);
+            }
+            self.within(&chunk, &rates, gradient, &mut room, &mut into);
+            self.gather(&chunk, &room.for_rates, &mut into);
+        }
+        into
+    }
+
+    /// The part that goes through the state after the chunk: what the chunk wrote, and what it left of the state before.
+    fn through_written(
+        &self,
+        chunk: &Range<usize>,
+        rates: &[Rates],
+        before: Option<&[f32]>,
+        for_state: &[f32],
+        room: &mut Room,
+        into: &mut Gradients,
+    ) {
+        let (shape, width) = (self.shape, self.shape.values());
+        let rows = shape.rows(chunk);
+        let (k, v) = (self.k.rows(rows.clone()), self.v.rows(rows.clone()));
+        let for_state = Matrix::new(for_state, shape.state, width, width);
+        let for_v = &mut into.v[rows.start * width..rows.end * width];
+        multiply(MatrixMut::new(for_v, rows.len(), width, width), k, for_state);
+        for (head, (rates, for_rates)) in rates.iter().zip(&mut room.for_rates).enumerate() {
+            let (of, until, whole) = (shape.of_head(head), rates.until_end(), rates.whole());
+            let mut for_last = 0.0;
+            for row in 0..rows.len() {
+                let step = row / shape.ranks;
+                let (for_v, v) = (&mut for_v[row * width..][of.clone()], &v.row(row)[of.clone()]);
+                let slope = until[step] * dot(for_v, v);
+                let weight = until[step] * rates.later[step];
+                let through = f64::from(slope * rates.later[step]);
+                for_rates.later[step] += slope;
+                for_rates.sums[step] -= through;
+                for_last += through;
+                scale(for_v, weight);
+                let scaled = &mut room.scaled[row * width..][of.clone()];
+                scaled.copy_from_slice(v);
+                scale(scaled, weight);
+            }
+            if let Some(before) = before {
+                let kept =
+                    (0..shape.state).map(|n| dot(&for_state.row(n)[of.clone()], &before[n * width..][of.clone()]));
+                for_last += f64::from(whole) * kept.map(f64::from).sum::<f64>();
+            }
+            *for_rates.sums.last_mut().expect("a chunk has steps") += for_last;
+        }
+        let for_k = &mut into.k[rows.start * shape.state..rows.end * shape.state];
+        let scaled = Matrix::new(&room.scaled, rows.len(), width, width);
+        multiply(MatrixMut::new(for_k, rows.len(), shape.state, shape.state), scaled, for_state.transposed());
+    }
+
+    /// The part that goes through the state before the chunk, which its queries read; `for_state` becomes the gradient
+    /// of that state.
+    fn through_read(
+        &self,
+        chunk: &Range<usize>,
+        rates: &[Rates],
+        before: &[f32],
+        gradient: Matrix<'_>,
+        for_state: &mut [f32],
+        room: &mut Room,
+        into: &mut Gradients,
+    ) {
+        let (shape, width) = (self.shape, self.shape.values());
+        let rows = shape.rows(chunk);
+        let (q, gradient) = (self.q.rows(rows.clone()), gradient.rows(rows.clone()));
+        let before = Matrix::new(before, shape.state, width, width);
+        multiply(MatrixMut::new(&mut room.read, rows.len(), width, width), q, before);
+        for (head, (rates, for_rates)) in rates.iter().zip(&mut room.for_rates).enumerate() {
+            let (of, since) = (shape.of_head(head), rates.since_start());
+            for row in 0..rows.len() {
+                let step = row / shape.ranks;
+                let scaled = &mut room.scaled[row * width..][of.clone()];
+                scaled.copy_from_slice(&gradient.row(row)[of.clone()]);
+                scale(scaled, since[step]);
+                for_rates.sums[step] += f64::from(dot(scaled, &room.read[row * width..][of.clone()]));
+            }
+            for state in for_state.chunks_exact_mut(width) {
+                scale(&mut state[of.clone()], rates.whole());
+            }
+        }
+        let scaled = Matrix::new(&room.scaled, rows.len(), width, width);
+        let for_q = &mut into.q[rows.start * shape.state..rows.end * shape.state];
+        multiply(MatrixMut::new(for_q, rows.len(), shape.state, shape.state), scaled, before.transposed());
+        add_product(MatrixMut::new(for_state, shape.state, width, width), q.transposed(), scaled);
+    }
+
+    /// The part between steps of the chunk.
+    fn within(
+        &self,
+        chunk: &Range<usize>,
+        rates: &[Rates],
+        gradient: Matrix<'_>,
+        room: &mut Room,
+        into: &mut Gradients,
+    ) {
+        let (shape, width) = (self.shape, self.shape.values());
+        let rows = shape.rows(chunk);
+        let (q, k, v) = (self.q.rows(rows.clone()), self.k.rows(rows.clone()), self.v.rows(rows.clone()));
+        let gradient = gradient.rows(rows.clone());
+        let size = rows.len();
+        self.scores(q, k, chunk.len(), &mut room.scores);
+        room.for_scores[..size * size].fill(0.0);
+        for (head, rates) in rates.iter().enumerate() {
+            let of = shape.of_head(head);
+            let (v, gradient) = (v.columns(of.clone()), gradient.columns(of.clone()));
+            let mut for_weighed = MatrixMut::new(&mut room.for_weighed, size, size, size);
+            for band in shape.bands(chunk.len()) {
+                let into = for_weighed.reborrow().rows(band.clone()).columns(0..band.end);
+                multiply(into, gradient.rows(band.clone()), v.rows(0..band.end).transposed());
+            }
+            through_weights(rates, shape.ranks, size, room, head);
+            let weighed = Matrix::new(&room.weighed, size, size, size);
+            let for_v = &mut into.v[rows.start * width..rows.end * width];
+            let mut for_v = MatrixMut::new(for_v, size, width, width).columns(of);
+            for band in shape.bands(chunk.len()) {
+                let weighed = weighed.rows(band.clone()).columns(0..band.end).transposed();
+                add_product(for_v.reborrow().rows(0..band.end), weighed, gradient.rows(band));
+            }
+            for row in 0..size {
+                add_scaled(for_v.row(row), self.skip[head], gradient.row(row));
+                into.skip[head] += dot(gradient.row(row), v.row(row));
+            }
+        }
+        let for_scores = Matrix::new(&room.for_scores, size, size, size);
+        let of = rows.start * shape.state..rows.end * shape.state;
+        let mut for_q = MatrixMut::new(&mut into.q[of.clone()], size, shape.state, shape.state);
+        let mut for_k = MatrixMut::new(&mut into.k[of], size, shape.state, shape.state);
+        for band in shape.bands(chunk.len()) {
+            let for_scores = for_scores.rows(band.clone()).columns(0..band.end);
+            add_product(for_q.reborrow().rows(band.clone()), for_scores, k.rows(0..band.end));
+            add_product(for_k.reborrow().rows(0..band.end), for_scores.transposed(), q.rows(band));
+        }
+    }
+
+    /// Gradients of a chunk's rates to their places; that of a log decay is the sum over all sums that hold it.
+    fn gather(&self, chunk: &Range<usize>, for_rates: &[RateGradients], into: &mut Gradients) {
+        let heads = self.shape.heads;
+        for (head, for_rates) in for_rates.iter().enumerate() {
+            let mut sum = 0.0;
+            for (at, step) in chunk.clone().enumerate().rev() {
+                sum += for_rates.sums[at];
+                into.decay[step * heads + head] = sum as f32;
+                into.own[step * heads + head] = for_rates.own[at];
+                into.later[step * heads + head] = for_rates.later[at];
+            }
+        }
+    }
+}
+
+/// From the gradient of the weighed scores of `head`: adds those of scores and rates, and fills the weighed scores.
+fn through_weights(rates: &Rates, ranks: usize, rows: usize, room: &mut Room, head: usize) {
+    let into = &mut room.for_rates[head];
+    let mut decays = vec![0.0; rows / ranks];
+    let mut weights = vec![0.0; rows];
+    let mut slopes = vec![0.0; rows];
+    for row in 0..rows {
+        let step = row / ranks;
+        let until = (step + 1) * ranks;
+        if row % ranks == 0 {
+            weights_for(rates, step, ranks, &mut decays, &mut weights);
+            slopes[..until].fill(0.0);
+        }
+        let of = row * rows..row * rows + until;
+        let (weighed, above) = room.weighed[row * rows..(row + 1) * rows].split_at_mut(until);
+        above.fill(0.0);
+        let from = Row { scores: &room.scores[of.clone()], gradient: &room.for_weighed[of.clone()], weights: &weights };
+        through_row(from, weighed, &mut room.for_scores[of], &mut slopes);
+        if row % ranks == ranks - 1 {
+            if ranks > 1 {
+                for at in 0..=step {
+                    slopes[at] = slopes[at * ranks..(at + 1) * ranks].iter().sum();
+                }
+            }
+            into.own[step] += slopes[step];
+            let earlier = &mut slopes[..step];
+            through_decays(&decays, &rates.later, earlier, &mut into.later);
+            let (earlier_sums, own_sum) = into.sums.split_at_mut(step);
+            let mut total = 0.0;
+            for (sum, &slope) in earlier_sums.iter_mut().zip(&*earlier) {
+                *sum -= f64::from(slope);
+                total += f64::from(slope);
+            }
+            own_sum[0] += total;
+        }
+    }
+}
+
+/// One query with all keys up to its own step's.
+struct Row<'a> {
+    scores: &'a [f32],
+    gradient: &'a [f32],
+    weights: &'a [f32],
+}
+
+#[macerator::with_simd]
+fn through_row<'a, S: macerator::Simd>(row: Row<'a>, weighed: &mut [f32], for_scores: &mut [f32], slopes: &mut [f32]) {
+    let inputs = row.scores.iter().zip(row.gradient).zip(row.weights);
+    let outputs = weighed.iter_mut().zip(for_scores).zip(slopes);
+    for (((score, gradient), weight), ((weighed, for_score), slope)) in inputs.zip(outputs) {
+        *weighed = score * weight;
+        *for_score += gradient * weight;
+        *slope += gradient * score;
+    }
+}
+
+/// From slopes of weights: adds those of `later`, and leaves those of the logarithms of the decays.
+#[macerator::with_simd]
+fn through_decays<S: macerator::Simd>(decays: &[f32], later: &[f32], slopes: &mut [f32], for_later: &mut [f32]) {
+    for ((slope, decay), (later, for_later)) in slopes.iter_mut().zip(decays).zip(later.iter().zip(for_later)) {
+        let through = *slope * decay;
+        *for_later += through;
+        *slope = through * later;
+    }
+}

@@ -1,0 +1,215 @@
+//! The chunked form against the recurrence in f64, outputs and gradients.
+
+use proptest::prelude::*;
+
+use super::steps::{forget, read, write};
+use super::*;
+use crate::ops::matrix::MatrixMut;
+use crate::parameters::{Draw, Init};
+
+/// Inputs of a group, and a direction to pull its outputs in.
+struct Case {
+    shape: Shape,
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    decay: Vec<f32>,
+    own: Vec<f32>,
+    later: Vec<f32>,
+    skip: Vec<f32>,
+    pull: Vec<f32>,
+}
+
+impl Case {
+    /// Random inputs; the log decays are those that `decay` gives for a random number in [0, 1).
+    fn new(shape: Shape, seed: u64, decay: impl Fn(f64) -> f64) -> Self {
+        let mut draw = Draw::seeded(seed);
+        let mut normal = |len: usize, deviation: f64| {
+            let mut values = vec![0.0; len];
+            Init::Normal(deviation).fill(&mut values, &mut draw);
+            values
+        };
+        let (rows, rates) = (shape.steps * shape.ranks, shape.steps * shape.heads);
+        let scale = (shape.state as f64).powf(-0.5);
+        let (q, k) = (normal(rows * shape.state, scale), normal(rows * shape.state, 1.0));
+        let (v, pull) = (normal(rows * shape.values(), 1.0), normal(rows * shape.values(), 1.0));
+        let (own, later, skip) = (normal(rates, 0.5), normal(rates, 0.5), normal(shape.heads, 1.0));
+        let decay = (0..rates).map(|_| decay(draw.uniform(0.0, 1.0)) as f32).collect();
+        Case { shape, q, k, v, decay, own, later, skip, pull }
+    }
+
+    fn group(&self) -> Group<'_> {
+        let Shape { steps, ranks, state, .. } = self.shape;
+        let rows = steps * ranks;
+        Group {
+            shape: self.shape,
+            q: Matrix::new(&self.q, rows, state, state),
+            k: Matrix::new(&self.k, rows, state, state),
+            v: Matrix::new(&self.v, rows, self.shape.values(), self.shape.values()),
+            decay: &self.decay,
+            own: &self.own,
+            later: &self.later,
+            skip: &self.skip,
+        }
+    }
+
+    fn chunked(&self) -> (Vec<f32>, Gradients) {
+        let (rows, width) = (self.shape.steps * self.shape.ranks, self.shape.values());
+        let (mut out, mut kept) = (vec![f32::NAN; rows * width], Vec::new());
+        self.group().forward(MatrixMut::new(&mut out, rows, width, width), Some(&mut kept));
+        (out, self.group().backward(&kept, Matrix::new(&self.pull, rows, width, width)))
+    }
+
+    /// Outputs and gradients by the recurrence, step by step forwards and backwards.
+    fn exact(&self) -> (Vec<f64>, [Vec<f64>; 7]) {
+        let Shape { steps, ranks, heads, state, width, .. } = self.shape;
+        let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
+        let (q, k, v, pull) = (wide(&self.q), wide(&self.k), wide(&self.v), wide(&self.pull));
+        let mut out = vec![0.0; v.len()];
+        let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
+        let mut for_rates = [0; 3].map(|_| vec![0.0; steps * heads]);
+        let mut for_skip = vec![0.0; heads];
+        for head in 0..heads {
+            let at = |row: usize| (row * heads + head) * width..(row * heads + head + 1) * width;
+            let key = |row: usize| row * state..(row + 1) * state;
+            let rate = |values: &[f32], t: usize| f64::from(values[t * heads + head]);
+            // What a step writes, unweighed.
+            let written = |t: usize| {
+                let mut written = vec![0.0; state * width];
+                for row in t * ranks..(t + 1) * ranks {
+                    write(&mut written, 1.0, &k[key(row)], &v[at(row)]);
+                }
+                written
+            };
+            let mut carried = vec![vec![0.0; state * width]];
+            let mut seen = Vec::new();
+            for t in 0..steps {
+                let mut before = carried[t].clone();
+                forget(&mut before, rate(&self.decay, t).exp());
+                let writes = written(t);
+                let with = |weight: f64| before.iter().zip(&writes).map(|(b, w)| b + weight * w).collect::<Vec<f64>>();
+                seen.push(with(rate(&self.own, t)));
+                carried.push(with(rate(&self.later, t)));
+                for row in t * ranks..(t + 1) * ranks {
+                    let read = read(&seen[t], &q[key(row)], width);
+                    for ((out, read), v) in out[at(row)].iter_mut().zip(read).zip(&v[at(row)]) {
+                        *out = read + f64::from(self.skip[head]) * v;
+                    }
+                }
+            }
+            let mut for_carried = vec![0.0; state * width];
+            for t in (0..steps).rev() {
+                let mut for_seen = vec![0.0; state * width];
+                for row in t * ranks..(t + 1) * ranks {
+                    write(&mut for_seen, 1.0, &q[key(row)], &pull[at(row)]);
+                    for (n, for_q) in for_q[key(row)].iter_mut().enumerate() {
+                        *for_q += inner(&seen[t][n * width..(n + 1) * width], &pull[at(row)]);
+                    }
+                    for (for_v, pull) in for_v[at(row)].iter_mut().zip(&pull[at(row)]) {
+                        *for_v += f64::from(self.skip[head]) * pull;
+                    }
+                    for_skip[head] += inner(&pull[at(row)], &v[at(row)]);
+                }
+                let (own, later) = (rate(&self.own, t), rate(&self.later, t));
+                let writes = written(t);
+                for_rates[1][t * heads + head] = inner(&for_seen, &writes);
+                for_rates[2][t * heads + head] = inner(&for_carried, &writes);
+                let both = |a: f64, b: f64| {
+                    for_seen.iter().zip(&for_carried).map(|(s, c)| a * s + b * c).collect::<Vec<f64>>()
+                };
+                let for_written = both(own, later);
+                for row in t * ranks..(t + 1) * ranks {
+                    for (n, for_k) in for_k[key(row)].iter_mut().enumerate() {
+                        let of = &for_written[n * width..(n + 1) * width];
+                        *for_k += inner(of, &v[at(row)]);
+                        for (for_v, of) in for_v[at(row)].iter_mut().zip(of) {
+                            *for_v += k[row * state + n] * of;
+                        }
+                    }
+                }
+                let factor = rate(&self.decay, t).exp();
+                let mut before = both(factor, factor);
+                for_rates[0][t * heads + head] = inner(&before, &carried[t]);
+                std::mem::swap(&mut for_carried, &mut before);
+            }
+        }
+        let [decay, own, later] = for_rates;
+        (out, [for_q, for_k, for_v, decay, own, later, for_skip])
+    }
+
+    /// Largest difference of outputs and of each kind of gradient, relative to the largest of its kind.
+    fn apart(&self) -> f64 {
+        let (out, gradients) = self.chunked();
+        let (exact_out, exact) = self.exact();
+        let Gradients { q, k, v, decay, own, later, skip } = gradients;
+        let found = [q, k, v, decay, own, later, skip];
+        found.iter().zip(&exact).map(|(found, exact)| apart(found, exact)).fold(apart(&out, &exact_out), f64::max)
+    }
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn apart(found: &[f32], exact: &[f64]) -> f64 {
+    assert_eq!(found.len(), exact.len());
+    let largest = exact.iter().fold(1.0f64, |largest, value| largest.max(value.abs()));
+    let apart = |(found, exact): (&f32, &f64)| {
+        let difference = (f64::from(*found) - exact).abs() / largest;
+        if difference.is_nan() { f64::INFINITY } else { difference }
+    };
+    found.iter().zip(exact).map(apart).fold(0.0, f64::max)
+}
+
+fn mild(random: f64) -> f64 {
+    -0.3 * random * random
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn chunks_equal_steps_for_any_shape(
+        (steps, ranks, heads) in (1usize..70, 1usize..5, 1usize..4),
+        (state, width, chunk) in (1usize..20, 1usize..20, 1usize..40),
+        seed in 0u64..1000,
+    ) {
+        let case = Case::new(Shape { steps, ranks, heads, state, width, chunk }, seed, mild);
+        prop_assert!(case.apart() < 3e-6, "{}", case.apart());
+    }
+}
+
+#[test]
+fn long_sequences_stay_equal_across_the_edges_of_chunks() {
+    for (steps, ranks) in
+        [63, 64, 65, 127, 128, 129, 255, 256, 257, 513, 640].into_iter().flat_map(|t| [(t, 1), (t, 4)])
+    {
+        let shape = Shape { steps, ranks, heads: 2, state: 8, width: 4, chunk: Shape::usual_chunk(ranks) };
+        // Decays near 1, so that a state holds hundreds of steps.
+        let case = Case::new(shape, 3, |random| -0.01 * random);
+        assert!(case.apart() < 5e-6, "{steps} steps of {ranks}: {}", case.apart());
+    }
+}
+
+#[test]
+fn steep_decays_lose_nothing_to_the_length_of_a_sum() {
+    for steep in [16.0, 40.0] {
+        let shape = Shape { steps: 300, ranks: 1, heads: 2, state: 8, width: 4, chunk: 128 };
+        // Most steps forget all; some forget nothing, at sums of log decays in the thousands.
+        let case = Case::new(shape, 5, |random| if random < 0.3 { -1e-3 * random } else { -steep });
+        assert!(case.apart() < 3e-6, "decay {steep}: {}", case.apart());
+        let group = case.group();
+        let rates = group.rates(&(0..128), 0);
+        let (mut decays, mut weights) = (vec![0.0; 128], vec![0.0; 128]);
+        for step in 0..128 {
+            weights_for(&rates, step, 1, &mut decays, &mut weights);
+            for earlier in 0..step {
+                let log: f64 = (earlier + 1..=step).map(|t| f64::from(case.decay[t * 2])).sum();
+                assert!((f64::from(decays[earlier]) - log.exp()).abs() < 1e-6, "{earlier} to {step}");
+            }
+        }
+        let (_, gradients) = case.chunked();
+        let Gradients { q, k, v, decay, own, later, skip } = gradients;
+        assert!([q, k, v, decay, own, later, skip].concat().iter().all(|value| value.is_finite()));
+    }
+}

@@ -1,0 +1,78 @@
+//! What holds for every family that reads token after token: it says what the form that trains says.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::families::FAMILIES;
+use crate::heads::LOGITS;
+use crate::parameters::Weights;
+use crate::testing::values;
+use crate::{Architecture, Network, Pass, Placed, Tokens, device};
+
+const VOCABULARY: usize = 40;
+
+fn networks() -> impl Iterator<Item = Network> {
+    let built = FAMILIES.iter().map(|family| {
+        Network::build(Architecture {
+            family: family.name.to_owned(),
+            size: "d64/l2".parse().unwrap(),
+            vocabulary: VOCABULARY,
+            dropout: 0.0,
+            options: BTreeMap::new(),
+        })
+        .unwrap()
+    });
+    built.filter(|network| network.stepwise().is_some())
+}
+
+fn at_once(network: &Network, weights: &Weights, game: &[u16]) -> Vec<f32> {
+    let placed = Placed::new(weights, &device::cpu());
+    values(&network.flat_logits(&Pass::evaluation(&placed), &Tokens::padded([game], VOCABULARY as u32 - 1)))
+}
+
+/// Largest difference from the same game read token after token in f64, and in f32.
+fn apart(network: &Network, weights: &Weights, game: &[u16]) -> (f64, f64) {
+    let (exact, usual) = (network.stepwise_exact().unwrap(), network.stepwise().unwrap());
+    let (mut exact_memory, mut usual_memory) = (exact.start(weights), usual.start(weights));
+    let sizes: Vec<usize> = usual_memory.0.iter().map(Vec::len).collect();
+    let mut worst = (0.0f64, 0.0f64);
+    for (logits, &token) in at_once(network, weights, game).chunks_exact(LOGITS).zip(game) {
+        let truth = exact.step(weights, &mut exact_memory, token.into());
+        let read = usual.step(weights, &mut usual_memory, token.into());
+        for ((&truth, &logit), &read) in truth.iter().zip(logits).zip(&read) {
+            worst.0 = worst.0.max((f64::from(logit) - truth).abs());
+            worst.1 = worst.1.max((f64::from(read) - truth).abs());
+        }
+        assert!(usual_memory.0.iter().map(Vec::len).eq(sizes.iter().copied()), "the memory grows");
+    }
+    worst
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn token_after_token_gives_what_all_at_once_gives(
+        game in prop::collection::vec(0u16..39, 1..160),
+        seed in 0u64..100,
+    ) {
+        for network in networks() {
+            let (all, one) = apart(&network, &network.initial_weights(seed), &game);
+            prop_assert!(all < 3e-5 && one < 3e-5, "{}: {} {}", network.architecture().family, all, one);
+        }
+    }
+}
+
+#[test]
+fn long_games_stay_equal_across_the_edges_of_chunks() {
+    for network in networks() {
+        let weights = network.initial_weights(7);
+        for steps in [63, 64, 65, 127, 128, 129, 255, 256, 257, 513, 640u16] {
+            let game: Vec<u16> = (0..steps).map(|t| (t * 7 + t / 5) % 39).collect();
+            let (all, one) = apart(&network, &weights, &game);
+            let family = &network.architecture().family;
+            assert!(all < 5e-5 && one < 5e-5, "{family}, {steps} steps: {all} {one}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Models that read one token after another with a memory of constant size.
+//!
+//! This is the recurrence of a family as it is defined, on the processor and without Burn: what follows a game move by
+//! move uses it in f32, and the tests hold the form that trains against it in f64.
+
+#[cfg(test)]
+mod laws;
+mod real;
+
+pub use real::Real;
+
+use crate::parameters::Weights;
+
+/// What a model remembers of the tokens it has read: arrays whose number and sizes never change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory<F>(pub Vec<Vec<F>>);
+
+/// A model that reads one token after another, in the precision `F`.
+pub trait Stepwise<F: Real>: Send + Sync {
+    /// The memory before the first token.
+    fn start(&self, weights: &Weights) -> Memory<F>;
+
+    /// Reads a token; returns the logits after it, [1878].
+    ///
+    /// # Panics
+    /// The token is not in the table, or weights or memory are another model's: callers check tokens against the
+    /// vocabulary.
+    fn step(&self, weights: &Weights, memory: &mut Memory<F>, token: u32) -> Vec<F>;
+}
+
+/// w ⊙ x / sqrt(mean(x²) + ε).
+pub(crate) fn rms_norm<F: Real>(x: &[F], weight: &[f32], epsilon: f32) -> Vec<F> {
+    let square_sum = x.iter().fold(F::zero(), |sum, &x| sum + x * x);
+    let inverse = (square_sum / F::of(x.len() as f32) + F::of(epsilon)).sqrt().recip();
+    x.iter().zip(weight).map(|(&x, &w)| x * inverse * F::of(w)).collect()
+}
+
+/// a + b, element by element.
+pub(crate) fn sum<F: Real>(a: &[F], b: &[F]) -> Vec<F> {
+    a.iter().zip(b).map(|(&a, &b)| a + b).collect()
+}
