@@ -3,11 +3,24 @@
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
 
+mod counts;
+mod example;
 mod expand;
+mod fen;
+mod games;
+mod json;
+mod ordered;
+mod tally;
+mod words;
+
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
 use cwm_contract::{Description, Detail, Expansion, Failure, Form, Format, Inspector, Target};
+use serde::Serialize;
+use serde_json::Value;
 
 /// The inspector of chess.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,8 +28,12 @@ pub struct Inspect;
 
 impl Inspector for Inspect {
     fn describe(&self, format: &Format, path: &Path, detail: Detail) -> Result<Option<Description>, Failure> {
-        let _ = (format, path, detail);
-        Ok(None)
+        match format.as_str() {
+            "games" => games::games(path, detail).map(Some),
+            "dataset" => games::dataset(path, detail).map(Some),
+            "counts" => counts::counts(path).map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn background(&self, format: &Format) -> Vec<Format> {
@@ -30,4 +47,9 @@ impl Inspector for Inspect {
     fn expand(&self, format: &Format, path: &Path, wanted: &Expansion, target: Target<'_>) -> Result<(), Failure> {
         expand::expand(format, path, wanted, target)
     }
+}
+
+/// The facts of a description.
+fn facts(told: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(told).map_err(|error| Failure::internal(format!("facts cannot be written as JSON: {error}")))
 }

@@ -3,7 +3,6 @@
 //! Labels are replayed on all cores; what is written depends neither on their number nor on time.
 
 mod columns;
-mod ordered;
 mod sink;
 
 #[cfg(test)]
@@ -16,6 +15,7 @@ use arrow_array::RecordBatch;
 use cwm_chess::Dataset;
 use cwm_contract::{Expansion, Failure, Form, Format, Target};
 
+use crate::ordered::in_order;
 use columns::{Columns, Labels};
 use sink::{FILE_GAMES, Sink};
 
@@ -57,7 +57,7 @@ pub fn expand(format: &Format, path: &Path, wanted: &Expansion, target: Target<'
     };
     let schema = columns::schema(form.name, form.version, labels);
     let mut sink = Sink::new(target, form.name, schema.clone())?;
-    ordered::in_order(
+    in_order(
         wanted.cores,
         Batches { dataset: &dataset, next: 0, games },
         |rows| gather(&dataset, path, rows, Columns::new(schema.clone(), labels, BATCH_POSITIONS)),

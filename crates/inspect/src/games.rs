@@ -1,0 +1,107 @@
+//! Folders of games and of token sequences, told.
+
+use std::ops::Range;
+use std::path::Path;
+
+use cwm_chess::{Dataset, Games};
+use cwm_contract::{Description, Detail, Failure};
+use cwm_encoding::{PlainMove, START};
+use serde::Serialize;
+
+use crate::example::{Example, Game};
+use crate::facts;
+use crate::ordered::in_order;
+use crate::tally::{Tally, Totals};
+use crate::words::{bytes, grouped, line, several};
+
+/// Games that one thread counts at a time.
+const CHUNK: usize = 1 << 15;
+
+/// What a folder holds, told.
+#[derive(Serialize)]
+struct Folder {
+    totals: Totals,
+    /// Its files.
+    files: u64,
+    /// Bytes of them all.
+    bytes: u64,
+    /// The first games.
+    examples: Vec<Example>,
+}
+
+/// Tells of a folder of format `games`.
+pub fn games(path: &Path, detail: Detail) -> Result<Description, Failure> {
+    let games = Games::open(path)?;
+    let totals = count(games.len(), detail.cores, |row, tally| {
+        if let Some(game) = games.get(row) {
+            tally.add(game.moves.iter().copied(), game.result, game.labels.is_some());
+        }
+    })?;
+    let examples = (0..detail.examples).map_while(|row| {
+        let game = games.get(row)?;
+        let moves = game.moves.iter().map(|&packed| PlainMove::from_packed(packed).map_or(u16::MAX, PlainMove::token));
+        let tokens: Vec<u16> = std::iter::once(START).chain(moves).collect();
+        let (index, id, site, result) = (game.index, game.id, Some(game.site), game.result);
+        Some(Example::of(&Game { row, index, id, site, result, tokens: &tokens, labels: game.labels }))
+    });
+    tell(path, totals, examples.collect())
+}
+
+/// Tells of a folder of format `dataset`.
+pub fn dataset(path: &Path, detail: Detail) -> Result<Description, Failure> {
+    let dataset = Dataset::open(path)?;
+    let totals = count(dataset.len(), detail.cores, |row, tally| {
+        if let Some(game) = dataset.get(row) {
+            let moves = game.tokens.get(1..).unwrap_or_default();
+            tally.add(moves.iter().copied(), game.result, game.labels.is_some());
+        }
+    })?;
+    let examples = (0..detail.examples).map_while(|row| {
+        let game = dataset.get(row)?;
+        let (index, id, result, tokens, labels) = (game.index, game.id, game.result, game.tokens, game.labels);
+        Some(Example::of(&Game { row, index, id, site: None, result, tokens, labels }))
+    });
+    tell(path, totals, examples.collect())
+}
+
+/// Counts all games, on all cores.
+fn count(games: usize, cores: usize, add: impl Fn(usize, &mut Tally) + Sync) -> Result<Totals, Failure> {
+    let chunks = (0..games).step_by(CHUNK).map(|start| start..games.min(start + CHUNK));
+    let work = |rows: Range<usize>| {
+        let mut tally = Tally::default();
+        rows.for_each(|row| add(row, &mut tally));
+        Ok::<_, Failure>(tally)
+    };
+    let mut all = Tally::default();
+    in_order(cores, chunks, work, |part| {
+        all.merge(&part);
+        Ok(())
+    })?;
+    Ok(all.totals())
+}
+
+fn tell(path: &Path, totals: Totals, examples: Vec<Example>) -> Result<Description, Failure> {
+    let (files, size) = files_in(path)?;
+    let each =
+        if totals.games == 0 { String::new() } else { format!(" ({:.0} a game)", size as f64 / totals.games as f64) };
+    let mut lines = vec![line("games", grouped(totals.games))];
+    lines.extend(totals.lines());
+    lines.push(line("on disk", format!("{} in {}{each}", bytes(size), several(files, "file"))));
+    for example in &examples {
+        lines.push(String::new());
+        lines.extend(example.lines());
+    }
+    Ok(Description { lines, facts: facts(&Folder { totals, files, bytes: size, examples })? })
+}
+
+/// How many files a folder has, and their bytes, without reading them.
+fn files_in(path: &Path) -> Result<(u64, u64), Failure> {
+    let (mut files, mut bytes) = (0, 0);
+    for entry in std::fs::read_dir(path).map_err(|error| Failure::io("read", path, error))? {
+        let file = entry.map_err(|error| Failure::io("read", path, error))?.path();
+        // Through links: a folder of the store consists of them.
+        bytes += std::fs::metadata(&file).map_err(|error| Failure::io("look at", &file, error))?.len();
+        files += 1;
+    }
+    Ok((files, bytes))
+}
