@@ -56,7 +56,7 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
     };
     for input in &cell.inputs {
         let mut group = Vec::with_capacity(input.sources.len());
-        for source in &input.sources {
+        for (ordinal, source) in input.sources.iter().enumerate() {
             let digest = match &source.from {
                 Origin::Cell { index, port } => output_of(record(*index), port)?.digest,
                 Origin::File(path) => {
@@ -66,7 +66,7 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
                     digest
                 }
             };
-            group.push((if input.group { source.label.to_string() } else { String::new() }, digest));
+            group.push((input.key_label(ordinal), digest));
         }
         resolved.components.inputs.insert(input.name.clone(), group);
     }

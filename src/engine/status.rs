@@ -122,8 +122,8 @@ pub fn why_now(
         .inputs
         .iter()
         .flat_map(|input| {
-            input.sources.iter().map(|source| {
-                let label = if input.group { source.label.to_string() } else { String::new() };
+            input.sources.iter().enumerate().map(|(ordinal, source)| {
+                let label = input.key_label(ordinal);
                 let from = match &source.from {
                     Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
                     Origin::File(path) => path.display().to_string(),

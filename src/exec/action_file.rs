@@ -31,7 +31,7 @@ pub struct ActionFile {
     pub components: Components,
     /// What to run.
     pub body: ActionBody,
-    /// Inputs by name, each sorted by label.
+    /// Inputs by name, each in the order of the plan.
     pub inputs: BTreeMap<String, Vec<ActionInput>>,
     /// Whether an input is a group, even if it holds one artifact.
     pub groups: Vec<String>,

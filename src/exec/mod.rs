@@ -192,7 +192,7 @@ fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
 
 /// The inputs of an action, found.
 pub(crate) struct Inputs {
-    /// By input name, sorted by label.
+    /// By input name, each in the order of the plan.
     groups: BTreeMap<String, Vec<GroupInput>>,
     /// Files from outside among them, as they are at the start.
     outside: Vec<Snapshot>,

@@ -1,6 +1,6 @@
 //! What an input is given in one cell: artifacts, each with a label of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use cwm_contract::{Count, Label};
@@ -76,7 +76,9 @@ impl Cells<'_> {
             open.extend(join.open.iter().map(|&position| there.axes[position].name.clone()));
             // Cells come before their readers; if one did not, its stage has a fault that was reported.
             let indices = self.indices[reference.stage].as_slice();
-            for &cell in cells {
+            let mut cells = cells.to_vec();
+            cells.sort_by_cached_key(|&cell| self.labels[reference.stage][cell].to_string());
+            for cell in cells {
                 let label = self.labels[reference.stage][cell].clone();
                 let from = Origin::Cell { index: *indices.get(cell)?, port: port.clone() };
                 sources.push((label, port.clone(), from));
@@ -90,9 +92,11 @@ impl Cells<'_> {
             problems.push(not_one(bound, &sources, &open));
             return None;
         }
-        let sources = distinct(sources, bound, problems)?;
+        let is_list = bound.input.count == Some(Count::List);
+        let sources =
+            if is_list { all_different(sources, bound, problems)? } else { distinct(sources, bound, problems)? };
         let format = bound.input.format.clone();
-        Some(InputPlan { name: name.clone(), format, group, sources, place: bound.place })
+        Some(InputPlan { name: name.clone(), format, group, is_list, sources, place: bound.place })
     }
 }
 
@@ -121,6 +125,25 @@ fn distinct(
             problems.push(
                 Diagnostic::at(bound.place, format!("input `{}` is given `{}` twice", bound.input.name, twice[0].0))
                     .hint("each artifact of a group has a label of its own: the cell, or the name of the file"),
+            );
+            return None;
+        }
+    }
+    Some(sources.into_iter().map(|(label, _, from)| Source { label, from }).collect())
+}
+
+/// The artifacts of a list in its order. Labels may be the same (files of one name in several folders), artifacts not.
+fn all_different(
+    sources: Vec<(Label, String, Origin)>,
+    bound: &Bound,
+    problems: &mut Diagnostics,
+) -> Option<Vec<Source>> {
+    let mut seen = HashSet::new();
+    for (label, _, from) in &sources {
+        if !seen.insert(from) {
+            problems.push(
+                Diagnostic::at(bound.place, format!("input `{}` is given `{label}` twice", bound.input.name))
+                    .hint("leave one; what is read twice is in the result twice"),
             );
             return None;
         }

@@ -134,23 +134,38 @@ pub struct InputPlan {
     pub format: Format,
     /// Whether it takes a group. If not, there is exactly one source.
     pub group: bool,
-    /// What it is given, sorted by label.
+    /// Whether it is a list: a group whose order counts, and whose labels do not.
+    pub is_list: bool,
+    /// What it is given: a list in its order, all else sorted by label.
     pub sources: Vec<Source>,
     /// Where this is written.
     pub place: Place,
 }
 
+impl InputPlan {
+    /// What stands in a key for the label of the source numbered `ordinal`: of a list its place, of what takes one
+    /// artifact nothing.
+    pub fn key_label(&self, ordinal: usize) -> String {
+        match &self.sources[..] {
+            [_] if self.is_list => String::new(),
+            _ if self.is_list => ordinal.to_string(),
+            sources if self.group => sources[ordinal].label.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
 /// One artifact that an input is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its label; none is twice in one input.
+    /// Its label; none is twice in one group.
     pub label: Label,
     /// Where it comes from.
     pub from: Origin,
 }
 
 /// Where an artifact comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// An output of another cell.
     Cell {

@@ -14,7 +14,7 @@ use crate::{Failure, Label, Parameters, Secret, Type, Values};
 pub struct Task {
     /// All parameters, normalised, with defaults; paths absolute.
     pub values: Values,
-    /// Input files by input name, each group sorted by label. Read-only.
+    /// Input files by input name, each group sorted by label, each list in its order. Read-only.
     pub inputs: BTreeMap<String, Vec<GroupInput>>,
     /// Where each output goes, by output name: a file to create or a folder to make.
     pub outputs: BTreeMap<String, PathBuf>,
@@ -159,7 +159,7 @@ impl Context {
         self.group(name).first().map(|input| input.path.as_path())
     }
 
-    /// All artifacts of an input, sorted by label.
+    /// All artifacts of an input: a group sorted by label, a list in its order.
     pub fn group(&self, name: &str) -> &[GroupInput] {
         self.task.inputs.get(name).map_or(&[], Vec::as_slice)
     }

@@ -24,19 +24,22 @@ pub enum Count {
     Optional,
     /// A group: a map from label to artifact, at least one.
     Many,
+    /// A list, at least one: artifacts in the order in which they are written, those of a matrix sorted by label.
+    /// The result depends on their contents in that order, and not on their labels.
+    List,
     /// A group that may be left out.
     OptionalMany,
 }
 
 impl Count {
-    /// Whether a whole group may be given.
+    /// Whether several may be given.
     pub fn is_group(self) -> bool {
-        matches!(self, Count::Many | Count::OptionalMany)
+        matches!(self, Count::Many | Count::List | Count::OptionalMany)
     }
 
     /// Whether the input must be given.
     pub fn is_required(self) -> bool {
-        matches!(self, Count::One | Count::Many)
+        matches!(self, Count::One | Count::Many | Count::List)
     }
 }
 
@@ -78,6 +81,11 @@ impl Input {
     /// An input that takes a group.
     pub const fn many(name: &'static str, format: Format, doc: &'static str) -> Self {
         Input { name, format, count: Count::Many, doc }
+    }
+
+    /// An input that takes a list, whose order counts.
+    pub const fn list(name: &'static str, format: Format, doc: &'static str) -> Self {
+        Input { name, format, count: Count::List, doc }
     }
 
     /// An input that takes a group, or nothing.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::{Cancellation, Context, Event, Failure, GroupInput, Label, Reporter, Resources, Shape, Stage, Task, Value};
+use crate::{
+    Cancellation, Context, Count, Event, Failure, GroupInput, Label, Reporter, Resources, Shape, Stage, Task, Value,
+};
 
 /// Builds one run of a stage in a folder of the caller's.
 pub struct Trial {
@@ -56,7 +58,6 @@ impl Trial {
     pub fn labelled(mut self, name: &str, label: Label, path: impl AsRef<Path>) -> Self {
         let group = self.task.inputs.entry(name.to_owned()).or_default();
         group.push(GroupInput { label, path: path.as_ref().to_owned() });
-        group.sort_by(|a, b| a.label.cmp(&b.label));
         self
     }
 
@@ -95,6 +96,11 @@ impl Trial {
         }
         if let Some(fault) = stage.check(&self.task.values).into_iter().next() {
             return Err(Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)));
+        }
+        for input in stage.inputs().iter().filter(|input| input.count != Count::List) {
+            if let Some(group) = self.task.inputs.get_mut(input.name) {
+                group.sort_by(|a, b| a.label.cmp(&b.label));
+            }
         }
         let out = self.folder.join("out");
         self.task.temporary = self.folder.join("tmp");
