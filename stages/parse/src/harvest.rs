@@ -14,6 +14,10 @@ pub struct Harvest {
     /// The games that are not kept, each with its place in the block.
     dropped: Vec<(usize, Drop)>,
     games: usize,
+    /// The number of the first game in its file, from 1.
+    first: u64,
+    /// Whether one of the games has a tag or a move, as a PGN has.
+    looks_like_pgn: bool,
 }
 
 /// Where one kept game's columns end.
@@ -28,8 +32,8 @@ struct Ends {
 pub enum Verdict<'a> {
     /// It is kept; its `index` is to be set.
     Kept(GameRow<'a>),
-    /// It is not.
-    Dropped(&'a Drop),
+    /// It is not. Its number in the file is told, from 1.
+    Dropped(u64, &'a Drop),
 }
 
 impl Harvest {
@@ -40,9 +44,15 @@ impl Harvest {
         self.kept.clear();
         self.dropped.clear();
         self.games = 0;
+        self.looks_like_pgn = false;
         for game in block.games() {
+            if self.games == 0 {
+                self.first = game.number;
+            }
             let before = self.moves.len();
-            if let Err(drop) = rules.judge(game, self) {
+            let judged = rules.judge(game, self);
+            self.looks_like_pgn = self.looks_like_pgn || self.moves.len() > before || begins_with_a_tag(game.text);
+            if let Err(drop) = judged {
                 self.moves.truncate(before);
                 self.dropped.push((self.games, drop));
             }
@@ -65,6 +75,11 @@ impl Harvest {
         self.kept.push(Ends { moves: self.moves.len(), id, site, result: self.texts.len() });
     }
 
+    /// Whether one of the games has a tag or a move, as a PGN has.
+    pub fn looks_like_pgn(&self) -> bool {
+        self.looks_like_pgn
+    }
+
     /// What became of each game, in their order.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict<'_>> {
         let mut dropped = self.dropped.iter().peekable();
@@ -72,7 +87,7 @@ impl Harvest {
         let (mut moves, mut texts) = (0, 0);
         (0..self.games).map_while(move |game| {
             if let Some((_, drop)) = dropped.next_if(|(place, _)| *place == game) {
-                return Some(Verdict::Dropped(drop));
+                return Some(Verdict::Dropped(self.first + game as u64, drop));
             }
             let ends = kept.next()?;
             let row = GameRow {
@@ -87,4 +102,11 @@ impl Harvest {
             Some(Verdict::Kept(row))
         })
     }
+}
+
+/// Whether the text begins as `[Event "`.
+fn begins_with_a_tag(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(b"[") else { return false };
+    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    name > 0 && rest[name..].trim_ascii_start().starts_with(b"\"")
 }

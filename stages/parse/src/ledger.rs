@@ -31,22 +31,17 @@ impl Ledger {
         self.plies += plies as u64;
     }
 
-    /// Counts a game that is not; names it in the log if it is one of the first faulty ones.
-    pub fn drop(&mut self, drop: &Drop, context: &Context) {
+    /// Counts a game that is not, the one numbered `number` in its file; names it in the log if it is one of the first
+    /// faulty ones, with `of_file` behind it.
+    pub fn drop(&mut self, number: u64, of_file: &str, drop: &Drop, context: &Context) {
         self.read += 1;
         *self.dropped.entry(drop.reason).or_default() += 1;
         if drop.reason.is_fault() {
             self.faults += 1;
             if self.faults <= NAMED {
-                context.log(format!("left out {}", self.describe(drop)));
+                context.log(format!("left out {}", describe(number, of_file, drop)));
             }
         }
-    }
-
-    /// The game counted last, which was dropped: its number, place, and what is wrong with it.
-    pub fn describe(&self, drop: &Drop) -> String {
-        let seen = drop.seen.as_deref().map(|seen| format!(", {seen}")).unwrap_or_default();
-        format!("game {}: {} at byte {} of the text{seen}", self.read, drop.reason.name(), drop.offset)
     }
 
     /// Writes the totals to the log and the metrics.
@@ -76,4 +71,10 @@ impl Ledger {
         ]);
         format!("{}\n", json!(counts))
     }
+}
+
+/// A game that is dropped: its number, place, and what is wrong with it.
+pub fn describe(number: u64, of_file: &str, drop: &Drop) -> String {
+    let seen = drop.seen.as_deref().map(|seen| format!(", {seen}")).unwrap_or_default();
+    format!("game {number}{of_file}: {} at byte {} of the text{seen}", drop.reason.name(), drop.offset)
 }

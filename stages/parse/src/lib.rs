@@ -4,6 +4,7 @@
 //! how its input was made.
 
 mod config;
+mod corpus;
 mod harvest;
 mod ledger;
 mod pipeline;
@@ -28,12 +29,13 @@ impl Stage for Parse {
     }
 
     fn inputs(&self) -> Vec<Input> {
-        vec![Input::one("pgn", Format::PGN, "The games: one file, plain or compressed with zstd.")]
+        let doc = "The games: files, or folders of files, plain or compressed with zstd, gzip or bzip2, in this order.";
+        vec![Input::list("pgn", Format::PGN, doc)]
     }
 
     fn outputs(&self) -> Vec<Output> {
         vec![
-            Output::folder("games", Format::GAMES, "The kept games in the order of the file."),
+            Output::folder("games", Format::GAMES, "The kept games in the order of the files."),
             Output::file("counts", Format::COUNTS, "json", "How many games were read, kept, and dropped for what."),
         ]
     }

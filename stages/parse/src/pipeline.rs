@@ -1,24 +1,31 @@
-//! Reading on all cores with the order of the file.
+//! Reading on all cores with the order of the files.
 //!
-//! One thread cuts the text into blocks of whole games, as many as there are cores read them, and the caller takes the
-//! harvests in order. A fixed number of batches goes round, so that memory stays constant whoever is slow; and since
+//! Threads of their own decompress the text, one cuts it into blocks of whole games, as many as there are cores read
+//! them, and the caller takes the harvests in order. A fixed number of batches goes round, so that memory stays constant whoever is slow; and since
 //! blocks depend on the text alone, nothing depends on the number of threads.
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use cwm_chess::pgn::{Block, Blocks, PgnError};
+use cwm_chess::pgn::{Block, Blocks, Meter, PgnError, PgnSource, Text};
 
 use crate::harvest::Harvest;
 use crate::rules::Rules;
 
+/// Cores that read games for each that decompresses zstd, which takes a third of the time of reading (docs/design/parse.md).
+const CORES_A_DECODER: usize = 3;
+
 /// A block and what was read from it; goes round between the threads.
 #[derive(Default)]
 struct Batch {
+    /// The ordinal of its file.
+    file: usize,
     block: Block,
     harvest: Harvest,
 }
@@ -26,22 +33,41 @@ struct Batch {
 /// What arrives at the end, for each ordinal once.
 enum Done {
     Read(Batch),
-    /// The stream failed here.
-    Failed(PgnError),
+    /// A file could not be read from here on.
+    Failed(Unread),
     /// Reading the block panicked.
     Panicked(Box<dyn Any + Send>),
 }
 
-/// Gives `take` the harvest of each block in order, until it breaks off or the text ends.
+/// A file that could not be read, or not to its end.
+#[derive(Debug)]
+pub struct Unread {
+    /// Its ordinal.
+    pub file: usize,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a file was not read to its end.
+#[derive(Debug)]
+pub enum Why {
+    /// It could not be opened.
+    Closed(io::Error),
+    /// Its text ends where it should not.
+    Cut(PgnError),
+}
+
+/// Gives `take` the harvest of each block in order, with its file's ordinal, until it breaks off or the files end.
 ///
 /// # Errors
-/// The stream fails, after all that came before it was taken.
+/// A file cannot be read, after all that came before was taken.
 pub fn read_all<B>(
-    text: impl Read + Send,
+    files: &[PathBuf],
+    meter: &Arc<Meter>,
     rules: &Rules,
     cores: usize,
-    mut take: impl FnMut(&Harvest) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>, PgnError> {
+    mut take: impl FnMut(usize, &Harvest) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, Unread> {
     let batches = 2 * cores + 2;
     let (give_back, spare) = bounded::<Batch>(batches);
     let (to_read, unread) = bounded::<(u64, Batch)>(batches);
@@ -52,7 +78,11 @@ pub fn read_all<B>(
     }
     std::thread::scope(|scope| {
         let failed = finish.clone();
-        scope.spawn(move || cut(text, &spare, &to_read, &failed));
+        scope.spawn(move || {
+            let decoders = cores.div_ceil(CORES_A_DECODER);
+            let cutter = Cutter { spare: &spare, to_read: &to_read, decoders, ordinal: 0, idle: None };
+            cut(files, meter, cutter, &failed);
+        });
         for _ in 0..cores {
             let (unread, finish) = (unread.clone(), finish.clone());
             scope.spawn(move || read(&unread, rules, &finish));
@@ -63,17 +93,52 @@ pub fn read_all<B>(
     })
 }
 
-fn cut(text: impl Read, spare: &Receiver<Batch>, to_read: &Sender<(u64, Batch)>, failed: &Sender<(u64, Done)>) {
-    let mut blocks = Blocks::new(text);
-    for (ordinal, mut batch) in (0..).zip(spare) {
-        match blocks.next(&mut batch.block) {
-            Ok(true) if to_read.send((ordinal, batch)).is_ok() => {}
-            Ok(_) => return,
-            Err(error) => {
-                let _ = failed.send((ordinal, Done::Failed(error)));
-                return;
+/// Cuts the files' text into blocks, one after another.
+struct Cutter<'a> {
+    spare: &'a Receiver<Batch>,
+    to_read: &'a Sender<(u64, Batch)>,
+    /// Threads that decompress one file, where its compression lets several.
+    decoders: usize,
+    /// Blocks handed out.
+    ordinal: u64,
+    /// Left over from the last file.
+    idle: Option<Batch>,
+}
+
+/// Why there are no more blocks.
+enum Over {
+    Failed(Unread),
+    /// Nobody wants more.
+    Unwanted,
+}
+
+impl Cutter<'_> {
+    fn cut(&mut self, file: usize, path: &Path, meter: &Arc<Meter>) -> Result<(), Over> {
+        let failed = |why| Over::Failed(Unread { file, why });
+        let source = PgnSource::open(path, meter).map_err(|error| failed(Why::Closed(error)))?;
+        std::thread::scope(|scope| {
+            let mut blocks = Blocks::new(Text::spawn(scope, source, self.decoders));
+            loop {
+                let mut batch = match self.idle.take() {
+                    Some(batch) => batch,
+                    None => self.spare.recv().map_err(|_| Over::Unwanted)?,
+                };
+                batch.file = file;
+                if !blocks.next(&mut batch.block).map_err(|error| failed(Why::Cut(error)))? {
+                    self.idle = Some(batch);
+                    return Ok(());
+                }
+                self.to_read.send((self.ordinal, batch)).map_err(|_| Over::Unwanted)?;
+                self.ordinal += 1;
             }
-        }
+        })
+    }
+}
+
+fn cut(files: &[PathBuf], meter: &Arc<Meter>, mut cutter: Cutter<'_>, failed: &Sender<(u64, Done)>) {
+    let over = files.iter().enumerate().try_for_each(|(file, path)| cutter.cut(file, path, meter));
+    if let Err(Over::Failed(unread)) = over {
+        let _ = failed.send((cutter.ordinal, Done::Failed(unread)));
     }
 }
 
@@ -90,8 +155,8 @@ fn read(unread: &Receiver<(u64, Batch)>, rules: &Rules, finish: &Sender<(u64, Do
 fn collect<B>(
     done: Receiver<(u64, Done)>,
     give_back: Sender<Batch>,
-    take: &mut impl FnMut(&Harvest) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>, PgnError> {
+    take: &mut impl FnMut(usize, &Harvest) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, Unread> {
     let mut early = BTreeMap::new();
     let mut next = 0;
     for (ordinal, arrived) in done {
@@ -99,10 +164,10 @@ fn collect<B>(
         while let Some(arrived) = early.remove(&next) {
             let batch = match arrived {
                 Done::Read(batch) => batch,
-                Done::Failed(error) => return Err(error),
+                Done::Failed(unread) => return Err(unread),
                 Done::Panicked(panic) => resume_unwind(panic),
             };
-            if let ControlFlow::Break(broken) = take(&batch.harvest) {
+            if let ControlFlow::Break(broken) = take(batch.file, &batch.harvest) {
                 return Ok(ControlFlow::Break(broken));
             }
             let _ = give_back.send(batch);

@@ -110,7 +110,7 @@ impl Rules {
             None => {}
         }
         let text = std::str::from_utf8(game.text).map_err(|error| drop(Reason::NotUtf8, error.valid_up_to()))?;
-        let (tags, movetext) = Tags::read(&game, text);
+        let (tags, movetext) = Tags::read(text);
         if let Some(reason) = unwanted(&tags) {
             return Err(drop(reason, 0));
         }
@@ -142,7 +142,7 @@ impl Rules {
     ) -> Result<(Option<&'static str>, usize), Drop> {
         let moves = harvest.moves();
         let before = moves.len();
-        match read_moves(&game.text[movetext..], game.line_end, moves) {
+        match read_moves(&game.text[movetext..], moves) {
             Ok(named) => Ok((named, moves.len() - before)),
             Err(fault) => {
                 let reason = match fault.fault {

@@ -3,16 +3,17 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
-use cwm_chess::pgn::PgnSource;
+use cwm_chess::pgn::Meter;
 use cwm_chess::{GameRow, GamesWriter, IdKey};
 use cwm_contract::{Context, Failure};
 
 use crate::config::Config;
+use crate::corpus::Corpus;
 use crate::harvest::{Harvest, Verdict};
-use crate::ledger::Ledger;
-use crate::pipeline::read_all;
+use crate::ledger::{Ledger, describe};
+use crate::pipeline::{Unread, Why, read_all};
 use crate::rules::{Ids, Rules};
 
 /// Reads the input and writes `games` and `counts`.
@@ -23,64 +24,79 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         _ => Ids::Hmac(IdKey::new(&context.secret("id_key_file")?)),
     };
     let rules = Rules { min_plies: 2 * config.min_fullmoves as usize, ids };
-    let path = context.input("pgn")?;
-    let source = PgnSource::open(path).map_err(|error| unreadable(path, &error))?;
-    let (size, consumed) = (source.size(), source.consumed());
+    let corpus = Corpus::find(context)?;
+    let meter = Arc::new(Meter::default());
     let mut clerk = Clerk {
         context,
-        path,
+        corpus: &corpus,
         limit: config.limit.unwrap_or(u64::MAX),
         fail: config.on_error == "fail",
         games: GamesWriter::create(context.output("games")?, config.shard_games)?,
         ledger: Ledger::default(),
+        file: FileAccount::default(),
     };
     context.doing("reading games");
-    let stopped = read_all(source, &rules, context.cores(), |harvest| {
-        // A pipe has no size.
-        let total = (size > 0).then_some(size);
-        context.progress(consumed.load(Ordering::Relaxed), total, "bytes");
-        clerk.take(harvest)
+    let stopped = read_all(corpus.files(), &meter, &rules, context.cores(), |file, harvest| {
+        context.progress(meter.consumed(), corpus.size(), "bytes");
+        clerk.take(file, harvest)
     });
     match stopped {
         Ok(ControlFlow::Break(Some(failure))) => return Err(failure),
-        Ok(ControlFlow::Break(None) | ControlFlow::Continue(())) => {}
-        Err(error) => {
-            let failure = Failure::input(format!("cannot read {}: {error}", path.display()));
-            return Err(match error.source.kind() {
-                ErrorKind::UnexpectedEof => failure.hint("get the whole file, or set `limit` to stop before its end"),
-                _ => failure,
-            });
-        }
+        Ok(ControlFlow::Break(None)) => {}
+        Ok(ControlFlow::Continue(())) => clerk.go_to_file(corpus.files().len())?,
+        Err(unread) => return Err(unreadable(&corpus.files()[unread.file], &unread)),
+    }
+    for ignored in meter.ignored() {
+        context.log(ignored);
     }
     clerk.finish(config.limit)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("cannot read {}: {error}", path.display());
-    match error.kind() {
-        ErrorKind::Unsupported => Failure::input(message).hint("decompress it first"),
-        _ => Failure::system(message),
+fn unreadable(path: &Path, unread: &Unread) -> Failure {
+    let (kind, message) = match &unread.why {
+        Why::Closed(error) => (error.kind(), format!("cannot read {}: {error}", path.display())),
+        Why::Cut(error) => (error.source.kind(), format!("cannot read {}: {error}", path.display())),
+    };
+    match (kind, &unread.why) {
+        (ErrorKind::UnexpectedEof, _) => {
+            Failure::input(message).hint("get the whole file, or set `limit` to stop before its end")
+        }
+        (ErrorKind::Unsupported, _) => Failure::input(message).hint("convert it first"),
+        (_, Why::Closed(_)) => Failure::system(message),
+        (_, Why::Cut(_)) => Failure::input(message),
     }
 }
 
-/// Writes what the readers hand over, in the order of the file.
+/// What was seen of the file that is being read.
+#[derive(Default)]
+struct FileAccount {
+    file: usize,
+    games: u64,
+    looks_like_pgn: bool,
+}
+
+/// Writes what the readers hand over, in the order of the files.
 struct Clerk<'a> {
     context: &'a Context,
-    path: &'a Path,
+    corpus: &'a Corpus,
     limit: u64,
     fail: bool,
     games: GamesWriter,
     ledger: Ledger,
+    file: FileAccount,
 }
 
 impl Clerk<'_> {
     /// Takes one block's games; breaks off with a failure, or without one when the limit is reached.
-    fn take(&mut self, harvest: &Harvest) -> ControlFlow<Option<Failure>> {
+    fn take(&mut self, file: usize, harvest: &Harvest) -> ControlFlow<Option<Failure>> {
         let stop = |failure: Failure| ControlFlow::Break(Some(failure));
-        if let Err(cancelled) = self.context.check_cancelled() {
-            return stop(cancelled);
+        if let Err(failure) = self.context.check_cancelled().and_then(|()| self.go_to_file(file)) {
+            return stop(failure);
         }
+        self.file.looks_like_pgn |= harvest.looks_like_pgn();
+        let of_file = self.corpus.of_file(file);
         for verdict in harvest.verdicts() {
+            self.file.games += 1;
             match verdict {
                 Verdict::Kept(game) => {
                     if let Err(error) = self.games.push(GameRow { index: self.ledger.kept, ..game }) {
@@ -91,11 +107,12 @@ impl Clerk<'_> {
                         return ControlFlow::Break(None);
                     }
                 }
-                Verdict::Dropped(drop) => {
-                    self.ledger.drop(drop, self.context);
+                Verdict::Dropped(number, drop) => {
+                    self.ledger.drop(number, &of_file, drop, self.context);
                     if self.fail && drop.reason.is_fault() {
-                        let what = self.ledger.describe(drop);
-                        let failure = Failure::input(format!("{} holds a faulty game: {what}", self.path.display()));
+                        let path = self.corpus.files()[file].display();
+                        let failure =
+                            Failure::input(format!("{path} holds a faulty game: {}", describe(number, "", drop)));
                         return stop(failure.hint("set `on_error: drop` to leave such games out"));
                     }
                 }
@@ -104,14 +121,35 @@ impl Clerk<'_> {
         ControlFlow::Continue(())
     }
 
+    /// Closes the account of each file before `next`.
+    fn go_to_file(&mut self, next: usize) -> Result<(), Failure> {
+        while self.file.file < next {
+            let FileAccount { file, games, looks_like_pgn } = self.file;
+            let path = self.corpus.files()[file].display();
+            if games == 0 {
+                self.context.log(format!("warning: {path} holds no game"));
+            } else if !looks_like_pgn {
+                let failure = Failure::input(format!("{path} is not PGN: it has neither a tag nor a legal move"));
+                return Err(failure.hint("give PGN text in UTF-8, plain or compressed with zstd, gzip or bzip2"));
+            }
+            self.file = FileAccount { file: file + 1, ..FileAccount::default() };
+        }
+        Ok(())
+    }
+
     fn finish(self, limit: Option<u64>) -> Result<(), Failure> {
         let Ledger { read, kept, .. } = self.ledger;
+        let name = self.corpus.name();
+        if read == 0 {
+            let failure = Failure::input(format!("there is no game in {name}"));
+            return Err(failure.hint("an empty download or pipe is a usual reason"));
+        }
         if let Some(limit) = limit.filter(|&limit| kept < limit) {
-            let message = format!(
-                "`limit` asks for {limit} games, and {} holds only {kept} that are kept (of {read})",
-                self.path.display()
-            );
+            let message = format!("`limit` asks for {limit} games, and of the {read} in {name} only {kept} are kept");
             return Err(Failure::input(message).hint("lower `limit`, or give more games"));
+        }
+        if kept == 0 {
+            self.context.log(format!("warning: none of the {read} games in {name} is kept"));
         }
         self.games.finish()?;
         self.ledger.tell(self.context);

@@ -1,7 +1,8 @@
 //! PGN text cut into blocks of whole games.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead};
 
+use memchr::memchr;
 use thiserror::Error;
 
 use super::scanner::{BrokenText, Scanner, Span};
@@ -33,7 +34,6 @@ pub struct Block {
     offset: u64,
     /// Games before the first of this block.
     games_before: u64,
-    line_end: u8,
 }
 
 /// The text of one game.
@@ -43,10 +43,8 @@ pub struct GameText<'a> {
     pub number: u64,
     /// Where it begins in the file's (decompressed) text.
     pub offset: u64,
-    /// Its tags and moves.
+    /// Its tags and moves. Lines end with LF or CRLF: a lone CR of the file is an LF here.
     pub text: &'a [u8],
-    /// LF, or CR in files whose lines end so.
-    pub line_end: u8,
     /// Set where its end was not found; its text is then only what came before.
     pub broken: Option<BrokenText>,
 }
@@ -64,7 +62,6 @@ impl Block {
             number: self.games_before + ordinal,
             offset: self.offset + span.start as u64,
             text: &self.text[span.start..span.end],
-            line_end: self.line_end,
             broken: span.broken,
         })
     }
@@ -78,25 +75,29 @@ pub struct Blocks<R> {
     longest_game: usize,
     /// The beginning of a game that did not end in the last block.
     rest: Vec<u8>,
+    /// Bytes at the end of the text, none or one, of which is not known yet whether they end a line.
+    undecided: usize,
     /// Where `rest` begins in the text.
     offset: u64,
     games: u64,
     end: Option<io::Result<()>>,
 }
 
-impl<R: Read> Blocks<R> {
-    /// Reads from `input`; it needs no buffer of its own.
+impl<R: BufRead> Blocks<R> {
+    /// Reads from `input`.
     pub fn new(input: R) -> Self {
         Self::with_sizes(input, BLOCK, LONGEST_GAME)
     }
 
-    pub(super) fn with_sizes(input: R, block_bytes: usize, longest_game: usize) -> Self {
+    /// The same with blocks of about so many bytes and games of at most so many.
+    pub fn with_sizes(input: R, block_bytes: usize, longest_game: usize) -> Self {
         Blocks {
             input,
             scanner: Scanner::new(),
             block_bytes,
             longest_game,
             rest: Vec::new(),
+            undecided: 0,
             offset: 0,
             games: 0,
             end: None,
@@ -115,13 +116,11 @@ impl<R: Read> Blocks<R> {
         block.games_before = self.games;
         while self.end.is_none() {
             self.read_more(&mut block.text);
-            if !self.scanner.has_line_end() && block.text.len() > self.longest_game {
-                self.scanner.assume_line_feeds();
-            }
-            self.scanner.scan(&block.text, matches!(self.end, Some(Ok(()))), &mut block.games);
-            while self.scanner.pending(block.text.len()) > self.longest_game && self.end.is_none() {
+            let text = &block.text[..block.text.len() - self.undecided];
+            self.scanner.scan(text, matches!(self.end, Some(Ok(()))), &mut block.games);
+            while self.scanner.pending(text.len()) > self.longest_game && self.end.is_none() {
                 self.scanner.give_up_pending(&mut block.games);
-                self.scanner.scan(&block.text, false, &mut block.games);
+                self.scanner.scan(text, false, &mut block.games);
             }
             if !block.games.is_empty() && block.text.len() >= self.block_bytes {
                 break;
@@ -134,7 +133,6 @@ impl<R: Read> Blocks<R> {
                 block.offset += settled as u64;
             }
         }
-        block.line_end = self.scanner.line_end();
         self.games += block.games.len() as u64;
         let settled = if self.end.is_some() { block.text.len() } else { self.scanner.settled() };
         if !block.games.is_empty() {
@@ -152,13 +150,52 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// Appends up to a block of text.
+    /// Appends a block of text, or what there is left.
     fn read_more(&mut self, text: &mut Vec<u8>) {
-        let wanted = self.block_bytes as u64;
-        match Read::by_ref(&mut self.input).take(wanted).read_to_end(text) {
-            Ok(read) if (read as u64) < wanted => self.end = Some(Ok(())),
-            Ok(_) => {}
-            Err(error) => self.end = Some(Err(error)),
+        let decided = text.len() - self.undecided;
+        let enough = text.len() + self.block_bytes;
+        while text.len() < enough && self.end.is_none() {
+            match self.input.fill_buf() {
+                Ok([]) => self.end = Some(Ok(())),
+                Ok(available) => {
+                    let length = available.len().min(enough - text.len());
+                    text.extend_from_slice(&available[..length]);
+                    self.input.consume(length);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => self.end = Some(Err(error)),
+            }
         }
+        if self.offset == 0 && decided == 0 && self.end.as_ref().is_none_or(Result::is_ok) && is_utf16(text) {
+            let message = "it is UTF-16 text; PGN is read in UTF-8";
+            self.end = Some(Err(io::Error::new(io::ErrorKind::Unsupported, message)));
+        }
+        self.undecided = text.len() - settle_line_ends(text, decided, self.end.is_some());
     }
+}
+
+/// Whether a file's text begins with the byte order mark of UTF-16, or with two letters of it.
+fn is_utf16(text: &[u8]) -> bool {
+    let letters = |a: u8, b: u8| a.is_ascii_graphic() && b.is_ascii_graphic();
+    match *text {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [a, 0, b, 0, ..] | [0, a, 0, b, ..] => letters(a, b),
+        _ => false,
+    }
+}
+
+/// Turns the lone CRs of `text[from..]` into LFs. Returns how long the text is without a CR at its end, whose LF may be
+/// yet to come unless this is the `last` of it.
+fn settle_line_ends(text: &mut [u8], from: usize, last: bool) -> usize {
+    let mut at = from;
+    while let Some(found) = memchr(b'\r', &text[at..]) {
+        at += found;
+        match text.get(at + 1) {
+            Some(b'\n') => {}
+            None if !last => return at,
+            _ => text[at] = b'\n',
+        }
+        at += 1;
+    }
+    text.len()
 }

@@ -1,25 +1,30 @@
 //! PGN text, read as a stream in constant memory.
 //!
-//! Three steps that never look back: bytes from a file, plain or compressed ([`PgnSource`]); bytes into blocks of whole
-//! games ([`Blocks`], the only authority on where a game begins and ends); one game's text into headers and moves
-//! ([`Tags`], [`read_moves`]). The first two are sequential and cheap, the third can be done for many blocks at once.
+//! Three steps that never look back: bytes from a file, plain or compressed ([`PgnSource`]; [`Text`] where threads of
+//! their own decompress it); bytes into blocks of whole games ([`Blocks`], the only authority on where a game begins and
+//! ends); one game's text into headers and moves ([`Tags`], [`read_moves`]). The second is sequential and cheap, the third
+//! can be done for many blocks at once, the first for many zstd frames.
 //!
-//! Lines end with LF, CRLF, or (in a file whose first line ends so) a lone CR. Lines that begin with `%` are skipped.
+//! Lines end with LF, CRLF or a lone CR. Lines that begin with `%` are skipped.
 //! Control characters count as white space.
 
 mod blocks;
+mod decode;
+mod frames;
 mod movetext;
 mod san;
 mod scanner;
 mod source;
 mod tags;
+mod text;
 
 pub use blocks::{Block, Blocks, GameText, LONGEST_GAME, PgnError};
 pub use movetext::{MoveFault, read_moves};
 pub use san::{SanFault, read_san};
 pub use scanner::BrokenText;
-pub use source::PgnSource;
+pub use source::{Meter, Part, Parts, PgnSource};
 pub use tags::Tags;
+pub use text::Text;
 
 /// Whether a byte separates words: space and control characters.
 #[inline]

@@ -27,7 +27,7 @@ pub struct MoveFault {
 ///
 /// # Errors
 /// A word is not a legal move. `moves` holds what was played before.
-pub fn read_moves(movetext: &[u8], line_end: u8, moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveFault> {
+pub fn read_moves(movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveFault> {
     let mut position = Chess::default();
     let mut result = None;
     let mut at = 0;
@@ -35,9 +35,9 @@ pub fn read_moves(movetext: &[u8], line_end: u8, moves: &mut Vec<u16>) -> Result
     while let Some(&byte) = movetext.get(at) {
         match byte {
             b'{' => at = after(b'}', movetext, at),
-            b';' => at = before_line_end(movetext, at, line_end),
-            b'%' if at == 0 || movetext[at - 1] == line_end => at = before_line_end(movetext, at, line_end),
-            b'(' => at = after_variation(movetext, at, line_end),
+            b';' => at = before_line_end(movetext, at),
+            b'%' if at == 0 || movetext[at - 1] == b'\n' => at = before_line_end(movetext, at),
+            b'(' => at = after_variation(movetext, at),
             b'*' => at += 1,
             b')' | b'!' | b'?' | b'.' => at += 1,
             b'$' => at = after_digits(movetext, at + 1),
@@ -107,19 +107,19 @@ fn after(byte: u8, text: &[u8], start: usize) -> usize {
     memchr(byte, &text[start..]).map_or(text.len(), |length| start + length + 1)
 }
 
-fn before_line_end(text: &[u8], start: usize, line_end: u8) -> usize {
-    memchr(line_end, &text[start..]).map_or(text.len(), |length| start + length)
+fn before_line_end(text: &[u8], start: usize) -> usize {
+    memchr(b'\n', &text[start..]).map_or(text.len(), |length| start + length)
 }
 
 /// Passes over a variation and those inside it; without its end, over the rest of the game.
-fn after_variation(text: &[u8], start: usize, line_end: u8) -> usize {
+fn after_variation(text: &[u8], start: usize) -> usize {
     let mut depth = 0usize;
     let mut at = start;
     while let Some(&byte) = text.get(at) {
         match byte {
             b'{' => at = after(b'}', text, at),
-            b';' => at = before_line_end(text, at, line_end),
-            b'%' if text[at - 1] == line_end => at = before_line_end(text, at, line_end),
+            b';' => at = before_line_end(text, at),
+            b'%' if text[at - 1] == b'\n' => at = before_line_end(text, at),
             b'(' => {
                 depth += 1;
                 at += 1;

@@ -2,9 +2,10 @@
 //!
 //! A game is its tag lines and the movetext after them. It ends at a blank line after the movetext has begun, or at a
 //! line that begins with `[`; inside a brace comment neither ends it. Blank lines between tags and movetext mean
-//! nothing; a tag line after two or more blank lines begins a new game, after one it goes on with the same.
+//! nothing; a tag line after two or more blank lines begins a new game, after one it goes on with the same. A byte order
+//! mark at the beginning of a line begins a new file, and so a new game.
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr3};
 
 use super::is_space;
 
@@ -40,8 +41,6 @@ pub struct Scanner {
     comment: usize,
     /// No `}` stands between the comment that was searched last and here.
     unclosed_to: usize,
-    /// LF or CR, once the first line has ended.
-    line_end: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,29 +75,7 @@ enum Step {
 impl Scanner {
     /// A scanner at the beginning of a file.
     pub fn new() -> Self {
-        Scanner {
-            state: State::LineStart(Section::Between),
-            at: 0,
-            game: None,
-            comment: 0,
-            unclosed_to: 0,
-            line_end: None,
-        }
-    }
-
-    /// What ends a line in this file.
-    pub fn line_end(&self) -> u8 {
-        self.line_end.unwrap_or(b'\n')
-    }
-
-    /// Whether a line has ended yet; before that nothing is scanned.
-    pub fn has_line_end(&self) -> bool {
-        self.line_end.is_some()
-    }
-
-    /// Takes LF for what ends lines, since none has ended for so long.
-    pub fn assume_line_feeds(&mut self) {
-        self.line_end.get_or_insert(b'\n');
+        Scanner { state: State::LineStart(Section::Between), at: 0, game: None, comment: 0, unclosed_to: 0 }
     }
 
     /// Everything before here belongs to games that have ended, or to none.
@@ -122,18 +99,6 @@ impl Scanner {
     /// Scans what was added to `text` since the last call and adds the games that ended. `last` says that no more will
     /// be added.
     pub fn scan(&mut self, text: &[u8], last: bool, games: &mut Vec<Span>) {
-        if self.line_end.is_none() {
-            self.line_end = match memchr2(b'\r', b'\n', text).map(|at| &text[at..]) {
-                Some([b'\r', b'\n', ..] | [b'\n', ..]) => Some(b'\n'),
-                // The LF of a CRLF may be yet to come.
-                Some([b'\r']) if !last => None,
-                Some([b'\r', ..]) => Some(b'\r'),
-                _ => None,
-            };
-            if self.line_end.is_none() && !last {
-                return;
-            }
-        }
         loop {
             while let Step::On = self.step(text, last, games) {}
             if !last {
@@ -173,10 +138,9 @@ impl Scanner {
 
     #[inline]
     fn step(&mut self, text: &[u8], last: bool, games: &mut Vec<Span>) -> Step {
-        let line_end = self.line_end();
         match self.state {
             State::LineStart(section) => self.line_start(section, text, last, games),
-            State::RestOfLine(section) => match memchr(line_end, &text[self.at..]) {
+            State::RestOfLine(section) => match memchr(b'\n', &text[self.at..]) {
                 Some(found) => {
                     self.at += found + 1;
                     self.state = State::LineStart(section);
@@ -184,7 +148,7 @@ impl Scanner {
                 }
                 None => self.exhausted(text),
             },
-            State::InMoves => match memchr3(line_end, b'{', b';', &text[self.at..]) {
+            State::InMoves => match memchr3(b'\n', b'{', b';', &text[self.at..]) {
                 Some(found) => {
                     let at = self.at + found;
                     self.at = at + 1;
@@ -225,17 +189,19 @@ impl Scanner {
     fn line_start(&mut self, section: Section, text: &[u8], last: bool, games: &mut Vec<Span>) -> Step {
         const BOM: &[u8] = b"\xef\xbb\xbf";
         let rest = &text[self.at..];
-        if section == Section::Between {
+        if rest.first() == Some(&BOM[0]) || rest.is_empty() {
             if rest.starts_with(BOM) {
+                // Another file was appended to this one.
+                self.end_game(self.at, games);
                 self.at += BOM.len();
+                self.state = State::LineStart(Section::Between);
                 return Step::On;
             }
             if BOM.starts_with(rest) && !last {
                 return Step::NeedMore;
             }
         }
-        let line_end = self.line_end();
-        let first = rest.iter().position(|&byte| byte == line_end || !is_space(byte));
+        let first = rest.iter().position(|&byte| byte == b'\n' || !is_space(byte));
         let Some(first) = first else {
             // Outside games the line's blanks need not be kept, but for one that says that it has begun.
             self.at = match section {
@@ -245,7 +211,7 @@ impl Scanner {
             };
             return Step::NeedMore;
         };
-        if rest[first] == line_end {
+        if rest[first] == b'\n' {
             self.blank_line(section, games);
             self.at += first + 1;
             return Step::On;

@@ -3,20 +3,53 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::decode::{Decoded, Members, Packing, Position};
+use super::frames::Frames;
 
 /// The text of a PGN file as a stream. What the file is compressed with is told from its first bytes, not from its name.
 pub struct PgnSource {
-    text: Box<dyn Read + Send>,
-    size: u64,
-    consumed: Arc<AtomicU64>,
+    parts: Parts,
+    current: Option<Part>,
+}
+
+/// A piece of the text that can be decompressed without those before it.
+pub type Part = Box<dyn Read + Send>;
+
+/// What was read of some files, for telling from elsewhere.
+#[derive(Debug, Default)]
+pub struct Meter {
+    consumed: AtomicU64,
+    ignored: Mutex<Vec<String>>,
+}
+
+impl Meter {
+    /// Bytes of the files, compressed as they are, that have been read so far.
+    pub fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// What was passed over at the ends of files, a sentence each.
+    pub fn ignored(&self) -> Vec<String> {
+        self.ignored.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn consume(&self, bytes: usize) {
+        self.consumed.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn ignore(&self, what: String) {
+        self.ignored.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+    }
 }
 
 /// How a file is compressed. A new kind is added here and in [`PgnSource::open`].
 enum Compression {
     None,
     Zstd,
+    Members(Packing),
     /// A kind that is recognised and not read, by name.
     Unread(&'static str),
 }
@@ -26,91 +59,92 @@ impl Compression {
         match start {
             // A zstd frame, or one of the skippable frames that may come before it.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
-            [0x1f, 0x8b, ..] => Compression::Unread("gzip"),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Unread("bzip2"),
+            [0x1f, 0x8b, ..] => Compression::Members(Packing::Gzip),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Members(Packing::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', ..] => Compression::Unread("xz"),
-            [b'P', b'K', 3, 4, ..] => Compression::Unread("zip"),
+            [b'P', b'K', 3 | 5 | 7, ..] => Compression::Unread("zip"),
+            [b'7', b'z', 0xbc, 0xaf, ..] => Compression::Unread("7-Zip"),
             _ => Compression::None,
         }
     }
 }
 
+/// The pieces of one file in their order.
+pub struct Parts(Kind);
+
+enum Kind {
+    /// One piece, until it is taken.
+    One(Option<Part>),
+    /// Groups of zstd frames.
+    Frames(Frames),
+}
+
 impl PgnSource {
-    /// Opens a file.
+    /// Opens a file; what is read of it is added to `meter`.
     ///
     /// # Errors
     /// It cannot be opened, or is compressed in a way that is not read here.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path, meter: &Arc<Meter>) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        let size = file.metadata()?.len();
+        let metadata = file.metadata()?;
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(8).read_to_end(&mut start)?;
-        let consumed = Arc::new(AtomicU64::new(0));
         let compression = Compression::of(&start);
-        let bytes = Counted { inner: Cursor::new(start).chain(file), consumed: consumed.clone() };
-        let text: Box<dyn Read + Send> = match compression {
+        if let (Compression::Zstd, true) = (&compression, metadata.is_file()) {
+            let frames = Frames::new(file, metadata.len(), meter.clone());
+            return Ok(PgnSource { parts: Parts(Kind::Frames(frames)), current: None });
+        }
+        let position = Position::new(0, meter.clone());
+        let bytes = position.count(Cursor::new(start).chain(file));
+        let part: Part = match compression {
             Compression::None => Box::new(bytes),
-            Compression::Zstd => {
+            Compression::Zstd => Box::new(Decoded::zstd(bytes, position)?),
+            Compression::Members(packing) => {
                 let buffered = BufReader::with_capacity(1 << 17, bytes);
-                let decoder = zstd::stream::read::Decoder::with_buffer(buffered)?;
-                Box::new(Decoded { inner: decoder, kind: "zstd", consumed: consumed.clone() })
+                Box::new(Decoded::members(Members::new(packing, buffered, path, meter.clone()), position))
             }
             Compression::Unread(kind) => {
-                let message = format!("it is compressed with {kind}; only plain and zstd-compressed PGN are read");
+                let message =
+                    format!("it is compressed with {kind}; PGN is read plain or compressed with zstd, gzip or bzip2");
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
         };
-        Ok(PgnSource { text, size, consumed })
+        Ok(PgnSource { parts: Parts(Kind::One(Some(part))), current: None })
     }
 
-    /// Bytes of the file, compressed as it is.
-    pub fn size(&self) -> u64 {
-        self.size
+    /// The pieces of which the text is put together, to be decompressed side by side.
+    pub fn into_parts(self) -> Parts {
+        self.parts
     }
+}
 
-    /// A counter of the file's bytes that have been read so far, for telling progress from elsewhere.
-    pub fn consumed(&self) -> Arc<AtomicU64> {
-        self.consumed.clone()
+impl Iterator for Parts {
+    type Item = io::Result<Part>;
+
+    fn next(&mut self) -> Option<io::Result<Part>> {
+        match &mut self.0 {
+            Kind::One(part) => part.take().map(Ok),
+            Kind::Frames(frames) => frames.next(),
+        }
     }
 }
 
 impl Read for PgnSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.text.read(buffer)
-    }
-}
-
-struct Counted<R> {
-    inner: R,
-    consumed: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-/// A decompressor whose errors say what it was reading and how far it came.
-struct Decoded<R> {
-    inner: R,
-    kind: &'static str,
-    consumed: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Decoded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer).map_err(|error| {
-            let (kind, bytes) = (self.kind, self.consumed.load(Ordering::Relaxed));
-            let message = match error.kind() {
-                io::ErrorKind::UnexpectedEof => {
-                    format!("the file is cut: its {kind} data end in the middle of a frame, after {bytes} bytes")
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(part) = &mut self.current {
+                let read = part.read(buffer)?;
+                if read > 0 {
+                    return Ok(read);
                 }
-                _ => format!("its {kind} data are damaged within the first {bytes} bytes: {error}"),
+            }
+            self.current = match self.parts.next() {
+                Some(part) => Some(part?),
+                None => return Ok(0),
             };
-            io::Error::new(error.kind(), message)
-        })
+        }
     }
 }

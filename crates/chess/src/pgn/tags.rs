@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::{GameText, is_space};
+use super::is_space;
 
 /// The headers that matter, as written: `\"` stays two characters. Of two tags with one name the last counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub struct Tags<'a> {
 }
 
 impl<'a> Tags<'a> {
-    /// Reads the tags at the beginning of `text`, which is `game`'s text; returns them and where the movetext begins.
-    /// Malformed tag lines are passed over.
-    pub fn read(game: &GameText<'_>, text: &'a str) -> (Self, usize) {
+    /// Reads the tags at the beginning of a game's text; returns them and where the movetext begins. Malformed tag lines
+    /// are passed over.
+    pub fn read(text: &'a str) -> (Self, usize) {
         let mut tags = Tags::default();
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            let length = memchr(game.line_end, &bytes[at..]).unwrap_or(bytes.len() - at);
+            let length = memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
             let line = &text[at..at + length];
             match line.bytes().find(|&byte| !is_space(byte)) {
                 Some(b'[') => tags.take_line(line),

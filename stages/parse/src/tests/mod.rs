@@ -1,7 +1,9 @@
 //! `parse` as the executor runs it.
 
 mod awkward;
+mod compressed;
 mod faults;
+mod files;
 mod golden;
 mod sample;
 
@@ -25,11 +27,27 @@ fn shared() -> Option<PathBuf> {
     None
 }
 
-/// Runs `parse` on a file with the test key.
+/// Twenty plies.
+const MOVES: &str =
+    "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7";
+
+fn game(site: &str, moves: &str) -> String {
+    format!("[Event \"x\"]\n[Site \"{site}\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n")
+}
+
+/// Runs `parse` on a file or folder with the test key.
 fn parse(folder: &Path, pgn: &Path, parameters: &[(&str, Value)]) -> Result<Outcome, Failure> {
+    parse_files(folder, &[pgn], parameters)
+}
+
+/// The same on several.
+fn parse_files(folder: &Path, files: &[&Path], parameters: &[(&str, Value)]) -> Result<Outcome, Failure> {
     let key = folder.join("key");
     std::fs::write(&key, " cwm-test-key\n").unwrap();
-    let mut trial = Trial::new(folder).input("pgn", pgn).with("id_key_file", Value::Text(key.display().to_string()));
+    let mut trial = Trial::new(folder).with("id_key_file", Value::Text(key.display().to_string()));
+    for file in files {
+        trial = trial.input("pgn", file);
+    }
     for (name, value) in parameters {
         trial = match *name {
             "cores" => trial.cores(value.to_string().parse().unwrap()),
