@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::figure::Chart;
-use crate::figures::{by_prefix, learning_curves};
+use crate::figures::{by_prefix, by_prefix_under_shifts, learning_curves};
 use crate::paper::Paper;
 use crate::read::counts::Labelled;
 use crate::read::curves::Curve;
 use crate::results::Results;
 use crate::table::Table;
-use crate::tables::{Accuracy, drops, parameter_counts, prefix_bins, splits, test_results, token_coverage};
+use crate::tables::{
+    Accuracy, drops, parameter_counts, played, prefix_bins, sets, shift_bins, shifts, splits, test_results,
+    token_coverage,
+};
 use crate::test_set::TestSet;
 
 /// A chapter of the page.
@@ -28,19 +31,22 @@ pub(crate) enum Part {
 
 /// Everything that can be told from what was given; sections with nothing in them are left out.
 pub(crate) fn sections(results: &Results, counts: &[Labelled], curves: &[Curve], paper: &Paper) -> Vec<Section> {
-    let others = || results.tests.iter().filter(|test| matches!(test, TestSet::Other(_)));
-    let mut tested = vec![Part::Table(test_results(results, paper, &TestSet::PAPER))];
-    tested.extend(others().map(|test| Part::Table(test_results(results, paper, std::slice::from_ref(test)))));
-
+    // Without a model of ours the paper's would stand alone.
+    let tested = match results.models.as_slice() {
+        [] => Vec::new(),
+        _ => vec![Part::Table(test_results(results, paper)), Part::Table(shifts(results))],
+    };
     let mut along = Vec::new();
     for accuracy in [Accuracy::Exact, Accuracy::Labelwise] {
         along.push(Part::Chart(by_prefix(results, accuracy)));
         // The paper's own table, then what it does not print.
-        for test in [&TestSet::RandomUniform, &TestSet::HeldOut].into_iter().chain(others()) {
-            along.push(Part::Table(prefix_bins(results, paper, test, accuracy)));
+        for test in [TestSet::RandomUniform, TestSet::HeldOut] {
+            along.push(Part::Table(prefix_bins(results, paper, &test, accuracy)));
         }
+        along.push(Part::Chart(by_prefix_under_shifts(results, accuracy)));
+        along.push(Part::Table(shift_bins(results, paper, accuracy)));
     }
-    let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), drops(counts)];
+    let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), sets(counts), played(counts)];
     let section = |id, title, parts| Section { id, title, parts };
     let mut sections = vec![
         section("test-results", "Test results", tested),
@@ -48,6 +54,7 @@ pub(crate) fn sections(results: &Results, counts: &[Labelled], curves: &[Curve],
         section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results))]),
         section("models", "Models", vec![Part::Table(parameter_counts(results, paper))]),
         section("data", "Data", data.into_iter().flatten().map(Part::Table).collect()),
+        section("games", "Games kept and dropped", drops(counts).into_iter().map(Part::Table).collect()),
     ];
     for section in &mut sections {
         section.parts.retain(|part| match part {

@@ -33,6 +33,13 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// A mean over `number` things with 1 decimal, 2 below ten, and its value; `None` of nothing.
+pub(crate) fn mean(sum: u64, number: u64) -> Option<(f64, String)> {
+    let value = sum as f64 / number as f64;
+    let text = if value < 10.0 { format!("{value:.2}") } else { format!("{value:.1}") };
+    (number > 0).then_some((value, text))
+}
+
 /// A number and its sign, printed by `print`; without a sign where it prints as zero.
 pub(crate) fn signed(value: f64, print: fn(f64) -> String) -> String {
     let text = print(value);
@@ -126,6 +133,9 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(millions(3_128_150), "3.13");
+        assert_eq!(mean(655, 2), Some((327.5, "327.5".into())));
+        assert_eq!(mean(1, 3).map(|(_, text)| text), Some("0.33".into()));
+        assert_eq!(mean(0, 0), None);
         assert_eq!(signed(0.012, percent), "+1.20");
         assert_eq!(signed(-0.012, percent), "−1.20");
         assert_eq!(signed(-0.00001, percent), "0.00");

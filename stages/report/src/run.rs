@@ -27,7 +27,7 @@ impl Stage for Report {
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::one("bins", Format::BINS, "metrics overall and per prefix bin"),
+            Input::optional("bins", Format::BINS, "metrics overall and per prefix bin"),
             Input::optional_many("counts", Format::COUNTS, "what was kept, dropped, split and tokenized"),
             Input::optional_many("curves", Format::CURVES, "what trainings recorded"),
         ]
@@ -44,9 +44,15 @@ impl Stage for Report {
     fn run(&self, context: &Context) -> Result<(), Failure> {
         let config: Config = context.parameters()?;
         let paper = Paper::load().map_err(Failure::internal)?;
-        let results = Results::gather(bins::read(context.input("bins")?)?)?;
+        let results = match context.optional_input("bins") {
+            Some(folder) => Results::gather(bins::read(folder)?)?,
+            None => Results::default(),
+        };
         let counts = counts::read(context.group("counts"))?;
         let curves = curves::read(context.group("curves"))?;
+        if results.models.is_empty() && counts.is_empty() && curves.is_empty() {
+            return Err(Failure::input("a report of nothing").hint("give it `bins`, `counts` or `curves`"));
+        }
         context.check_cancelled()?;
         let sections = sections(&results, &counts, &curves, &paper);
         let page = page(&visible(&config.title), &results, &sections)?;

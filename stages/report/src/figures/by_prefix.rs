@@ -10,8 +10,17 @@ use crate::test_set::TestSet;
 /// Bins that are still drawn after the last one that is not zero.
 const ZEROS_SHOWN: u64 = 3;
 
-/// Every bin of every model; the band is one standard deviation over runs.
+/// Every bin of every model on the paper's test sets; the band is one standard deviation over runs.
 pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
+    chart(results, accuracy, false)
+}
+
+/// The same on all other test sets.
+pub(crate) fn by_prefix_under_shifts(results: &Results, accuracy: Accuracy) -> Chart {
+    chart(results, accuracy, true)
+}
+
+fn chart(results: &Results, accuracy: Accuracy, shifts: bool) -> Chart {
     let styles = styles(&results.models);
     let panel = |(index, test): (usize, &TestSet)| {
         let Extent { end, note } = extent(results, index, accuracy);
@@ -43,9 +52,11 @@ pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
         Accuracy::Labelwise => ("labelwise-by-prefix", "Labelwise accuracy"),
     };
     let width = results.bin_width();
+    let (behind, suffix) = if shifts { ("-shifts", " under further shifts") } else { ("", "") };
+    let tests = results.tests.iter().enumerate().filter(|(_, test)| matches!(test, TestSet::Other(_)) == shifts);
     Chart {
-        id: id.into(),
-        title: format!("{what} by plies played"),
+        id: format!("{id}{behind}"),
+        title: format!("{what} by plies played{suffix}"),
         description: format!(
             "{what} in percent for each model, in bins of {width} plies from the start of the game; each test \
              set has its own horizontal axis. All numbers are in the tables by prefix length."
@@ -53,7 +64,7 @@ pub(crate) fn by_prefix(results: &Results, accuracy: Accuracy) -> Chart {
         x_label: format!("Plies played (bins of {width})"),
         y_label: format!("{what} (%)"),
         scale: ScaleKind::Linear,
-        panels: results.tests.iter().enumerate().map(panel).collect(),
+        panels: tests.map(panel).collect(),
     }
 }
 

@@ -3,7 +3,7 @@
 mod by_prefix;
 mod learning_curves;
 
-pub(crate) use by_prefix::by_prefix;
+pub(crate) use by_prefix::{by_prefix, by_prefix_under_shifts};
 pub(crate) use learning_curves::learning_curves;
 
 use crate::figure::{COLOURS, DASHES, Style};

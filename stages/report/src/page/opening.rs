@@ -9,6 +9,10 @@ use crate::test_set::TestSet;
 
 /// The sentence, in words that need no explanation.
 pub(crate) fn opening(results: &Results) -> String {
+    if results.models.is_empty() {
+        return "This page shows the games of a benchmark: how many were read, kept and split. No model was scored."
+            .to_owned();
+    }
     let trainings = &results.trainings;
     let models: BTreeSet<&Model> = trainings.iter().map(|training| &training.model).collect();
     let families: BTreeSet<&str> = models.iter().map(|model| model.family.as_str()).collect();
@@ -104,7 +108,8 @@ mod tests {
     }
 
     fn results(trainings: Vec<Training>) -> Results {
-        Results { trainings, tests: vec![TestSet::Other("endgames".into())], ..Results::default() }
+        let models = trainings.iter().map(|training| training.model.clone()).collect();
+        Results { models, trainings, tests: vec![TestSet::Other("endgames".into())], ..Results::default() }
     }
 
     #[test]
@@ -126,6 +131,11 @@ mod tests {
         mixed[1].model.family = "mamba3".into();
         check(mixed, "2 models of 2 families (2 trainings, each 1 to 2.50 passes over 9 to 90 games) know");
         check(two("d9/l1"), "2 SLiCE models (2 trainings, each 1 to 2.50 passes over 9 to 90 games) know");
+    }
+
+    #[test]
+    fn games_alone_are_told_as_such() {
+        assert!(opening(&Results::default()).ends_with("No model was scored."));
     }
 
     #[test]

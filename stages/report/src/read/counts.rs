@@ -1,4 +1,4 @@
-//! Counts files: what was kept, dropped and split.
+//! Counts files: what was played, kept, dropped, split and tokenized.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +12,8 @@ use crate::plain_text::visible;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "stage", rename_all = "lowercase")]
 pub(crate) enum Counts {
+    /// Of `play`.
+    Play(Played),
     /// Of `parse`.
     Parse {
         /// Games in the file.
@@ -20,6 +22,9 @@ pub(crate) enum Counts {
         kept: u64,
         /// Games dropped, by reason.
         dropped: BTreeMap<String, u64>,
+        /// Games kept of which something is to be said, by what.
+        #[serde(default)]
+        warnings: BTreeMap<String, u64>,
     },
     /// Of `split`.
     Split {
@@ -36,7 +41,27 @@ pub(crate) enum Counts {
     Tokenize {
         /// Each set by name.
         sets: BTreeMap<String, TokenSet>,
+        /// All sets as one; files of the first versions lack it.
+        all: Option<TokenSet>,
     },
+}
+
+/// What happens in the games of one `play`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Played {
+    pub(crate) policy: String,
+    pub(crate) games: u64,
+    pub(crate) plies: u64,
+    /// Captures, en passant ones among them.
+    pub(crate) captures: u64,
+    pub(crate) en_passant: u64,
+    /// By wing.
+    pub(crate) castlings: BTreeMap<String, u64>,
+    /// By the new piece.
+    pub(crate) promotions: BTreeMap<String, u64>,
+    pub(crate) mates: u64,
+    pub(crate) draws: u64,
+    pub(crate) unfinished: u64,
 }
 
 /// One side of a split.
@@ -50,6 +75,7 @@ pub(crate) struct Side {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct TokenSet {
     pub(crate) games: u64,
+    pub(crate) plies: u64,
     pub(crate) positions: u64,
     /// Distinct move tokens, START left out.
     pub(crate) unique_moves: u64,
@@ -76,13 +102,16 @@ fn read_one(path: &Path, label: &str) -> Result<Labelled, Failure> {
     let counts = serde_json::from_str(&text).map_err(|error| {
         Failure::input(format!("the counts of {label} ({}) cannot be understood: {error}", path.display()))
     })?;
+    let named = |games: BTreeMap<String, u64>| -> BTreeMap<String, u64> {
+        games.into_iter().map(|(name, games)| (visible(&name), games)).collect()
+    };
     let counts = match counts {
-        Counts::Parse { read, kept, dropped } => {
-            let dropped = dropped.into_iter().map(|(reason, games)| (visible(&reason), games)).collect();
-            Counts::Parse { read, kept, dropped }
+        Counts::Play(played) => Counts::Play(Played { policy: visible(&played.policy), ..played }),
+        Counts::Parse { read, kept, dropped, warnings } => {
+            Counts::Parse { read, kept, dropped: named(dropped), warnings: named(warnings) }
         }
-        Counts::Tokenize { sets } => {
-            Counts::Tokenize { sets: sets.into_iter().map(|(name, set)| (visible(&name), set)).collect() }
+        Counts::Tokenize { sets, all } => {
+            Counts::Tokenize { sets: sets.into_iter().map(|(name, set)| (visible(&name), set)).collect(), all }
         }
         split => split,
     };
@@ -104,13 +133,25 @@ mod tests {
     fn each_kind_is_read() {
         assert_eq!(
             check(r#"{"stage":"parse","read":3,"kept":1,"plies":40,"dropped":{"short":2}}"#),
-            Ok(Counts::Parse { read: 3, kept: 1, dropped: BTreeMap::from([("short".into(), 2)]) })
+            Ok(Counts::Parse {
+                read: 3,
+                kept: 1,
+                dropped: BTreeMap::from([("short".into(), 2)]),
+                warnings: BTreeMap::new()
+            })
         );
+        let warned = r#"{"stage":"parse","read":1,"kept":1,"plies":40,"dropped":{},"warnings":{"null_move":1}}"#;
+        assert!(matches!(check(warned), Ok(Counts::Parse { warnings, .. }) if warnings["null_move"] == 1));
         let split = r#"{"stage":"split","buckets":10,"validation_buckets":1,
             "train":{"games":9,"plies":90},"validation":{"games":1,"plies":10}}"#;
         assert!(matches!(check(split), Ok(Counts::Split { buckets: 10, train: Side { games: 9, .. }, .. })));
         let tokens = r#"{"stage":"tokenize","sets":{"train":{"games":1,"plies":2,"positions":3,"unique_moves":2}}}"#;
-        assert!(matches!(check(tokens), Ok(Counts::Tokenize { sets }) if sets["train"].unique_moves == 2));
+        assert!(matches!(check(tokens), Ok(Counts::Tokenize { sets, all: None }) if sets["train"].unique_moves == 2));
+        let tokens = r#"{"stage":"tokenize","sets":{},"all":{"games":1,"plies":2,"positions":3,"unique_moves":1}}"#;
+        assert!(matches!(check(tokens), Ok(Counts::Tokenize { all: Some(all), .. }) if all.unique_moves == 1));
+        let play = r#"{"stage":"play","policy":"long","games":2,"plies":9,"captures":3,"en_passant":1,
+            "castlings":{"king_side":1,"queen_side":0},"promotions":{"queen":2},"mates":1,"draws":0,"unfinished":1}"#;
+        assert!(matches!(check(play), Ok(Counts::Play(played)) if played.promotions["queen"] == 2));
     }
 
     #[test]

@@ -8,21 +8,23 @@ pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
     let mut groups = Vec::new();
     let mut every = Vec::new();
     for labelled in counts {
-        let Counts::Parse { read, kept, dropped } = &labelled.counts else {
+        let Counts::Parse { read, kept, dropped, warnings } = &labelled.counts else {
             continue;
         };
         let row = |fate: String, games: u64| {
             let share = if *read > 0 { Cell::percent(games as f64 / *read as f64) } else { Cell::none() };
             Row::ours(vec![Cell::text(labelled.label.clone()), Cell::text(fate), Cell::count(games), share])
         };
-        let mut reasons: Vec<_> = dropped.iter().collect();
-        reasons.sort_by_key(|(reason, games)| (std::cmp::Reverse(**games), *reason));
         let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
         every.push(rows.clone());
-        for (reason, games) in reasons {
-            every.push(vec![row(format!("dropped: {reason}"), *games)]);
-            if *games > 0 {
-                rows.push(row(format!("dropped: {}", reason.replace('_', " ")), *games));
+        for (what, named) in [("kept, with", warnings), ("dropped:", dropped)] {
+            let mut named: Vec<_> = named.iter().collect();
+            named.sort_by_key(|(name, games)| (std::cmp::Reverse(**games), *name));
+            for (name, games) in named {
+                every.push(vec![row(format!("{what} {name}"), *games)]);
+                if *games > 0 {
+                    rows.push(row(format!("{what} {}", name.replace('_', " ")), *games));
+                }
             }
         }
         groups.push(rows);

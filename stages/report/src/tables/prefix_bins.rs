@@ -91,7 +91,7 @@ fn in_a_sentence(test: &TestSet) -> String {
 }
 
 /// The models scored on `test`.
-fn scored(results: &Results, test: &TestSet) -> BTreeSet<Model> {
+pub(super) fn scored(results: &Results, test: &TestSet) -> BTreeSet<Model> {
     let scored = results.models.iter().enumerate().filter(|(index, _)| !bins(results, *index, test).is_empty());
     scored.map(|(_, model)| model.clone()).collect()
 }
@@ -105,7 +105,7 @@ fn not_run(scored: &BTreeSet<Model>) -> BTreeSet<Model> {
         .collect()
 }
 
-fn bins<'a>(results: &'a Results, model: usize, test: &TestSet) -> &'a [PrefixBin] {
+pub(super) fn bins<'a>(results: &'a Results, model: usize, test: &TestSet) -> &'a [PrefixBin] {
     results.test(test).and_then(|test| results.prefix.get(&(model, test))).map_or(&[], Vec::as_slice)
 }
 
@@ -114,26 +114,27 @@ fn bins_of<'a>(results: &'a Results, model: &Model, test: &TestSet) -> &'a [Pref
 }
 
 /// Runs of `model` whose training diverged.
-fn diverged(results: &Results, model: &Model, test: &TestSet) -> usize {
+pub(super) fn diverged(results: &Results, model: &Model, test: &TestSet) -> usize {
     let key = results.models.iter().position(|known| known == model).zip(results.test(test));
     key.and_then(|key| results.overall.get(&key)).map_or(0, |overall| overall.diverged)
 }
 
 /// First steps of all bins in which any model was scored.
-fn starts(results: &Results, test: &TestSet) -> Vec<u64> {
+pub(super) fn starts(results: &Results, test: &TestSet) -> BTreeSet<u64> {
     let all = (0..results.models.len()).flat_map(|model| bins(results, model, test));
-    all.map(|bin| bin.start).collect::<BTreeSet<_>>().into_iter().collect()
+    all.map(|bin| bin.start).collect()
+}
+
+/// The paper's own selection, or one of our own.
+fn selected(results: &Results, test: &TestSet, as_the_paper: bool) -> Vec<u64> {
+    if as_the_paper { Paper::SELECTED_BINS.to_vec() } else { spread_out(&starts(results, test)) }
 }
 
 /// Of all bins the first, the second, the third, the fifth, the ninth and so on, and the last: accuracy falls fast at
-/// first, then slowly. The paper's own table has the paper's selection.
-fn selected(results: &Results, test: &TestSet, as_the_paper: bool) -> Vec<u64> {
-    if as_the_paper {
-        return Paper::SELECTED_BINS.to_vec();
-    }
-    let all = starts(results, test);
-    let last = all.len().saturating_sub(1);
-    let shown = all.iter().enumerate().filter(|(index, _)| *index == 0 || *index == last || index.is_power_of_two());
+/// first, then slowly.
+pub(super) fn spread_out(starts: &BTreeSet<u64>) -> Vec<u64> {
+    let last = starts.len().saturating_sub(1);
+    let shown = starts.iter().enumerate().filter(|(index, _)| *index == 0 || *index == last || index.is_power_of_two());
     shown.map(|(_, start)| *start).collect()
 }
 
@@ -183,7 +184,7 @@ fn difference(ours: Spread, paper_percent: f64) -> Cell {
 }
 
 /// A row for each model and bin.
-fn every_bin<'a>(
+pub(super) fn every_bin<'a>(
     results: &Results,
     paper: &Paper,
     test: &TestSet,

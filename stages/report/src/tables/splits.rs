@@ -1,7 +1,9 @@
 //! Table 1: the sets of games and their sizes.
 
+use cwm_contract::Label;
+
 use crate::paper::{Metric, Paper};
-use crate::read::counts::{Counts, Labelled};
+use crate::read::counts::{Counts, Labelled, TokenSet};
 use crate::results::Results;
 use crate::table::{Cell, Column, Row, Table};
 use crate::test_set::TestSet;
@@ -44,15 +46,21 @@ pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> T
     }
     for (index, test) in results.tests.iter().enumerate() {
         let scored = || results.overall.iter().filter(|((_, at), _)| *at == index).map(|(_, overall)| overall);
-        groups.push(vec![test_row(
-            test,
+        let cells = [
             Cell::count(scored().map(|overall| overall.games).max().unwrap_or(0)),
             Cell::count(scored().map(|overall| overall.positions).max().unwrap_or(0)),
-            paper_games(test.name()),
-        )]);
+        ];
+        groups.push(vec![test_row(test, "bins", cells, paper_games(test.name()))]);
     }
     for test in TestSet::PAPER.iter().filter(|test| results.test(test).is_none()) {
-        groups.push(vec![test_row(test, Cell::not_run(), Cell::not_run(), paper_games(test.name()))]);
+        let row = match counts.iter().find_map(|labelled| Some((labelled, whole_set(labelled, test)?))) {
+            Some((labelled, set)) => {
+                let cells = [Cell::count(set.games), Cell::count(set.positions)];
+                test_row(test, &labelled.label, cells, paper_games(test.name()))
+            }
+            None => test_row(test, "bins", [Cell::not_run(), Cell::not_run()], paper_games(test.name())),
+        };
+        groups.push(vec![row]);
     }
     Table {
         id: "table-01".into(),
@@ -77,11 +85,23 @@ pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> T
     }
 }
 
-fn test_row(test: &TestSet, games: Cell, positions: Cell, paper: Cell) -> Row {
+/// The one set of a `tokenize` that bears the name of `test`: as its label's `test` coordinate, else as its stage.
+fn whole_set<'a>(labelled: &'a Labelled, test: &TestSet) -> Option<&'a TokenSet> {
+    let Counts::Tokenize { sets, .. } = &labelled.counts else {
+        return None;
+    };
+    let label: Label = labelled.label.parse().ok()?;
+    let name = label.coordinates.iter().find(|(axis, _)| axis == "test").map_or(&label.stage, |(_, value)| value);
+    let mut sets = sets.values();
+    let set = sets.next().filter(|_| name == test.name())?;
+    sets.next().is_none().then_some(set)
+}
+
+fn test_row(test: &TestSet, from: &str, [games, positions]: [Cell; 2], paper: Cell) -> Row {
     let title = match test {
         TestSet::HeldOut => "Held-out test".to_owned(),
         TestSet::RandomUniform => "Random-uniform test".to_owned(),
         TestSet::Other(name) => format!("Test {name}"),
     };
-    Row::ours(vec![Cell::text(title), Cell::text("bins"), games, positions, Cell::none(), Cell::none(), paper])
+    Row::ours(vec![Cell::text(title), Cell::text(from), games, positions, Cell::none(), Cell::none(), paper])
 }

@@ -7,7 +7,7 @@ use crate::number;
 use crate::paper::{Metric, Paper, Printed};
 use crate::results::{Overall, Results, Spread};
 use crate::table::{Cell, Column, Row, RowKind, Table};
-use crate::tables::{PAPER_ONLY, source, table_id};
+use crate::tables::{PAPER_ONLY, source};
 use crate::test_set::TestSet;
 
 /// The metrics of the table in its order: heading, number of ours, the paper's, and how they are printed.
@@ -25,10 +25,9 @@ const SHOWN: [Shown; 4] = [
     Shown { heading: "Trajectory (%)", ours: |overall| overall.trajectory, paper: Metric::Trajectory, is_loss: false },
 ];
 
-/// One table over the given test sets, side by side. For the paper's own two sets its models that were not run here
-/// stand in it too, as not run.
-pub(crate) fn test_results(results: &Results, paper: &Paper, tests: &[TestSet]) -> Table {
-    let papers = tests == TestSet::PAPER;
+/// The paper's two test sets side by side; its models that were not run here stand in it too, as not run.
+pub(crate) fn test_results(results: &Results, paper: &Paper) -> Table {
+    let tests = &TestSet::PAPER;
     let scored: BTreeSet<Model> = results
         .models
         .iter()
@@ -36,7 +35,7 @@ pub(crate) fn test_results(results: &Results, paper: &Paper, tests: &[TestSet]) 
         .filter(|(index, _)| tests.iter().any(|test| overall(results, *index, test).is_some()))
         .map(|(_, model)| model.clone())
         .collect();
-    let all = MAIN_FAMILIES.iter().flat_map(|family| SIZES.map(|size| (*family, size))).filter(|_| papers);
+    let all = MAIN_FAMILIES.iter().flat_map(|family| SIZES.map(|size| (*family, size)));
     let not_run: Vec<Model> = all
         .filter(|(family, size)| !scored.iter().any(|model| model.family == *family && model.size == *size))
         .map(|(family, size)| Model::new("", family, size))
@@ -46,9 +45,9 @@ pub(crate) fn test_results(results: &Results, paper: &Paper, tests: &[TestSet]) 
         columns.extend(SHOWN.iter().map(|shown| Column::number(shown.heading).under(test.to_string())));
     }
     Table {
-        id: if papers { "table-08".into() } else { table_id("table-08", &tests[0]) },
+        id: "table-08".into(),
         title: "Test results".into(),
-        paper: papers.then_some("Table 8, Appendix D; Tables 9 and 10, Appendix E"),
+        paper: Some("Table 8, Appendix D; Tables 9 and 10, Appendix E"),
         caption:
             "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss \
                   is the mean cross-entropy over the labels; Labelwise the share of labels right; \

@@ -12,8 +12,10 @@ const MOVE_TOKENS: u64 = 64 * 64 * 5;
 pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table> {
     let mut groups = Vec::new();
     for labelled in counts {
-        if let Counts::Tokenize { sets } = &labelled.counts {
-            for (name, set) in sets {
+        if let Counts::Tokenize { sets, all } = &labelled.counts {
+            // Of a single set there is nothing to be put together.
+            let all = all.iter().filter(|_| sets.len() > 1).map(|all| (names(sets.keys()), all));
+            for (name, set) in all.chain(sets.iter().map(|(name, set)| (name.clone(), set))) {
                 let title = format!("{} ({name})", labelled.label);
                 groups.push(vec![row(RowKind::Ours, &title, Some(set.games), Some(set.positions), set.unique_moves)]);
             }
@@ -33,7 +35,8 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
         title: "Move-token coverage".into(),
         paper: Some("Table 3, Appendix A.2"),
         caption: format!(
-            "Distinct move tokens that occur in each tokenized set, of {} possible ones.",
+            "Distinct move tokens that occur in each tokenized set, of {} possible ones. The paper's training set is all \
+             of its corpus, the games for validation among them.",
             number::count(MOVE_TOKENS)
         ),
         columns: vec![
@@ -48,6 +51,11 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
         shared_columns: 0,
         data: None,
     })
+}
+
+/// `train and validation`.
+fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.map(String::as_str).collect::<Vec<_>>().join(" and ")
 }
 
 fn row(kind: RowKind, title: &str, games: Option<u64>, positions: Option<u64>, unique: u64) -> Row {

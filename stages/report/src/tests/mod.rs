@@ -1,5 +1,6 @@
 //! The whole stage on made-up bins.
 
+mod games;
 mod page;
 mod tables;
 

@@ -1,6 +1,6 @@
 //! What stands in the tables.
 
-use super::{label, lines, read, rows, run, trial};
+use super::{lines, read, rows, run, trial};
 use crate::synthetic::{Scored, scored};
 
 #[test]
@@ -103,56 +103,40 @@ fn bins_of_another_width_are_not_set_beside_the_papers() {
 }
 
 #[test]
-fn counts_become_tables() {
+fn a_model_has_a_row_for_each_further_shift() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let parse = write(
-        "1",
-        r#"{"stage":"parse","read":1000,"kept":900,"plies":9,"dropped":{"short":40,"null_move":60,"variant":0}}"#,
-    );
-    let split = write(
-        "2",
-        r#"{"stage":"split","buckets":10000,"validation_buckets":500,
-            "train":{"games":800,"plies":64000},"validation":{"games":100,"plies":8000}}"#,
-    );
-    let tokens = write(
-        "3",
-        r#"{"stage":"tokenize","sets":{"train":{"games":800,"plies":64000,"positions":64800,"unique_moves":1024}}}"#,
-    );
-    let trial = trial(folder.path(), &rows())
-        .labelled("counts", label("corpus"), parse)
-        .labelled("counts", label("split"), split)
-        .labelled("counts", label("tokens"), tokens);
-    let report = run(trial).unwrap();
-    let drops = read(&report, "tables/drops.md");
+    let mut all = rows();
+    for (seed, loss) in [(0, 0.5), (1, 0.7)] {
+        all.push(scored("d32/l1", seed, "quiet", [loss, 0.8, 0.1, 0.0], &[(0.9, 0.5), (0.8, 0.2)]));
+    }
+    let mut long = scored("d32/l1", 0, "long", [2.0, 0.6, 0.05, 0.0], &[(0.9, 0.5); 30]);
+    long.status = Some("diverged".into());
+    all.push(long);
+    all.push(scored("d128/l1", 0, "long", [1.0, 0.7, 0.06, 0.01], &[(0.9, 0.25); 30]));
+    let report = run(trial(folder.path(), &all)).unwrap();
+    // 50 games in 200 positions are 150 plies, in 3,000 positions 2,950.
     assert_eq!(
-        lines(&drops, "corpus"),
+        read(&report, "tables/shifts.md").lines().skip(6).collect::<Vec<_>>(),
         [
-            "| corpus | read | 1,000 | 100.00 |",
-            "| corpus | kept | 900 | 90.00 |",
-            "| corpus | dropped: null move | 60 | 6.00 |",
-            "| corpus | dropped: short | 40 | 4.00 |",
+            "| Transformer | d32/l1 | long | this run, diverged | 50 | 3,000 | 59.0 | 2.000000 | 60.00 | 5.00 | 0.00 |",
+            "| Transformer | d32/l1 | quiet | 2 runs | 50 | 200 | 3.00 | 0.600000 ± 0.141421 | 80.00 ± 0.00 | 10.00 ± 0.00 | 0.00 ± 0.00 |",
+            "| Transformer | d128/l1 | long | this run | 50 | 3,000 | 59.0 | 1.000000 | 70.00 | 6.00 | 1.00 |",
         ]
     );
-    assert!(read(&report, "tables/drops.csv").contains("corpus,dropped: variant,0,0\n"));
-    let splits = read(&report, "tables/table-01.md");
-    assert_eq!(
-        splits.lines().skip(6).collect::<Vec<_>>(),
-        [
-            "| Train and validation | split | 900 | 72,900 | 100.00 | – | 10,000,000 |",
-            "| Train | split | 800 | 64,800 | 88.89 | 95.00 | – |",
-            "| Validation | split | 100 | 8,100 | 11.11 | 5.00 | ≈ 0.5 |",
-            "| Held-out test | bins | 50 | 500 | – | – | 10,000 |",
-            "| Random-uniform test | bins | 50 | 500 | – | – | 10,000 |",
-        ]
+    let table = read(&report, "tables/shifts-exact.md");
+    assert!(
+        table.contains("| Test set | Source | 0–20 | 20–40 | 40–60 | 80–100 | 160–180 | 320–340 | 580–600 |"),
+        "{table}"
     );
-    let coverage = read(&report, "tables/table-03.md");
-    assert!(coverage.contains("| tokens (train) | 800 | 64,800 | 1,024 | 5.00 |"), "{coverage}");
-    assert!(coverage.contains("| Paper: train | 10,000,000 | – | 1,968 | 9.61 |"), "{coverage}");
+    assert_eq!(
+        lines(&table, "| quiet |"),
+        ["| Transformer | d32/l1 | quiet | 2 runs | 50.00 ± 0.00 | 20.00 ± 0.00 | – | – | – | – | – |"]
+    );
+    assert_eq!(read(&report, "tables/shifts-labelwise.csv").lines().count(), 1 + 2 + 2 * 30);
+    // The paper's table and figure are about the paper's test sets.
+    assert!(!read(&report, "tables/table-08.md").contains("long"));
+    let panels = |name: &str| read(&report, &format!("figures/{name}.svg")).matches("class=\"heading\"").count();
+    assert_eq!((panels("exact-by-prefix"), panels("exact-by-prefix-shifts")), (2, 2));
 }
 
 #[test]
@@ -193,12 +177,12 @@ fn what_was_not_run_does_not_break_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let only = [scored("d32/l1", 0, "my_shift", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)])];
     let report = run(trial(folder.path(), &only)).unwrap();
-    let table = read(&report, "tables/table-08-my_shift.md");
-    assert!(table.contains("| Model | Size | Source | my\\_shift: Loss |"), "{table}");
-    assert!(table.contains("| Transformer | d32/l1 | this run | 0.500000 | 90.00 | 20.00 | 10.00 |"), "{table}");
+    let table = read(&report, "tables/shifts.md");
+    let row = "| Transformer | d32/l1 | my\\_shift | this run | 50 | 100 | 1.00 | 0.500000 | 90.00 | 20.00 | 10.00 |";
+    assert!(table.contains(row), "{table}");
     assert!(!read(&report, "tables/table-08.md").contains("d32/l1"));
     assert!(read(&report, "tables/table-01.md").contains("| Held-out test | bins | not run | not run |"));
-    assert!(report.join("tables/table-11-my_shift.csv").exists());
+    assert!(read(&report, "tables/shifts-exact.csv").contains("transformer,d32/l1,,my_shift,0,20,1,100,20,,\n"));
     assert!(!report.join("tables/table-11-held_out.csv").exists());
     assert!(!report.join("figures/learning-curves.svg").exists());
     let index: serde_json::Value = serde_json::from_str(&read(&report, "tables/index.json")).unwrap();

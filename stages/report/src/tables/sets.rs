@@ -1,0 +1,95 @@
+//! The sets of games themselves: how long they are, and what happens in those that were played here.
+
+use crate::number;
+use crate::read::counts::{Counts, Labelled, TokenSet};
+use crate::table::{Cell, Column, Row, Table};
+
+/// Every tokenized set; `None` where nothing was tokenized.
+pub(crate) fn sets(counts: &[Labelled]) -> Option<Table> {
+    let mut groups = Vec::new();
+    for labelled in counts {
+        if let Counts::Tokenize { sets, .. } = &labelled.counts {
+            let row = |(name, set): (&String, &TokenSet)| {
+                Row::ours(vec![
+                    Cell::text(labelled.label.clone()),
+                    Cell::text(name.clone()),
+                    Cell::count(set.games),
+                    Cell::count(set.plies),
+                    mean(set.plies, set.games),
+                    Cell::count(set.unique_moves),
+                ])
+            };
+            groups.push(sets.iter().map(row).collect());
+        }
+    }
+    (!groups.is_empty()).then(|| Table {
+        id: "sets".into(),
+        title: "Sets of games".into(),
+        caption: "What models are trained and tested on, as tokenized; plies are moves, both sides' counted.".into(),
+        columns: vec![
+            Column::text("Stage"),
+            Column::text("Set"),
+            Column::number("Games"),
+            Column::number("Plies"),
+            Column::number("Mean plies"),
+            Column::number("Distinct moves"),
+        ],
+        groups,
+        shared_columns: 1,
+        ..Table::default()
+    })
+}
+
+/// What happens in the games that were played here; `None` where none were.
+pub(crate) fn played(counts: &[Labelled]) -> Option<Table> {
+    let mut groups = Vec::new();
+    for labelled in counts {
+        if let Counts::Play(played) = &labelled.counts {
+            let share = |games: u64| match played.games {
+                0 => Cell::none(),
+                all => Cell::percent(games as f64 / all as f64),
+            };
+            groups.push(vec![Row::ours(vec![
+                Cell::text(labelled.label.clone()),
+                Cell::text(played.policy.clone()),
+                Cell::count(played.games),
+                mean(played.plies, played.games),
+                mean(played.captures, played.games),
+                mean(played.castlings.values().sum(), played.games),
+                mean(played.promotions.values().sum(), played.games),
+                mean(played.en_passant, played.games),
+                share(played.mates),
+                share(played.draws),
+                share(played.unfinished),
+            ])]);
+        }
+    }
+    let each = "Mean of a game";
+    let ended = "Games (%)";
+    (!groups.is_empty()).then(|| Table {
+        id: "played".into(),
+        title: "What happens in the games that were played here".into(),
+        caption: "Of all games that each stage made, those included that are too short to be kept. Captures include \
+                  those en passant; unfinished games reached the limit of plies."
+            .into(),
+        columns: vec![
+            Column::text("Stage"),
+            Column::text("Policy"),
+            Column::number("Games"),
+            Column::number("Plies").under(each),
+            Column::number("Captures").under(each),
+            Column::number("Castlings").under(each),
+            Column::number("Promotions").under(each),
+            Column::number("En passant").under(each),
+            Column::number("Mate").under(ended),
+            Column::number("Draw").under(ended),
+            Column::number("Unfinished").under(ended),
+        ],
+        groups,
+        ..Table::default()
+    })
+}
+
+fn mean(sum: u64, number: u64) -> Cell {
+    number::mean(sum, number).map_or(Cell::none(), |(value, text)| Cell::number(value, text))
+}

@@ -1,0 +1,61 @@
+//! Accuracy by prefix length on test sets that the paper does not have: one table for all of them.
+
+use std::collections::BTreeSet;
+
+use crate::model::Model;
+use crate::paper::Paper;
+use crate::results::Results;
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::prefix_bins::{Accuracy, bins, diverged, every_bin, scored, spread_out, starts};
+use crate::tables::source;
+use crate::test_set::TestSet;
+
+/// A row for each model and test set; a selection of bins to read, all of them in its data.
+pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -> Table {
+    let width = results.bin_width();
+    let tests: Vec<&TestSet> = results.tests.iter().filter(|test| matches!(test, TestSet::Other(_))).collect();
+    let all: BTreeSet<u64> = tests.iter().flat_map(|test| starts(results, test)).collect();
+    let shown = spread_out(&all);
+    let rows = |(index, model): (usize, &Model)| {
+        let rows = tests.iter().filter_map(|test| {
+            let bins = bins(results, index, test);
+            let runs = bins.iter().map(|bin| bin.runs).max()?;
+            let mut cells = vec![
+                Cell::text(model.name()),
+                Cell::text(model.size.clone()),
+                Cell::text(test.name()),
+                Cell::text(source(std::iter::once(runs), diverged(results, model, test))),
+            ];
+            let at = |start: &u64| bins.iter().find(|bin| bin.start == *start);
+            cells.extend(
+                shown.iter().map(|start| at(start).map_or(Cell::none(), |bin| Cell::accuracy(accuracy.of(bin)))),
+            );
+            Some(Row::ours(cells))
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let texts = ["Model", "Size", "Test set", "Source"].map(Column::text);
+    let numbers = shown.iter().map(|start| Column::number(&format!("{start}–{}", start + width)));
+    let mut data = Table::default();
+    for test in &tests {
+        let every = every_bin(results, paper, test, accuracy, scored(results, test).iter());
+        data.columns = every.columns;
+        data.groups.extend(every.groups);
+    }
+    Table {
+        id: match accuracy {
+            Accuracy::Exact => "shifts-exact".into(),
+            Accuracy::Labelwise => "shifts-labelwise".into(),
+        },
+        title: format!("{} accuracy by prefix length under further shifts", accuracy.name()),
+        caption: format!(
+            "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the CSV has every \
+             bin. A dash means that no game is that long."
+        ),
+        columns: texts.into_iter().chain(numbers).collect(),
+        groups: results.models.iter().enumerate().map(rows).filter(|rows| !rows.is_empty()).collect(),
+        shared_columns: 2,
+        data: Some(Box::new(data)),
+        ..Table::default()
+    }
+}

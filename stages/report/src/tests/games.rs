@@ -1,0 +1,164 @@
+//! What is told of the games: splits, coverage, sets, drops.
+
+use cwm_contract::testing::Trial;
+
+use super::{label, lines, read, rows, run, trial};
+
+/// The same trial with a counts file of the stage `name`.
+fn counted(trial: Trial, folder: &std::path::Path, name: &str, json: &str) -> Trial {
+    let path = folder.join(format!("counts of {name}"));
+    std::fs::write(&path, json).unwrap();
+    trial.labelled("counts", label(name), path)
+}
+
+#[test]
+fn counts_become_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = counted(
+        trial(folder.path(), &rows()),
+        folder.path(),
+        "corpus",
+        r#"{"stage":"parse","read":1000,"kept":900,"plies":9,"dropped":{"short":40,"null_move":60,"variant":0}}"#,
+    );
+    let trial = counted(
+        trial,
+        folder.path(),
+        "split",
+        r#"{"stage":"split","buckets":10000,"validation_buckets":500,
+            "train":{"games":800,"plies":64000},"validation":{"games":100,"plies":8000}}"#,
+    );
+    let trial = counted(
+        trial,
+        folder.path(),
+        "tokens",
+        r#"{"stage":"tokenize","sets":{"train":{"games":800,"plies":64000,"positions":64800,"unique_moves":1024}}}"#,
+    );
+    let report = run(trial).unwrap();
+    let drops = read(&report, "tables/drops.md");
+    assert_eq!(
+        lines(&drops, "corpus"),
+        [
+            "| corpus | read | 1,000 | 100.00 |",
+            "| corpus | kept | 900 | 90.00 |",
+            "| corpus | dropped: null move | 60 | 6.00 |",
+            "| corpus | dropped: short | 40 | 4.00 |",
+        ]
+    );
+    assert!(read(&report, "tables/drops.csv").contains("corpus,dropped: variant,0,0\n"));
+    let splits = read(&report, "tables/table-01.md");
+    assert_eq!(
+        splits.lines().skip(6).collect::<Vec<_>>(),
+        [
+            "| Train and validation | split | 900 | 72,900 | 100.00 | – | 10,000,000 |",
+            "| Train | split | 800 | 64,800 | 88.89 | 95.00 | – |",
+            "| Validation | split | 100 | 8,100 | 11.11 | 5.00 | ≈ 0.5 |",
+            "| Held-out test | bins | 50 | 500 | – | – | 10,000 |",
+            "| Random-uniform test | bins | 50 | 500 | – | – | 10,000 |",
+        ]
+    );
+    let coverage = read(&report, "tables/table-03.md");
+    assert!(coverage.contains("| tokens (train) | 800 | 64,800 | 1,024 | 5.00 |"), "{coverage}");
+    assert!(coverage.contains("| Paper: train | 10,000,000 | – | 1,968 | 9.61 |"), "{coverage}");
+}
+
+#[test]
+fn the_train_row_of_the_paper_stands_beside_all_games_of_the_corpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = counted(
+        trial(folder.path(), &rows()),
+        folder.path(),
+        "tokens",
+        r#"{"stage":"tokenize","all":{"games":900,"plies":72000,"positions":72900,"unique_moves":1900},"sets":{
+            "train":{"games":800,"plies":64000,"positions":64800,"unique_moves":1024},
+            "validation":{"games":100,"plies":8000,"positions":8100,"unique_moves":900}}}"#,
+    );
+    let report = run(trial).unwrap();
+    let coverage = read(&report, "tables/table-03.md");
+    assert_eq!(
+        coverage.lines().skip(6).collect::<Vec<_>>(),
+        [
+            "| tokens (train and validation) | 900 | 72,900 | 1,900 | 9.28 |",
+            "| tokens (train) | 800 | 64,800 | 1,024 | 5.00 |",
+            "| tokens (validation) | 100 | 8,100 | 900 | 4.39 |",
+            "| Paper: train | 10,000,000 | – | 1,968 | 9.61 |",
+            "| Paper: random-uniform test | 10,000 | – | 1,968 | 9.61 |",
+        ]
+    );
+    let sets = read(&report, "tables/sets.md");
+    assert_eq!(lines(&sets, "validation"), ["| tokens | validation | 100 | 8,000 | 80.0 | 900 |"]);
+}
+
+#[test]
+fn what_happens_in_games_that_were_played_here_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = counted(
+        trial(folder.path(), &rows()),
+        folder.path(),
+        "shifted_games[test=castling]",
+        r#"{"stage":"play","policy":"castling","games":4,"plies":1302,"captures":106,"en_passant":1,
+            "castlings":{"king_side":3,"queen_side":2},"promotions":{"queen":4,"rook":3,"bishop":2,"knight":1},
+            "mates":1,"draws":2,"unfinished":1}"#,
+    );
+    let table = read(&run(trial).unwrap(), "tables/played.md");
+    assert_eq!(
+        table.lines().nth(6).unwrap(),
+        "| shifted\\_games\\[test=castling\\] | castling | 4 | 325.5 | 26.5 | 1.25 | 2.50 | 0.25 | 25.00 | 50.00 | 25.00 |"
+    );
+}
+
+#[test]
+fn reasons_and_warnings_that_nobody_has_heard_of_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = counted(
+        trial(folder.path(), &rows()),
+        folder.path(),
+        "corpus",
+        r#"{"stage":"parse","read":100,"kept":90,"plies":9,"dropped":{"full_moon":10,"short":0},
+            "warnings":{"cut_short":3,"odd_result":0}}"#,
+    );
+    let report = run(trial).unwrap();
+    assert_eq!(
+        lines(&read(&report, "tables/drops.md"), "corpus"),
+        [
+            "| corpus | read | 100 | 100.00 |",
+            "| corpus | kept | 90 | 90.00 |",
+            "| corpus | kept, with cut short | 3 | 3.00 |",
+            "| corpus | dropped: full moon | 10 | 10.00 |",
+        ]
+    );
+    assert!(read(&report, "tables/drops.csv").contains("corpus,\"kept, with odd_result\",0,0\n"));
+    assert!(read(&report, "index.html").contains("<h2 id=\"games\">Games kept and dropped</h2>"));
+}
+
+/// The data half of the paper: nothing is trained, and the test sets are known by the names of their stages.
+#[test]
+fn games_without_models_are_a_report_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let split = r#"{"stage":"split","buckets":10000,"validation_buckets":50,
+        "train":{"games":995,"plies":64000},"validation":{"games":5,"plies":300}}"#;
+    let test = r#"{"stage":"tokenize","all":{"games":10,"plies":800,"positions":810,"unique_moves":300},
+        "sets":{"dataset":{"games":10,"plies":800,"positions":810,"unique_moves":300}}}"#;
+    let mut trial = Trial::new(folder.path().join("trial"));
+    for (name, json) in [("split", split), ("held_out", test), ("tokens[test=random_uniform]", test), ("other", test)] {
+        trial = counted(trial, folder.path(), name, json);
+    }
+    let report = run(trial).unwrap();
+    assert_eq!(
+        read(&report, "tables/table-01.md").lines().skip(6).collect::<Vec<_>>(),
+        [
+            "| Train and validation | split | 1,000 | 65,300 | 100.00 | – | 10,000,000 |",
+            "| Train | split | 995 | 64,995 | 99.50 | 99.50 | – |",
+            "| Validation | split | 5 | 305 | 0.50 | 0.50 | ≈ 0.5 |",
+            "| Held-out test | held\\_out | 10 | 810 | – | – | 10,000 |",
+            "| Random-uniform test | tokens\\[test=random\\_uniform\\] | 10 | 810 | – | – | 10,000 |",
+        ]
+    );
+    assert_eq!(lines(&read(&report, "tables/table-03.md"), "held").len(), 1);
+    let page = read(&report, "index.html");
+    assert!(page.contains("No model was scored.") && !page.contains("What was scored"));
+    for absent in ["tables/table-08.md", "tables/table-04.md", "tables/shifts.md", "figures/exact-by-prefix.svg"] {
+        assert!(!report.join(absent).exists(), "{absent}");
+    }
+    let nothing = run(Trial::new(folder.path().join("nothing"))).unwrap_err();
+    assert_eq!(nothing.message, "a report of nothing");
+}
