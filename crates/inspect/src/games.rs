@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use cwm_chess::{Dataset, Games};
+use cwm_chess::{Dataset, DatasetRow, Games};
 use cwm_contract::{Description, Detail, Failure};
 use cwm_encoding::{PlainMove, START};
 use serde::Serialize;
@@ -33,43 +33,54 @@ struct Folder {
 pub fn games(path: &Path, detail: Detail) -> Result<Description, Failure> {
     let games = Games::open(path)?;
     let totals = count(games.len(), detail.cores, |row, tally| {
-        if let Some(game) = games.get(row) {
+        if let Some(game) = games.get(row)? {
+            let game = game.row();
             tally.add(game.moves.iter().copied(), game.result, game.labels.is_some());
         }
+        Ok(())
     })?;
-    let examples = (0..detail.examples).map_while(|row| {
-        let game = games.get(row)?;
+    let mut examples = Vec::new();
+    for (row, game) in games.iter().take(detail.examples).enumerate() {
+        let game = game?;
+        let game = game.row();
         let moves = game.moves.iter().map(|&packed| PlainMove::from_packed(packed).map_or(u16::MAX, PlainMove::token));
         let tokens: Vec<u16> = std::iter::once(START).chain(moves).collect();
         let (index, id, site, result) = (game.index, game.id, Some(game.site), game.result);
-        Some(Example::of(&Game { row, index, id, site, result, tokens: &tokens, labels: game.labels }))
-    });
-    tell(path, totals, examples.collect())
+        examples.push(Example::of(&Game { row, index, id, site, result, tokens: &tokens, labels: game.labels }));
+    }
+    tell(path, totals, examples)
 }
 
 /// Tells of a folder of format `dataset`.
 pub fn dataset(path: &Path, detail: Detail) -> Result<Description, Failure> {
     let dataset = Dataset::open(path)?;
     let totals = count(dataset.len(), detail.cores, |row, tally| {
-        if let Some(game) = dataset.get(row) {
+        if let Some(game) = dataset.get(row)? {
+            let game = game.row();
             let moves = game.tokens.get(1..).unwrap_or_default();
             tally.add(moves.iter().copied(), game.result, game.labels.is_some());
         }
+        Ok(())
     })?;
-    let examples = (0..detail.examples).map_while(|row| {
-        let game = dataset.get(row)?;
-        let (index, id, result, tokens, labels) = (game.index, game.id, game.result, game.tokens, game.labels);
-        Some(Example::of(&Game { row, index, id, site: None, result, tokens, labels }))
-    });
-    tell(path, totals, examples.collect())
+    let mut examples = Vec::new();
+    for (row, game) in dataset.iter().take(detail.examples).enumerate() {
+        let game = game?;
+        let DatasetRow { index, id, tokens, result, labels } = game.row();
+        examples.push(Example::of(&Game { row, index, id, site: None, result, tokens, labels }));
+    }
+    tell(path, totals, examples)
 }
 
 /// Counts all games, on all cores.
-fn count(games: usize, cores: usize, add: impl Fn(usize, &mut Tally) + Sync) -> Result<Totals, Failure> {
+fn count(
+    games: usize,
+    cores: usize,
+    add: impl Fn(usize, &mut Tally) -> Result<(), Failure> + Sync,
+) -> Result<Totals, Failure> {
     let chunks = (0..games).step_by(CHUNK).map(|start| start..games.min(start + CHUNK));
-    let work = |rows: Range<usize>| {
+    let work = |mut rows: Range<usize>| {
         let mut tally = Tally::default();
-        rows.for_each(|row| add(row, &mut tally));
+        rows.try_for_each(|row| add(row, &mut tally))?;
         Ok::<_, Failure>(tally)
     };
     let mut all = Tally::default();

@@ -1,6 +1,6 @@
-//! Games as inputs of a pass: tokens padded, labels replayed, cut into micro-batches of games of like length.
+//! Games as inputs of a pass: tokens padded, with their labels, cut into micro-batches of games of like length.
 
-use cwm_encoding::{EnPassant, PAD, ReplayError, replay_into};
+use cwm_encoding::PAD;
 
 use crate::Tokens;
 use crate::heads::LABELS;
@@ -17,27 +17,21 @@ pub struct MicroBatch {
     pub targets: Targets,
 }
 
-/// A game that is none.
-#[derive(Debug)]
-pub struct BadGame {
-    /// Its place in the list that was cut.
-    pub game: usize,
-    /// What is wrong with it.
-    pub error: ReplayError,
-}
-
 impl MicroBatch {
-    /// The games at the places `chosen` of `games`, with their labels.
+    /// The games at the places `chosen` of `games`. `label` is given the place of each and the room for its labels,
+    /// `[tokens, 75]`.
     ///
     /// # Errors
-    /// One of them is no game.
-    pub fn replayed(games: &[&[u16]], chosen: &[usize], en_passant: EnPassant) -> Result<Self, BadGame> {
+    /// What `label` fails with.
+    pub fn labelled<E>(
+        games: &[&[u16]],
+        chosen: &[usize],
+        label: impl Fn(usize, &mut [u8]) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let tokens = Tokens::padded(chosen.iter().map(|&game| games[game]), u32::from(PAD));
         let mut labels = vec![0; tokens.rows() * LABELS];
         for (&game, room) in chosen.iter().zip(labels.chunks_mut((tokens.time() * LABELS).max(1))) {
-            let steps = games[game].len();
-            let replayed = replay_into(games[game], en_passant, &mut room[..steps * LABELS]);
-            replayed.map_err(|error| BadGame { game, error })?;
+            label(game, &mut room[..games[game].len() * LABELS])?;
         }
         let valid = tokens.is_valid().collect();
         Ok(MicroBatch { games: chosen.to_vec(), tokens, targets: Targets { labels: labels.into(), valid } })

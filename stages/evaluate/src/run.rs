@@ -1,6 +1,6 @@
 //! Games through the model, a chunk at a time.
 
-use cwm_chess::{Dataset, DatasetRow};
+use cwm_chess::{Dataset, ShardError};
 use cwm_contract::{Context, Failure};
 use cwm_encoding::VOCABULARY;
 use cwm_models::batch::{MicroBatch, cut_by_length};
@@ -32,7 +32,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     }
     let lanes = Lanes::new(context.cores())?;
     let placed = Placed::new(&weights, &device::cpu());
-    let evaluation = Evaluation { context, config: &config, network: &network, placed: &placed, lanes: &lanes };
+    let evaluation = Evaluation { context, config: &config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut scores = ScoresWriter::create(context.output("scores")?, model(&description), games.to_string())?;
@@ -40,12 +40,12 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let mut first = 0;
     while first < dataset.len() {
         context.check_cancelled()?;
-        let rows: Vec<DatasetRow<'_>> =
-            (first..dataset.len().min(first + CHUNK)).filter_map(|game| dataset.get(game)).collect();
-        let chunk = evaluation.scores(first, &rows)?;
+        let chunk = first..dataset.len().min(first + CHUNK);
+        let games = chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
+        let chunk = evaluation.scores(first, &games)?;
         scores.push(first, &chunk)?;
         chunk.iter().for_each(|game| tally.add_game(game));
-        first += rows.len();
+        first += games.len();
         context.progress(first as u64, Some(dataset.len() as u64), "games");
     }
     scores.finish()?;
@@ -81,6 +81,7 @@ fn check_vocabulary(network: &Network) -> Result<(), Failure> {
 struct Evaluation<'a> {
     context: &'a Context,
     config: &'a Config,
+    dataset: &'a Dataset,
     network: &'a Network,
     placed: &'a Placed<'a>,
     lanes: &'a Lanes,
@@ -88,16 +89,15 @@ struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     /// Scores of these games, the first of which has the ordinal `first`, in their order.
-    fn scores(&self, first: usize, rows: &[DatasetRow<'_>]) -> Result<Vec<Vec<PositionScore>>, Failure> {
-        let games: Vec<&[u16]> = rows.iter().map(|row| row.tokens).collect();
+    fn scores(&self, first: usize, games: &[&[u16]]) -> Result<Vec<Vec<PositionScore>>, Failure> {
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         let cuts = cut_by_length(&lengths, self.config.batch_tokens as usize);
         let scored: Vec<Result<_, Failure>> = self.lanes.map(cuts.len(), |index| {
             self.context.check_cancelled()?;
-            let batch = MicroBatch::replayed(&games, &cuts[index], self.config.en_passant()).map_err(|bad| {
-                let (game, id) = (first + bad.game, rows[bad.game].id);
-                Failure::input(format!("input `games`, game {game} ({id}): {}", bad.error))
-            })?;
+            let batch = MicroBatch::labelled(games, &cuts[index], |game, rows| {
+                self.dataset.labels_into(first + game, self.config.en_passant(), rows)
+            });
+            let batch = batch.map_err(|error| error.failure("games"))?;
             Ok(score(self.network, self.placed, &batch))
         });
         let mut by_game = vec![Vec::new(); games.len()];

@@ -24,6 +24,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             context.check_cancelled()?;
             context.progress(done as u64, Some(total), "games");
         }
+        let game = game?;
+        let game = game.row();
         let part = if bucket(game.id, config.buckets) < config.validation { &mut validation } else { &mut train };
         part.push(game)?;
     }
@@ -88,7 +90,8 @@ mod tests {
 
     fn read(folder: &Path) -> Vec<(u64, String, usize)> {
         let games = Games::open(folder).unwrap();
-        games.iter().map(|game| (game.index, game.id.to_owned(), game.moves.len())).collect()
+        let told = |game: GameRow<'_>| (game.index, game.id.to_owned(), game.moves.len());
+        games.iter().map(|game| told(game.unwrap().row())).collect()
     }
 
     fn split(folder: &Path, buckets: i128, validation: i128) -> Trial {

@@ -73,6 +73,8 @@ fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) ->
             context.check_cancelled()?;
             context.progress(done as u64, Some(total), "games");
         }
+        let game = game?;
+        let game = game.row();
         write_tokens(&game, &mut tokens)
             .map_err(|wrong| Failure::input(format!("game {done} ({}) of {} {wrong}", game.id, input.display())))?;
         tokens[1..].iter().for_each(|&token| tally.moves.add(token));

@@ -83,6 +83,8 @@ fn pgn_becomes_the_paper_s_labels_on_every_ply() {
         let dataset = Dataset::open(&written.outputs[set]).unwrap();
         games += dataset.len();
         for row in dataset.iter() {
+            let row = row.unwrap();
+            let row = row.row();
             let Some(expected) = golden.get(row.id) else { continue };
             found += 1;
             assert_eq!(
@@ -93,7 +95,7 @@ fn pgn_becomes_the_paper_s_labels_on_every_ply() {
             replay_into(row.tokens, EnPassant::Always, &mut labels).unwrap();
             assert!(labels == expected.labels, "{}", row.id);
         }
-        let indices: Vec<u64> = dataset.iter().map(|row| row.index).collect();
+        let indices: Vec<u64> = dataset.iter().map(|row| row.unwrap().row().index).collect();
         assert!(indices.is_sorted());
     }
     assert_eq!((found, games), (500, 14_100));
@@ -117,10 +119,11 @@ fn one_set_becomes_one_dataset_and_is_counted() {
         Trial::new(folder.path().join("work")).input("games", folder.path().join("games")).run(&Tokenize).unwrap();
     let dataset = Dataset::open(&written.outputs["dataset"]).unwrap();
     let e2e4 = (12 * 64 + 28) * 5;
-    let first = dataset.get(0).unwrap();
+    let first = dataset.get(0).unwrap().unwrap();
+    let first = first.row();
     assert_eq!((first.index, first.id, first.result), (3, "cwm_3", "1-0"));
     assert_eq!(first.tokens, [20480, e2e4, (52 * 64 + 36) * 5, (52 * 64 + 60) * 5 + 1]);
-    assert_eq!(dataset.get(1).unwrap().tokens, [20480, e2e4]);
+    assert_eq!(dataset.tokens(1).unwrap().unwrap(), [20480, e2e4]);
     assert_eq!(
         std::fs::read_to_string(&written.outputs["counts"]).unwrap(),
         "{\"all\":{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3},\

@@ -43,24 +43,25 @@ impl Games {
         self.dataset.len()
     }
 
-    /// The games at these places as micro-batches, labels replayed on rayon's threads.
+    /// The games at these places as micro-batches, labels replayed on rayon's threads where the dataset has none.
     ///
     /// # Errors
     /// One of them is no game; the error names it.
     pub fn micro_batches(&self, places: &[usize]) -> Result<Vec<MicroBatch>, Failure> {
-        let rows: Vec<_> = places
-            .iter()
-            .map(|&place| self.dataset.get(place).ok_or_else(|| Failure::internal(format!("there is no game {place}"))))
-            .collect::<Result<_, _>>()?;
-        let games: Vec<&[u16]> = rows.iter().map(|row| row.tokens).collect();
+        let tokens = |&place: &usize| match self.dataset.tokens(place)? {
+            Some(tokens) => Ok(tokens),
+            None => Err(Failure::internal(format!("there is no game {place}"))),
+        };
+        let games: Vec<&[u16]> = places.iter().map(tokens).collect::<Result<_, _>>()?;
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         cut_by_length(&lengths, self.micro_batch_tokens)
             .par_iter()
-            .map(|chosen| MicroBatch::replayed(&games, chosen, self.en_passant))
-            .collect::<Result<_, _>>()
-            .map_err(|bad| {
-                let (place, id) = (places[bad.game], rows[bad.game].id);
-                Failure::input(format!("input `{}`, game {place} ({id}): {}", self.name, bad.error))
+            .map(|chosen| {
+                MicroBatch::labelled(&games, chosen, |game, rows| {
+                    self.dataset.labels_into(places[game], self.en_passant, rows)
+                })
             })
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.failure(self.name))
     }
 }

@@ -1,15 +1,20 @@
-//! Columns of variable length while they grow, and the arrays that they become.
+//! Columns while they grow.
 
-use std::sync::Arc;
+use arrow_buffer::ToByteSlice;
 
-use arrow_array::{ArrayRef, BinaryArray, ListArray, StringArray, UInt16Array};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field};
+use super::body::Body;
+use super::format::LONGEST;
 
-/// Whether a record batch is large enough: `rows` rows, and `longest` bytes or numbers in its longest column. The
-/// latter is far below 2^31, where Arrow's offsets end.
-pub fn is_full(rows: usize, longest: usize) -> bool {
-    rows >= 16_384 || longest >= 1 << 24
+/// Rows of a batch, at most.
+const ROWS: usize = 16_384;
+
+/// Bytes of labels after which a batch is full: whoever wants the labels of one game decodes those of its batch.
+const LABELS: usize = 1 << 20;
+
+/// Whether a record batch is large enough: so many rows, bytes or numbers in its longest other column, and bytes of
+/// labels. Arrow's offsets end at 2^31, far above.
+pub fn is_full(rows: usize, longest: usize, labels: usize) -> bool {
+    rows >= ROWS || longest >= LONGEST || labels >= LABELS
 }
 
 /// A growing column of texts.
@@ -31,10 +36,14 @@ impl Texts {
         self.bytes.len()
     }
 
-    /// The column as an array; it is empty afterwards.
-    pub fn take(&mut self) -> Result<ArrayRef, ArrowError> {
-        let values = Buffer::from_vec(std::mem::take(&mut self.bytes));
-        Ok(Arc::new(StringArray::try_new(offsets(&mut self.ends), values, None)?))
+    /// Writes the column; it is empty afterwards.
+    pub fn write(&mut self, body: &mut Body) -> std::io::Result<()> {
+        body.column(self.ends.len());
+        body.compressed(offsets(&self.ends).to_byte_slice())?;
+        body.compressed(&self.bytes)?;
+        self.bytes.clear();
+        self.ends.clear();
+        Ok(())
     }
 }
 
@@ -46,9 +55,9 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Adds one list, given in pieces.
-    pub fn push(&mut self, items: impl IntoIterator<Item = u16>) {
-        self.values.extend(items);
+    /// Adds one list.
+    pub fn push(&mut self, list: &[u16]) {
+        self.values.extend_from_slice(list);
         self.ends.push(self.values.len() as i32);
     }
 
@@ -57,10 +66,14 @@ impl Lists {
         self.values.len()
     }
 
-    /// The column as an array; it is empty afterwards.
-    pub fn take(&mut self) -> Result<ArrayRef, ArrowError> {
-        let values = UInt16Array::new(std::mem::take(&mut self.values).into(), None);
-        Ok(Arc::new(ListArray::try_new(item_field(), offsets(&mut self.ends), Arc::new(values), None)?))
+    /// Writes the column; it is empty afterwards.
+    pub fn write(&mut self, body: &mut Body) {
+        body.column(self.ends.len());
+        body.in_place(offsets(&self.ends).to_byte_slice());
+        body.column(self.values.len());
+        body.in_place(self.values.to_byte_slice());
+        self.values.clear();
+        self.ends.clear();
     }
 }
 
@@ -69,15 +82,24 @@ impl Lists {
 pub struct Labels {
     bytes: Vec<u8>,
     ends: Vec<i32>,
-    present: Vec<bool>,
+    /// Bit `i % 8` of byte `i / 8`: game `i` carries labels.
+    present: Vec<u8>,
+    absent: usize,
 }
 
 impl Labels {
     /// Adds a game's labels, or that it carries none.
     pub fn push(&mut self, labels: Option<&[u8]>) {
-        self.bytes.extend_from_slice(labels.unwrap_or_default());
+        let row = self.ends.len();
+        self.present.resize(row / 8 + 1, 0);
+        match labels {
+            Some(labels) => {
+                self.present[row / 8] |= 1 << (row % 8);
+                self.bytes.extend_from_slice(labels);
+            }
+            None => self.absent += 1,
+        }
         self.ends.push(self.bytes.len() as i32);
-        self.present.push(labels.is_some());
     }
 
     /// Bytes held.
@@ -85,32 +107,27 @@ impl Labels {
         self.bytes.len()
     }
 
-    /// The column as an array; it is empty afterwards.
-    pub fn take(&mut self) -> Result<ArrayRef, ArrowError> {
-        let values = Buffer::from_vec(std::mem::take(&mut self.bytes));
-        let present = NullBuffer::from(std::mem::take(&mut self.present));
-        Ok(Arc::new(BinaryArray::try_new(offsets(&mut self.ends), values, Some(present))?))
+    /// Writes the column; it is empty afterwards.
+    pub fn write(&mut self, body: &mut Body) -> std::io::Result<()> {
+        body.nullable_column(self.ends.len(), self.absent, &self.present)?;
+        body.compressed(offsets(&self.ends).to_byte_slice())?;
+        body.compressed(&self.bytes)?;
+        *self = Labels::default();
+        Ok(())
     }
 }
 
-/// The column of labels; a file has it or has it not.
-pub fn labels_field() -> Field {
-    Field::new("labels", DataType::Binary, true)
+/// Writes a column of numbers; it is empty afterwards.
+pub fn write_numbers<T>(numbers: &mut Vec<T>, body: &mut Body) -> std::io::Result<()>
+where
+    [T]: ToByteSlice,
+{
+    body.column(numbers.len());
+    body.compressed(numbers.to_byte_slice())?;
+    numbers.clear();
+    Ok(())
 }
 
-/// The field of a list's items.
-fn item_field() -> Arc<Field> {
-    Arc::new(Field::new_list_field(DataType::UInt16, false))
-}
-
-/// The type of a list column.
-pub fn list_type() -> DataType {
-    DataType::List(item_field())
-}
-
-fn offsets(ends: &mut Vec<i32>) -> OffsetBuffer<i32> {
-    let mut offsets = Vec::with_capacity(ends.len() + 1);
-    offsets.push(0);
-    offsets.append(ends);
-    OffsetBuffer::new(ScalarBuffer::from(offsets))
+fn offsets(ends: &[i32]) -> Vec<i32> {
+    std::iter::once(0).chain(ends.iter().copied()).collect()
 }

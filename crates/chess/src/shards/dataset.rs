@@ -1,33 +1,27 @@
 //! Shards of token sequences.
 
 use std::path::Path;
-use std::sync::Arc;
-
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field};
 
 use super::ShardError;
-use super::columns::{Labels, Lists, Texts, is_full, list_type};
-use super::files::{ShardFiles, ShardFormat, read};
+use super::columns::{Lists, Texts, is_full, write_numbers};
+use super::format::{Kind, ShardFormat};
+use super::lists;
+use super::packed::{self, Packed};
+use super::shards::{Columns, Shards};
+use super::writer::ShardFiles;
 
-fn format() -> ShardFormat {
-    ShardFormat {
-        name: "dataset",
-        version: 2,
-        fields: vec![
-            Field::new("index", DataType::UInt64, false),
-            Field::new("id", DataType::Utf8, false),
-            Field::new("tokens", list_type(), false),
-            Field::new("result", DataType::Utf8, false),
-            Field::new("plies", DataType::UInt32, false),
-        ],
-        labelled: false,
-    }
-}
+static FORMAT: ShardFormat = ShardFormat {
+    name: "dataset",
+    version: 2,
+    columns: &[
+        ("index", Kind::Ordinal),
+        ("id", Kind::Text),
+        ("tokens", Kind::List),
+        ("result", Kind::Text),
+        ("plies", Kind::Count),
+    ],
+    positions_beyond_list: 0,
+};
 
 /// One game, ready for training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +46,6 @@ pub struct DatasetWriter {
     tokens: Lists,
     result: Texts,
     plies: Vec<u32>,
-    labels: Option<Labels>,
 }
 
 impl DatasetWriter {
@@ -62,13 +55,12 @@ impl DatasetWriter {
     /// The folder cannot be made.
     pub fn create(folder: &Path, shard_games: u64) -> Result<Self, ShardError> {
         Ok(DatasetWriter {
-            files: ShardFiles::create(format(), folder, shard_games)?,
+            files: ShardFiles::create(&FORMAT, folder, shard_games)?,
             index: Vec::new(),
             id: Texts::default(),
             tokens: Lists::default(),
             result: Texts::default(),
             plies: Vec::new(),
-            labels: None,
         })
     }
 
@@ -76,24 +68,25 @@ impl DatasetWriter {
     #[must_use]
     pub fn labelled(mut self, labelled: bool) -> Self {
         self.files.set_labelled(labelled);
-        self.labels = labelled.then(Labels::default);
         self
     }
 
     /// Adds a game.
     ///
     /// # Errors
-    /// The disk refuses, or the game carries labels that do not fit it or have no column.
+    /// The disk refuses, or the game does not fit: its labels have not 75 bytes a position or no column, or a text or its
+    /// tokens are longer than 2^24.
     pub fn push(&mut self, game: DatasetRow<'_>) -> Result<(), ShardError> {
-        let labels = self.files.push_labels(&mut self.labels, game.index, game.labels, game.tokens.len())?;
-        self.index.push(game.index);
-        self.id.push(game.id);
-        self.tokens.push(game.tokens.iter().copied());
-        self.result.push(game.result);
-        self.plies.push(game.tokens.len().saturating_sub(1) as u32);
-        let longest = self.tokens.size().max(self.id.size()).max(self.result.size()).max(labels);
+        let DatasetRow { index, id, tokens, result, labels } = game;
+        let labels = self.files.admit(index, &[id, result], tokens, labels)?;
+        self.index.push(index);
+        self.id.push(id);
+        self.tokens.push(tokens);
+        self.result.push(result);
+        self.plies.push(tokens.len().saturating_sub(1) as u32);
         let rows = self.index.len();
-        if is_full(rows, longest) || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
+        let longest = self.tokens.size().max(self.id.size()).max(self.result.size());
+        if is_full(rows, longest, labels) || rows as u64 >= self.files.rows_left() { self.flush() } else { Ok(()) }
     }
 
     /// Writes what is left and ends the last file.
@@ -106,126 +99,68 @@ impl DatasetWriter {
     }
 
     fn flush(&mut self) -> Result<(), ShardError> {
-        if self.index.is_empty() {
+        let rows = self.index.len();
+        if rows == 0 {
             return Ok(());
         }
-        let batch = (|| {
-            let mut columns: Vec<ArrayRef> = vec![
-                Arc::new(UInt64Array::from(std::mem::take(&mut self.index))),
-                self.id.take()?,
-                self.tokens.take()?,
-                self.result.take()?,
-                Arc::new(UInt32Array::from(std::mem::take(&mut self.plies))),
-            ];
-            if let Some(labels) = &mut self.labels {
-                columns.push(labels.take()?);
-            }
-            RecordBatch::try_new(self.files.schema(), columns)
-        })();
-        let batch = batch.map_err(ShardError::writing(Path::new("dataset")))?;
-        self.files.write(&batch)
+        self.files.write(rows, |body| {
+            write_numbers(&mut self.index, body)?;
+            self.id.write(body)?;
+            self.tokens.write(body);
+            self.result.write(body)?;
+            write_numbers(&mut self.plies, body)
+        })
     }
 }
 
-/// A folder of token sequences, mapped into memory: any game is reached at once, and nothing is copied.
+/// A folder of token sequences that [`DatasetWriter`] wrote.
+pub type Dataset = Shards<DatasetColumns>;
+
+/// The columns of a batch of token sequences.
 #[derive(Debug)]
-pub struct Dataset {
-    batches: Vec<Batch>,
-    /// Number of games before each batch.
-    starts: Vec<usize>,
-    games: usize,
-    positions: u64,
+pub struct DatasetColumns {
+    index: Vec<u64>,
+    id: packed::Texts,
+    result: packed::Texts,
+    labels: Option<packed::Labels>,
 }
 
-#[derive(Debug)]
-struct Batch {
-    index: UInt64Array,
-    id: StringArray,
-    offsets: OffsetBuffer<i32>,
-    tokens: UInt16Array,
-    result: StringArray,
-    labels: Option<BinaryArray>,
+impl Columns for DatasetColumns {
+    const FORMAT: &'static ShardFormat = &FORMAT;
+    type Row<'a> = DatasetRow<'a>;
+
+    fn decode(packed: &Packed<'_>, lists: &lists::Lists) -> Result<Self, String> {
+        packed.check_plies(4, lists, FORMAT.positions_beyond_list)?;
+        Ok(DatasetColumns {
+            index: packed.ordinals(0)?,
+            id: packed.texts(1)?,
+            result: packed.texts(3)?,
+            labels: packed.labels(lists, FORMAT.positions_beyond_list)?,
+        })
+    }
+
+    fn row<'a>(&'a self, row: usize, tokens: &'a [u16]) -> DatasetRow<'a> {
+        DatasetRow {
+            index: self.index[row],
+            id: self.id.get(row),
+            tokens,
+            result: self.result.get(row),
+            labels: self.labels.as_ref().and_then(|labels| labels.get(row)),
+        }
+    }
 }
 
 impl Dataset {
-    /// Opens a folder that [`DatasetWriter`] wrote.
-    ///
-    /// # Errors
-    /// It cannot be read, is of another format, or is damaged.
-    pub fn open(folder: &Path) -> Result<Self, ShardError> {
-        let mut opened = Dataset { batches: Vec::new(), starts: Vec::new(), games: 0, positions: 0 };
-        for (path, batch) in read(&format(), folder)? {
-            let lists = batch.column(2).as_list::<i32>();
-            let plies = batch.column(4).as_primitive::<UInt32Type>();
-            if let Some(row) =
-                (0..batch.num_rows()).find(|&row| lists.value_length(row) as i64 != i64::from(plies.value(row)) + 1)
-            {
-                let message = format!(
-                    "game {} has {} tokens and says {} plies",
-                    opened.games + row,
-                    lists.value_length(row),
-                    plies.value(row)
-                );
-                return Err(ShardError::Content { format: "dataset", path, message });
-            }
-            opened.starts.push(opened.games);
-            opened.games += batch.num_rows();
-            let offsets = lists.offsets().clone();
-            opened.positions += (offsets[batch.num_rows()] - offsets[0]) as u64;
-            opened.batches.push(Batch {
-                index: batch.column(0).as_primitive::<UInt64Type>().clone(),
-                id: batch.column(1).as_string::<i32>().clone(),
-                offsets,
-                tokens: lists.values().as_primitive::<UInt16Type>().clone(),
-                result: batch.column(3).as_string::<i32>().clone(),
-                labels: batch.columns().get(5).map(|labels| labels.as_binary::<i32>().clone()),
-            });
-        }
-        Ok(opened)
-    }
-
-    /// Number of games.
-    pub fn len(&self) -> usize {
-        self.games
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.games == 0
-    }
-
     /// Number of positions of all games: their tokens, START included.
     pub fn positions(&self) -> u64 {
-        self.positions
+        self.numbers()
     }
 
-    /// Whether there is a column of labels, so that games may carry them.
-    pub fn labelled(&self) -> bool {
-        self.batches.first().is_some_and(|batch| batch.labels.is_some())
-    }
-
-    /// The game at place `row`, counted over all files from 0.
-    pub fn get(&self, row: usize) -> Option<DatasetRow<'_>> {
-        let at = self.starts.partition_point(|&start| start <= row).checked_sub(1)?;
-        let (batch, row) = (&self.batches[at], row - self.starts[at]);
-        (row < batch.index.len()).then(|| batch.game(row))
-    }
-
-    /// All games in order.
-    pub fn iter(&self) -> impl Iterator<Item = DatasetRow<'_>> {
-        self.batches.iter().flat_map(|batch| (0..batch.index.len()).map(|row| batch.game(row)))
-    }
-}
-
-impl Batch {
-    fn game(&self, row: usize) -> DatasetRow<'_> {
-        let tokens = self.offsets[row] as usize..self.offsets[row + 1] as usize;
-        DatasetRow {
-            index: self.index.value(row),
-            id: self.id.value(row),
-            tokens: &self.tokens.values()[tokens],
-            result: self.result.value(row),
-            labels: self.labels.as_ref().filter(|labels| labels.is_valid(row)).map(|labels| labels.value(row)),
-        }
+    /// The tokens of a game, where they lie in the file: nothing is copied or decoded. `None` behind the last game.
+    ///
+    /// # Errors
+    /// Its batch is damaged.
+    pub fn tokens(&self, game: usize) -> Result<Option<&[u16]>, ShardError> {
+        self.list(game)
     }
 }

@@ -37,21 +37,9 @@ pub enum ShardError {
         /// The file that should be there.
         name: String,
     },
-    /// Written by a newer cwm.
-    #[error("{} is of version {found} of the {format} format, and this cwm reads up to version {known}", path.display())]
-    Newer {
-        /// The format.
-        format: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The newest version that is known here.
-        known: u32,
-    },
-    /// Written by an older cwm.
-    #[error("{} is of version {found} of the {format} format, and this cwm reads version {known} alone", path.display())]
-    Older {
+    /// Written by an older or a newer cwm.
+    #[error("{} is of version {found} of the {format} format, and this cwm reads version {known}", path.display())]
+    Version {
         /// The format.
         format: &'static str,
         /// The file.
@@ -61,17 +49,15 @@ pub enum ShardError {
         /// The version that is known here.
         known: u32,
     },
-    /// A game's labels do not fit it, or there is no column for them.
-    #[error("game {game} of {} carries {found} bytes of labels, not {expected}", folder.display())]
-    Labels {
+    /// A game that the format has no room for.
+    #[error("game {game} does not fit into {}: {message}", folder.display())]
+    Unfit {
         /// The folder.
         folder: PathBuf,
-        /// Its index.
+        /// Its `index`.
         game: u64,
-        /// Bytes that it carries.
-        found: usize,
-        /// Bytes that it may carry.
-        expected: usize,
+        /// What is wrong with it.
+        message: String,
     },
 }
 
@@ -99,12 +85,15 @@ impl From<ShardError> for Failure {
         let message = error.to_string();
         match error {
             ShardError::Io { .. } => Failure::system(message),
-            ShardError::Newer { .. } => Failure::input(message).hint("use the newer cwm that wrote it"),
-            ShardError::Older { .. } => {
-                Failure::input(message).hint("make it anew: run the `parse` and `tokenize` that wrote it again")
+            ShardError::Version { found, known, .. } if found > known => {
+                Failure::input(message).hint("use the newer cwm that wrote it")
             }
-            ShardError::Labels { .. } => Failure::internal(message),
-            ShardError::Content { .. } | ShardError::Missing { .. } => Failure::input(message),
+            ShardError::Version { .. } => {
+                Failure::input(message).hint("make it anew: run `parse`, `split` and `tokenize` with this cwm")
+            }
+            ShardError::Content { .. } | ShardError::Missing { .. } | ShardError::Unfit { .. } => {
+                Failure::input(message)
+            }
         }
     }
 }

@@ -1,18 +1,33 @@
-//! Games and token sequences as folders of Arrow IPC files, read in place through a memory map.
+//! Games and token sequences as folders of Arrow IPC files, read through a memory map.
 //!
-//! Both formats are described in `docs/formats.md`. A folder holds files `games-00000.arrow`, `games-00001.arrow`, …
-//! (`dataset-…` likewise), at least one, each with at most a given number of rows, uncompressed, in record batches of
-//! at most 16,384 rows. The schema's metadata name the format (`cwm.format`) and its version (`cwm.version`).
+//! Both formats are described in `docs/formats.md`, and why they are so in `docs/design/dataset.md`. Moves and tokens
+//! stay where they lie in the map; the other columns are compressed, buffer by buffer, and decoded a batch at a time.
+//!
+//! - `format`: names, versions and columns.
+//! - Writing: `columns` grow, a `body` compresses them into a record batch, `writer` puts batches into files.
+//! - Reading: `mapped` finds the batches of files, `header` reads where a batch has its buffers, `packed` decodes them,
+//!   `lists` leaves them in place, `shards` makes a folder one sequence of games.
+//! - `games` and `dataset`: the two formats. `labels`: those of a dataset's games.
 
+mod body;
 mod columns;
 mod dataset;
 mod error;
-mod files;
+mod format;
 mod games;
+mod header;
+mod labels;
+mod lists;
+mod mapped;
+mod packed;
+mod shards;
+mod writer;
 
-pub use dataset::{Dataset, DatasetRow, DatasetWriter};
+pub use dataset::{Dataset, DatasetColumns, DatasetRow, DatasetWriter};
 pub use error::ShardError;
-pub use games::{GameRow, Games, GamesWriter};
+pub use games::{GameColumns, GameRow, Games, GamesWriter};
+pub use labels::LabelError;
+pub use shards::{Columns, Game, Shards};
 
 /// Rows of one file, unless said otherwise.
 pub const SHARD_GAMES: u64 = 1_000_000;

@@ -80,7 +80,11 @@ impl Iterator for Batches<'_> {
         let start = self.next;
         let mut positions = 0;
         while self.next < self.games && positions < BATCH_POSITIONS && self.next - start < BATCH_ROWS {
-            positions += self.dataset.get(self.next)?.tokens.len();
+            positions += match self.dataset.tokens(self.next) {
+                Ok(tokens) => tokens?.len(),
+                // Told when the game is gathered.
+                Err(_) => 0,
+            };
             self.next += 1;
             if self.next.is_multiple_of(FILE_GAMES) {
                 break;
@@ -92,7 +96,8 @@ impl Iterator for Batches<'_> {
 
 fn gather(dataset: &Dataset, path: &Path, rows: Range<usize>, mut columns: Columns) -> Result<RecordBatch, Failure> {
     for row in rows {
-        let Some(game) = dataset.get(row) else { break };
+        let Some(game) = dataset.get(row)? else { break };
+        let game = game.row();
         columns.push(&game).map_err(|error| {
             Failure::input(format!("game {row} ({}) of {}: {error}", game.id, path.display()))
                 .hint("make the dataset again: `cwm run --force STAGE`")

@@ -9,7 +9,7 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-use cwm_chess::Games;
+use cwm_chess::{GameRow, Games};
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Value};
 
@@ -64,8 +64,28 @@ fn parse_text(folder: &Path, text: &[u8], parameters: &[(&str, Value)]) -> Resul
     parse(folder, &pgn, parameters)
 }
 
-fn games(outcome: &Outcome) -> Games {
-    Games::open(&outcome.outputs["games"]).unwrap()
+/// A kept game.
+#[derive(Debug, PartialEq)]
+struct Kept {
+    index: u64,
+    id: String,
+    site: String,
+    result: String,
+    moves: Vec<u16>,
+    labels: Option<Vec<u8>>,
+}
+
+fn games(outcome: &Outcome) -> Vec<Kept> {
+    let games = Games::open(&outcome.outputs["games"]).unwrap();
+    let kept = |game: GameRow<'_>| Kept {
+        index: game.index,
+        id: game.id.to_owned(),
+        site: game.site.to_owned(),
+        result: game.result.to_owned(),
+        moves: game.moves.to_vec(),
+        labels: game.labels.map(<[u8]>::to_vec),
+    };
+    games.iter().map(|game| kept(game.unwrap().row())).collect()
 }
 
 fn counts(outcome: &Outcome) -> serde_json::Value {

@@ -20,9 +20,9 @@ fn every_game_is_kept_or_dropped_as_by_the_paper_s_code() {
     for (at, game) in found.iter().enumerate() {
         let golden = kept.next().unwrap();
         assert_eq!(game.index, at as u64);
-        assert_eq!((game.site, game.id, game.result), (&golden.site[..], &golden.id[..], &golden.result[..]));
+        assert_eq!((&game.site, &game.id, &game.result), (&golden.site, &golden.id, &golden.result));
         assert_eq!(game.moves.len(), golden.plies, "{}", game.site);
-        let bucket = cwm_chess::bucket(game.id, 10_000);
+        let bucket = cwm_chess::bucket(&game.id, 10_000);
         assert_eq!(Some(bucket), golden.bucket, "{}", game.id);
         assert_eq!(golden.split, if bucket < 50 { "validation" } else { "train" });
     }
