@@ -194,16 +194,17 @@ fn what_does_not_fit_is_said_in_words() {
     dataset(folder.path(), &games());
     model(folder.path(), |_| {});
     let failure = |more: &[(&str, Value)]| evaluate(folder.path(), 1, more).map(|_| ()).unwrap_err();
-    assert_eq!(
-        failure(&[("family", Value::Text("lstm".into()))]).message,
-        "parameter `family` is unknown: there is no family `lstm`; known are transformer"
+    assert!(
+        failure(&[("family", Value::Text("lstm".into()))])
+            .message
+            .starts_with("parameter `family` is unknown: there is no family `lstm`; known are transformer")
     );
     let description = folder.path().join("checkpoint/model.json");
     let text = std::fs::read_to_string(&description).unwrap();
     std::fs::write(&description, text.replace("transformer", "lstm")).unwrap();
     let unknown = failure(&[]);
     assert_eq!(unknown.kind, FailureKind::Input);
-    assert!(unknown.message.ends_with("model.json: there is no family `lstm`; known are transformer"));
+    assert!(unknown.message.contains("model.json: there is no family `lstm`; known are transformer"));
     std::fs::write(&description, text).unwrap();
 
     let mut bad = shuffle_knights(6);

@@ -64,9 +64,9 @@ fn wrong_files_are_told_apart_in_words() {
         spoiled(replace("\"format\": 1", "\"format\": 2")),
         "model.json: has format 2; this build reads format 1"
     );
-    assert_eq!(
-        spoiled(replace("transformer", "perceptron")),
-        "model.json: there is no family `perceptron`; known are transformer"
+    assert!(
+        spoiled(replace("transformer", "perceptron"))
+            .starts_with("model.json: there is no family `perceptron`; known are transformer")
     );
     assert!(spoiled(replace("\"parameters\": 8", "\"parameters\": 9")).starts_with("model.json: says 9"));
     assert!(spoiled(replace("d32/l1", "d32/l2")).contains("such a model has"));

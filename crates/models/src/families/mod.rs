@@ -8,6 +8,7 @@ use crate::architecture::OptionSpec;
 use crate::parameters::Scope;
 use crate::{Architecture, Model, ModelError};
 
+mod slice;
 mod transformer;
 
 /// A family of models.
@@ -25,7 +26,7 @@ pub struct Family {
 }
 
 /// All families.
-pub static FAMILIES: &[Family] = &[transformer::FAMILY];
+pub static FAMILIES: &[Family] = &[transformer::FAMILY, slice::BLOCKS, slice::DIAGONAL];
 
 /// The family of this name.
 ///

@@ -8,6 +8,7 @@
 mod cross_entropy;
 mod dropout;
 pub(crate) mod exp;
+mod gelu;
 pub(crate) mod kernel;
 pub(crate) mod matrix;
 mod rms_norm;
@@ -16,6 +17,7 @@ mod swiglu;
 
 pub use cross_entropy::{Targets, cross_entropy};
 pub use dropout::{Dropout, dropout};
+pub use gelu::gelu;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, swiglu};
 

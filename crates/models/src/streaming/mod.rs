@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod laws;
 mod real;
+#[cfg(test)]
+mod slopes;
 
 pub use real::Real;
 

@@ -20,6 +20,9 @@ pub trait Real: Float + NumAssign + std::fmt::Debug + Send + Sync + 'static {
         self * self.sigmoid()
     }
 
+    /// x Φ(x), with the normal distribution itself.
+    fn gelu(self) -> Self;
+
     /// ln(1 + e^x), for any x.
     fn softplus(self) -> Self {
         self.max(Self::zero()) + (-self.abs()).exp().ln_1p()
@@ -34,6 +37,10 @@ impl Real for f32 {
     fn dot(weights: &[f32], x: &[Self]) -> Self {
         crate::ops::dot(weights, x)
     }
+
+    fn gelu(self) -> Self {
+        0.5 * self * libm::erfcf(-self * std::f32::consts::FRAC_1_SQRT_2)
+    }
 }
 
 impl Real for f64 {
@@ -43,6 +50,10 @@ impl Real for f64 {
 
     fn dot(weights: &[f32], x: &[Self]) -> Self {
         weights.iter().zip(x).map(|(&w, x)| f64::from(w) * x).sum()
+    }
+
+    fn gelu(self) -> Self {
+        0.5 * self * libm::erfc(-self * std::f64::consts::FRAC_1_SQRT_2)
     }
 }
 

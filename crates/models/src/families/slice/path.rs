@@ -1,0 +1,118 @@
+//! The path that drives the equation: time, and the values of the layer's input.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+use crate::Tokens;
+use crate::ops::kernel::{Kernel, Operand, apply};
+
+/// What increments are multiplied with (the presets' `slice_scale`).
+pub const SCALE: f32 = 0.1;
+
+/// Increments of the path (t, u_t), scaled: [batch * time, width] to [batch * time, 1 + width]. Before the first step
+/// the path is at zero, so the first increment is u_0 itself. Zero at padded steps.
+pub fn increments(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    let [_, width] = u.dims();
+    apply([Operand::from(u)], Increments { time: tokens.time(), lengths: tokens.lengths().clone(), width })
+}
+
+#[derive(Debug)]
+struct Increments {
+    time: usize,
+    lengths: Arc<[usize]>,
+    width: usize,
+}
+
+impl Increments {
+    /// First row and number of real steps of each game.
+    fn games(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.lengths.iter().enumerate().map(|(game, &steps)| (game * self.time, steps))
+    }
+}
+
+impl Kernel<1> for Increments {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.lengths.len() * self.time, self.width + 1]
+    }
+
+    fn forward(&self, [u]: [&[f32]; 1], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut z = vec![0.0; self.lengths.len() * self.time * (self.width + 1)];
+        let none = vec![0.0; self.width];
+        for (row, steps) in self.games() {
+            let mut last = none.as_slice();
+            let u = u[row * self.width..(row + steps) * self.width].chunks_exact(self.width);
+            for (u, z) in u.zip(z[row * (self.width + 1)..].chunks_exact_mut(self.width + 1)) {
+                z[0] = SCALE;
+                subtract(u, last, &mut z[1..]);
+                last = u;
+            }
+        }
+        (z, Vec::new())
+    }
+
+    fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+        let mut for_u = vec![0.0; self.lengths.len() * self.time * self.width];
+        let none = vec![0.0; self.width];
+        for (row, steps) in self.games() {
+            let of = |t: usize| &gradient[(row + t) * (self.width + 1) + 1..(row + t + 1) * (self.width + 1)];
+            let into = for_u[row * self.width..].chunks_exact_mut(self.width);
+            for (t, into) in into.take(steps).enumerate() {
+                subtract(of(t), if t + 1 < steps { of(t + 1) } else { &none }, into);
+            }
+        }
+        [for_u]
+    }
+}
+
+/// (a - b) times the scale.
+#[macerator::with_simd]
+fn subtract<S: macerator::Simd>(a: &[f32], b: &[f32], into: &mut [f32]) {
+    for ((into, a), b) in into.iter_mut().zip(a).zip(b) {
+        *into = (a - b) * SCALE;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+
+    use super::*;
+    use crate::testing::{assert_close, random, values};
+
+    #[test]
+    fn the_first_increment_is_the_first_value_and_time_comes_first() {
+        let tokens = Tokens::padded([[1u16; 3].as_slice(), &[1; 2]], 0);
+        let u = [1.0, 2.0, 4.0, 8.0, 5.0, 5.0, 3.0, 3.0, 4.0, 2.0, 9.0, 9.0];
+        let u = Tensor::<2>::from_data(TensorData::new(u.to_vec(), [6, 2]), &crate::device::cpu());
+        let expected: Vec<f32> =
+            [[1.0, 1.0, 2.0], [1.0, 3.0, 6.0], [1.0, 1.0, -3.0], [1.0, 3.0, 3.0], [1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]
+                .concat();
+        let expected: Vec<f32> = expected.iter().map(|value| value * SCALE).collect();
+        assert_close(&values(&increments(u, &tokens)), &expected, 1e-7);
+    }
+
+    /// The same, composed of Burn's operations; padded steps hold what they hold.
+    fn reference(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+        let [rows, width] = u.dims();
+        let u = u.reshape([tokens.batch(), tokens.time(), width]);
+        let zeros = Tensor::zeros([tokens.batch(), 1, width], &u.device());
+        let last = Tensor::cat(vec![zeros, u.clone().slice([0..tokens.batch(), 0..tokens.time() - 1])], 1);
+        let ones = Tensor::ones([tokens.batch(), tokens.time(), 1], &u.device());
+        Tensor::cat(vec![ones, u - last], 2).mul_scalar(SCALE).reshape([rows, width + 1])
+    }
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        let tokens = Tokens::padded([[1u16; 7].as_slice(), &[1; 4], &[1; 1]], 0);
+        let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
+        let valid = Tensor::<2>::from_data(TensorData::new(valid, [21, 1]), &crate::device::cpu());
+        let u = random::<2>([21, 5], 1, 1.0).autodiff().require_grad();
+        let pull = random::<2>([21, 6], 2, 1.0) * valid.clone();
+        let (kernel, composed) = (increments(u.clone(), &tokens), reference(u.clone(), &tokens));
+        assert_close(&values(&kernel), &values(&(composed.clone() * valid)), 1e-6);
+        let found = u.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
+        let expected = u.grad(&(composed * pull).sum().backward()).unwrap();
+        assert_close(&values(&found), &values(&expected), 1e-6);
+    }
+}

@@ -1,0 +1,246 @@
+//! Both forms against the plain recurrence in f64, gradients too; and what explodes.
+
+use burn::tensor::TensorData;
+use proptest::prelude::*;
+
+use super::*;
+use crate::parameters::{Draw, Init};
+use crate::testing::{assert_close, random, values};
+
+/// Games of one batch and what drives them.
+struct Case {
+    tokens: Tokens,
+    width: usize,
+    block: usize,
+    init: Vec<f32>,
+    transitions: Vec<f32>,
+    inputs: Vec<f32>,
+}
+
+impl Case {
+    /// Transitions I + A with A = `mean` on the diagonal plus noise.
+    fn random(lengths: &[usize], width: usize, block: usize, mean: f32, deviation: f64, seed: u64) -> Case {
+        let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
+        let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
+        let mut draw = Draw::seeded(seed);
+        let mut normal = |len: usize, deviation: f64| {
+            let mut values = vec![0.0; len];
+            Init::Normal(deviation).fill(&mut values, &mut draw);
+            values
+        };
+        let mut transitions = normal(tokens.rows() * width * block, deviation);
+        for block in transitions.chunks_exact_mut(block * block).map(|a| a.iter_mut().step_by(block + 1)) {
+            block.for_each(|diagonal| *diagonal += mean);
+        }
+        let (init, inputs) = (normal(width, 1.0), normal(tokens.rows() * width, 0.3));
+        Case { tokens, width, block, init, transitions, inputs }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::new(&self.tokens, self.width, self.block)
+    }
+
+    fn operands(&self) -> (Tensor<1>, Tensor<2>, Tensor<2>) {
+        let (rows, device) = (self.tokens.rows(), crate::device::cpu());
+        let two = |values: &[f32], columns: usize| {
+            Tensor::<2>::from_data(TensorData::new(values.to_vec(), [rows, columns]), &device)
+        };
+        (
+            Tensor::from_floats(self.init.as_slice(), &device),
+            two(&self.transitions, self.width * self.block),
+            two(&self.inputs, self.width),
+        )
+    }
+
+    fn states(&self, form: Form) -> Vec<f32> {
+        let (init, transitions, inputs) = self.operands();
+        values(&scan(init, transitions, inputs, self.shape(), form))
+    }
+
+    /// States in f64, zero at padded steps, with each operand moved by `step` along a direction.
+    fn exact(&self, step: f64, [init, transitions, inputs]: [&[f64]; 3]) -> Vec<f64> {
+        let moved = |of: &[f32], along: &[f64]| -> Vec<f64> {
+            of.iter().zip(along).map(|(&value, along)| f64::from(value) + step * along).collect()
+        };
+        let init = moved(&self.init, init);
+        let (transitions, inputs) = (moved(&self.transitions, transitions), moved(&self.inputs, inputs));
+        let mut states = vec![0.0; self.tokens.rows() * self.width];
+        for (row, steps) in self.shape().games() {
+            let mut state = init.clone();
+            for t in row..row + steps {
+                let linear = self.width * self.block;
+                let a = &transitions[t * linear..(t + 1) * linear];
+                advance(self.block, a, &inputs[t * self.width..(t + 1) * self.width], &mut state);
+                states[t * self.width..(t + 1) * self.width].copy_from_slice(&state);
+            }
+        }
+        states
+    }
+
+    fn still(&self) -> [Vec<f64>; 3] {
+        [&self.init, &self.transitions, &self.inputs].map(|values| vec![0.0; values.len()])
+    }
+
+    fn truth(&self) -> Vec<f64> {
+        let still = self.still();
+        self.exact(0.0, still.each_ref().map(Vec::as_slice))
+    }
+
+    /// Asserts both forms, within `tolerance` of the largest state.
+    fn check_states(&self, tolerance: f64) {
+        let truth = self.truth();
+        let largest = truth.iter().fold(1.0f64, |largest, state| largest.max(state.abs()));
+        for form in [Form::Chunked, Form::Sequential] {
+            for (i, (found, exact)) in self.states(form).iter().zip(&truth).enumerate() {
+                let error = (f64::from(*found) - exact).abs();
+                assert!(error <= tolerance * largest, "{form:?}: state {i} is {found}, not {exact} (up to {largest})");
+            }
+        }
+    }
+
+    /// Asserts the slopes of a random sum of the states, along random directions of each operand.
+    fn check_gradients(&self, tolerance: f64) {
+        let (init, transitions, inputs) = self.operands();
+        let operands =
+            (init.autodiff().require_grad(), transitions.autodiff().require_grad(), inputs.autodiff().require_grad());
+        let pull = random::<2>([self.tokens.rows(), self.width], 77, 1.0);
+        let weights: Vec<f64> = values(&pull).into_iter().map(f64::from).collect();
+        for form in [Form::Chunked, Form::Sequential] {
+            let (init, transitions, inputs) = operands.clone();
+            let states = scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), form);
+            let gradients = (states * pull.clone()).sum().backward();
+            let found = [
+                values(&init.grad(&gradients).unwrap()),
+                values(&transitions.grad(&gradients).unwrap()),
+                values(&inputs.grad(&gradients).unwrap()),
+            ];
+            let mut draw = Draw::seeded(5);
+            for (which, found) in found.iter().enumerate() {
+                let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+                for _ in 0..4 {
+                    let mut along = self.still();
+                    along[which].iter_mut().for_each(|value| *value = draw.normal());
+                    let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
+                    let along = along.each_ref().map(Vec::as_slice);
+                    let at = |step: f64| -> f64 {
+                        self.exact(step, along).iter().zip(&weights).map(|(state, weight)| state * weight).sum()
+                    };
+                    // Richardson's extrapolation: the error goes with the fourth power of the step.
+                    let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
+                    let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
+                    let error = (slope - exact).abs();
+                    assert!(error <= tolerance * length, "{form:?}, operand {which}: {slope} for {exact} ({length})");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn both_forms_and_their_gradients_equal_the_plain_recurrence(
+        lengths in prop::collection::vec(1usize..40, 1..4),
+        block in prop::sample::select(vec![1usize, 2, 3, 8]),
+        blocks in 1usize..4,
+        seed in 0u64..1000,
+    ) {
+        let case = Case::random(&lengths, block * blocks, block, -0.1, 0.2, seed);
+        case.check_states(1e-5);
+        case.check_gradients(3e-5);
+    }
+}
+
+#[test]
+fn long_games_stay_equal_across_the_edges_of_chunks() {
+    for steps in [63, 64, 65, 255, 256, 257, 513, 640] {
+        for (block, mean, deviation) in [(8, -0.2, 0.15), (8, 0.0, 0.03), (1, -0.1, 0.4), (1, 0.0, 0.05)] {
+            let case = Case::random(&[steps, 5], 16, block, mean, deviation, steps as u64);
+            case.check_states(3e-5);
+            case.check_gradients(1e-4);
+        }
+    }
+}
+
+/// The same, composed of Burn's operations: a loop over the steps.
+fn reference(init: Tensor<1>, transitions: Tensor<2>, inputs: Tensor<2>, case: &Case) -> Tensor<2> {
+    let (batch, time, blocks) = (case.tokens.batch(), case.tokens.time(), case.width / case.block);
+    let mut state = init.reshape([1, blocks, case.block, 1]).expand([batch, blocks, case.block, 1]);
+    let transitions = transitions.reshape([batch, time, blocks, case.block * case.block]);
+    let inputs = inputs.reshape([batch, time, blocks, case.block]);
+    let mut states = Vec::new();
+    for t in 0..time {
+        let a = transitions.clone().slice([0..batch, t..t + 1]).reshape([batch, blocks, case.block, case.block]);
+        let c = inputs.clone().slice([0..batch, t..t + 1]).reshape([batch, blocks, case.block, 1]);
+        state = state.clone() + a.matmul(state) + c;
+        states.push(state.clone().reshape([batch, 1, case.width]));
+    }
+    Tensor::cat(states, 1).reshape([batch * time, case.width])
+}
+
+#[test]
+fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    for block in [1, 4, 8] {
+        let case = Case::random(&[9, 9, 9], 8, block, 0.0, 0.3, 3);
+        let (init, transitions, inputs) = case.operands();
+        let (init, transitions, inputs) =
+            (init.autodiff().require_grad(), transitions.autodiff().require_grad(), inputs.autodiff().require_grad());
+        let pull = random::<2>([27, 8], 4, 1.0);
+        let composed = reference(init.clone(), transitions.clone(), inputs.clone(), &case);
+        let expected = (composed.clone() * pull.clone()).sum().backward();
+        for form in [Form::Chunked, Form::Sequential] {
+            let kernel = scan(init.clone(), transitions.clone(), inputs.clone(), case.shape(), form);
+            assert_close(&values(&kernel), &values(&composed), 1e-5);
+            let found = (kernel * pull.clone()).sum().backward();
+            assert_close(&values(&init.grad(&found).unwrap()), &values(&init.grad(&expected).unwrap()), 1e-5);
+            let of = |x: &Tensor<2>, gradients| values(&x.grad(gradients).unwrap());
+            assert_close(&of(&transitions, &found), &of(&transitions, &expected), 1e-5);
+            assert_close(&of(&inputs, &found), &of(&inputs, &expected), 1e-5);
+        }
+    }
+}
+
+/// One game on the diagonal with the same transition and input in all steps but the first.
+fn planted(steps: usize, first: (f32, f32), rest: (f32, f32)) -> Case {
+    let of = |which: fn((f32, f32)) -> f32| (0..steps).map(|t| which(if t == 0 { first } else { rest })).collect();
+    Case {
+        tokens: Tokens::padded([vec![1u16; steps].as_slice()], 0),
+        width: 1,
+        block: 1,
+        init: vec![0.1],
+        transitions: of(|(m, _)| m - 1.0),
+        inputs: of(|(_, c)| c),
+    }
+}
+
+#[test]
+fn states_that_explode_are_reproduced_not_repaired() {
+    let case = planted(600, (3.0, 0.5), (3.0, 0.5));
+    let truth = case.truth();
+    assert!(truth.iter().all(|state| state.is_finite()), "f64 reaches that far");
+    for form in [Form::Chunked, Form::Sequential] {
+        for (t, (found, exact)) in case.states(form).iter().zip(&truth).enumerate() {
+            // The product of the transitions overflows a step before the state, and the authors' scan needs it.
+            let largest = if form == Form::Chunked { 3f64.powi(t as i32 + 1) } else { *exact };
+            if largest <= f64::from(f32::MAX) {
+                assert!((f64::from(*found) / exact - 1.0).abs() < 1e-4, "{form:?}: step {t}: {found} for {exact}");
+            } else {
+                assert_eq!(*found, f32::INFINITY, "{form:?}: step {t}");
+            }
+        }
+    }
+    // In PyTorch the first infinite step is the same.
+    assert_eq!(case.states(Form::Chunked).iter().position(|state| state.is_infinite()), Some(80));
+}
+
+/// A transition of 0 forgets the state, so that it stays 0; but products of the later ones overflow, and 0 times infinity
+/// is NaN. PyTorch's scan gives NaN at the same steps.
+#[test]
+fn the_chunked_form_loses_finite_states_where_the_authors_does() {
+    let case = planted(300, (0.0, 0.0), (3.0, 0.0));
+    assert!(case.states(Form::Sequential).iter().all(|&state| state == 0.0));
+    let states = case.states(Form::Chunked);
+    let lost = (0..states.len()).filter(|&t| states[t].is_nan());
+    assert!(lost.eq(255..300), "{states:?}");
+}
