@@ -77,6 +77,8 @@ pub struct Blocks<R> {
     rest: Vec<u8>,
     /// Bytes at the end of the text, none or one, of which is not known yet whether they end a line.
     undecided: usize,
+    /// Whether anything was read.
+    begun: bool,
     /// Where `rest` begins in the text.
     offset: u64,
     games: u64,
@@ -98,6 +100,7 @@ impl<R: BufRead> Blocks<R> {
             longest_game,
             rest: Vec::new(),
             undecided: 0,
+            begun: false,
             offset: 0,
             games: 0,
             end: None,
@@ -153,7 +156,7 @@ impl<R: BufRead> Blocks<R> {
     /// Appends a block of text, or what there is left.
     fn read_more(&mut self, text: &mut Vec<u8>) {
         let decided = text.len() - self.undecided;
-        let enough = text.len() + self.block_bytes;
+        let enough = text.len() + if self.begun { self.block_bytes } else { self.block_bytes.max(4) };
         while text.len() < enough && self.end.is_none() {
             match self.input.fill_buf() {
                 Ok([]) => self.end = Some(Ok(())),
@@ -166,10 +169,12 @@ impl<R: BufRead> Blocks<R> {
                 Err(error) => self.end = Some(Err(error)),
             }
         }
-        if self.offset == 0 && decided == 0 && self.end.as_ref().is_none_or(Result::is_ok) && is_utf16(text) {
+        if !self.begun && is_utf16(text) {
             let message = "it is UTF-16 text; PGN is read in UTF-8";
             self.end = Some(Err(io::Error::new(io::ErrorKind::Unsupported, message)));
+            text.clear();
         }
+        self.begun = true;
         self.undecided = text.len() - settle_line_ends(text, decided, self.end.is_some());
     }
 }

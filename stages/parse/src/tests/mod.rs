@@ -5,6 +5,7 @@ mod compressed;
 mod faults;
 mod files;
 mod golden;
+mod mutated;
 mod sample;
 
 use std::path::{Path, PathBuf};
