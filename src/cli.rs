@@ -35,6 +35,8 @@ pub enum Command {
     Path(PathArguments),
     /// Copy a stage's output to a folder
     Export(ExportArguments),
+    /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
+    Pin(PinArguments),
     /// Rehash everything in the store; set damaged files aside
     Verify(VerifyArguments),
     /// Do one action that an executor has prepared (used by cwm itself)
@@ -188,6 +190,23 @@ pub struct ExportArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+}
+
+/// Arguments of `pin`.
+#[derive(Debug, Args)]
+pub struct PinArguments {
+    /// Only these stages
+    #[arg(value_name = "STAGE")]
+    pub stages: Vec<String>,
+    /// Forget their pins, fetch anew, and pin what comes
+    #[arg(long)]
+    pub update: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `verify`.

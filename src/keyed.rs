@@ -52,13 +52,14 @@ fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) ->
                 Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
             secret_value(text.as_bytes())
         }
-        (Type::List(inner), Value::List(items)) => {
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
             Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
         }
         (Type::Map(inner), Value::Map(map)) => {
             let items = map.iter().map(|(key, item)| Ok((key.clone(), keyed(inner, item, files, seen)?)));
             Value::Map(items.collect::<Result<_, Error>>()?)
         }
+        (Type::OneOrMany(inner), value) => keyed(inner, value, files, seen)?,
         (_, other) => other.clone(),
     })
 }

@@ -5,6 +5,7 @@
 //! [`engine`] (what is cached, what runs, and why), [`exec`] (one action, in a process of its own). `docs/architecture.md`
 //! draws the whole.
 
+mod brought;
 pub mod cli;
 pub mod commands;
 pub mod diagnostics;
@@ -19,6 +20,7 @@ pub mod key;
 mod keyed;
 pub mod lock_file;
 pub mod outside;
+pub mod pins;
 pub mod plan;
 pub mod registry;
 pub mod spec;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::StageArguments;
 use crate::commands::{Workspace, print};
-use crate::engine::CellState;
+use crate::engine::{CellState, unread};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
@@ -30,6 +30,7 @@ pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode,
         CellState::Open => {
             return Err(Error::usage(format!("{} has not run: it waits for what comes before it", arguments.stage)));
         }
+        CellState::Unread(path) => return Err(Error::usage(unread(path))),
         CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
     };
     match std::fs::read(&path) {

@@ -4,6 +4,7 @@ mod dag;
 mod export;
 mod log;
 mod path;
+mod pin;
 mod run;
 mod show;
 mod status;
@@ -20,13 +21,14 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
+use crate::pins::Pins;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
 use crate::store::{ActionRecord, Store};
 
 /// Runs a command and says what went wrong, on standard error.
 pub fn main(cli: Cli) -> ExitCode {
-    if !matches!(cli.command, Command::Run(_) | Command::Exec(_)) {
+    if !matches!(cli.command, Command::Run(_) | Command::Pin(_) | Command::Exec(_)) {
         // A closed pipe (`cwm status | head`) ends the program quietly, as it does others; a run goes on.
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
@@ -51,6 +53,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Show(arguments) => show::run(store, &arguments),
         Command::Path(arguments) => path::run(store, &arguments),
         Command::Export(arguments) => export::run(store, &arguments),
+        Command::Pin(arguments) => pin::run(store, &arguments),
         Command::Verify(arguments) => verify::run(store, &arguments),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
@@ -81,6 +84,7 @@ struct Workspace {
     store: Store,
     files: Files,
     locked: LockFile,
+    pins: Pins,
 }
 
 impl Workspace {
@@ -90,7 +94,9 @@ impl Workspace {
     /// The pipeline is not found or wrong; the store or the lock file cannot be read.
     fn open(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
         let file = pipeline_file(arguments.file.as_deref())?;
-        let plan = plan::load(&file, &arguments.sets, &Registry::built_in())?;
+        let mut plan = plan::load(&file, &arguments.sets, &Registry::built_in())?;
+        plan.name_descriptors();
+        let pins = Pins::beside(&plan.file)?;
         let root = store.map_or_else(|| plan.folder.join("artifacts"), Path::to_owned);
         let store = Store::at(&root)?;
         let files = Files::of_store(&store);
@@ -98,12 +104,12 @@ impl Workspace {
         for warning in locked.warnings() {
             eprintln!("warning: {warning}");
         }
-        Ok(Workspace { plan, store, files, locked })
+        Ok(Workspace { plan, store, files, locked, pins })
     }
 
     /// What is known of every cell.
     fn survey(&mut self) -> Result<Survey, Error> {
-        let survey = Survey::take(&self.plan, &self.store, &self.files, &self.locked)?;
+        let survey = Survey::take(&self.plan, &self.store, &self.files, &self.locked, &self.pins)?;
         self.files.save_if_possible();
         Ok(survey)
     }

@@ -45,6 +45,9 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
         return Err(missing.into());
     }
     let mut readers = readers(&arguments, &workspace);
+    for message in engine::contradictions(&workspace.plan, &workspace.pins) {
+        readers.read(&RunEvent::Warning { message });
+    }
     if arguments.dry_run {
         return dry_run(&mut workspace, &targets, &force, &mut readers);
     }
@@ -54,16 +57,22 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let guard = workspace.store.lock_shared(|holder| {
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
+    let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
+    if !engine::drain(&mut workspace.plan, &cells, &workspace.store, &mut readers)? {
+        return Ok(ExitCode::INTERRUPTED);
+    }
     let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs) };
-    let Workspace { plan, store, files, locked } = &mut workspace;
-    let (records, summary) = engine::run(plan, store, files, locked, options, &mut readers)?;
-    // Neither keeps the other from being done.
+    let Workspace { plan, store, files, locked, pins } = &mut workspace;
+    let (records, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    // None keeps the others from being done.
+    let pinned = engine::update_pins(plan, pins, &records);
     let written = engine::update_lock_file(plan, locked, &records, whole);
     let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();
     drop(guard);
     let Summary { ran, cached, failed, skipped, .. } = summary;
     readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
+    pinned?;
     written?;
     exported?;
     Ok(match summary {
@@ -123,7 +132,7 @@ fn dry_run(
             }
             CellState::Absent(resolved) => {
                 would_run += 1;
-                let causes = engine::why_now(plan, index, &resolved.components, &workspace.store, &workspace.locked)?;
+                let causes = engine::why_now(plan, index, resolved, &workspace.store, &workspace.locked)?;
                 let cause = causes.iter().map(Cause::to_string).collect();
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
             }
@@ -141,6 +150,10 @@ fn dry_run(
                 };
                 let cause = vec![format!("depends on {}{more}", shown.join(", "))];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: true });
+            }
+            CellState::Unread(path) => {
+                may_run += 1;
+                readers.read(&RunEvent::WouldRun { label, cause: vec![engine::unread(path)], uncertain: true });
             }
             CellState::Unreadable(error) => {
                 failed += 1;
@@ -174,7 +187,7 @@ fn lost(
                 }
             }
             CellState::Cached(_) => {}
-            CellState::Absent(_) | CellState::Open | CellState::Unreadable(_) => runs = true,
+            CellState::Absent(_) | CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => runs = true,
         }
         for source in engine::sources(&workspace.plan.cells[*index]) {
             read.insert(source);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::StatusArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{CellState, why_now};
+use crate::engine::{CellState, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
@@ -47,12 +47,12 @@ pub fn run(store: Option<&Path>, arguments: &StatusArguments) -> Result<ExitCode
             ),
             CellState::Cached(record) => ("cached", Some(record.key.short()), record.origin()),
             CellState::Absent(resolved) => {
-                let causes =
-                    why_now(&workspace.plan, index, &resolved.components, &workspace.store, &workspace.locked)?;
+                let causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;
                 let words: Vec<String> = causes.iter().map(ToString::to_string).collect();
                 ("would run", Some(resolved.components.key().short()), words.join("; "))
             }
             CellState::Open => ("waits", None, "for what would run before it".into()),
+            CellState::Unread(path) => ("may run", None, unread(path)),
             CellState::Unreadable(error) => ("unreadable", None, error.message.clone()),
         };
         rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail });

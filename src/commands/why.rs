@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::StageArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{Cause, CellState, Survey, sources, why_now};
+use crate::engine::{Cause, CellState, Survey, sources, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
@@ -83,7 +83,7 @@ fn answer(
         }
         CellState::Absent(resolved) => {
             answer.state = "would run";
-            answer.causes = why_now(&workspace.plan, index, &resolved.components, &workspace.store, &workspace.locked)?;
+            answer.causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;
             // Changed inputs: say what changed them.
             let changed = answer.causes.iter().filter_map(|cause| match cause {
                 Cause::Input { source, .. } => Some(source.clone()),
@@ -105,6 +105,10 @@ fn answer(
                     answer.because_of.push(self::answer(workspace, survey, source, depth - 1, told)?);
                 }
             }
+        }
+        CellState::Unread(path) => {
+            answer.state = "may run";
+            answer.origin = Some(unread(path));
         }
         CellState::Unreadable(error) => {
             answer.state = "would fail";

@@ -6,6 +6,7 @@ use std::fmt;
 use cwm_contract::Value;
 use serde::{Deserialize, Serialize};
 
+use crate::brought;
 use crate::digest::Digest;
 use crate::key::Components;
 
@@ -32,6 +33,20 @@ pub enum Cause {
         new: Option<Value>,
         /// The line of the YAML where it is written, if it is.
         line: Option<usize>,
+    },
+    /// What it brings in changed.
+    Source {
+        /// What it was; nothing if it was not there.
+        old: Option<Value>,
+        /// What it is; nothing if it is gone.
+        new: Option<Value>,
+        /// Whether a pin says what it is.
+        pinned: bool,
+    },
+    /// Of some of what it brings in no sum is known.
+    NotPinned {
+        /// Of how much.
+        count: usize,
     },
     /// An input's content changed.
     Input {
@@ -133,6 +148,15 @@ impl fmt::Display for Cause {
                 write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?;
                 line.map_or(Ok(()), |line| write!(f, " (line {line})"))
             }
+            Cause::Source { old, new, pinned } => {
+                let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(nothing)".into(), readable);
+                let pinned = if *pinned { ", as pinned in sources.lock" } else { "" };
+                write!(f, "its source changed: {} -> {}{pinned}", text(old), text(new))
+            }
+            Cause::NotPinned { count: 1 } => f.write_str("not fetched before: what comes is pinned in sources.lock"),
+            Cause::NotPinned { count } => {
+                write!(f, "{count} sources not fetched before: what comes is pinned in sources.lock")
+            }
             Cause::Input { name, label, source, old, new } => {
                 let which = if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") };
                 match (old, new) {
@@ -161,7 +185,7 @@ fn readable(value: &Value) -> String {
             _ => {}
         }
     }
-    let text = value.to_string();
+    let text = brought::readable(value).unwrap_or_else(|| value.to_string());
     match text.char_indices().nth(80) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
         None => text,

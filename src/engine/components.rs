@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cwm_contract::{CONTRACT_VERSION, Format, Shape, Value};
+use cwm_contract::{CONTRACT_VERSION, Expected, Format, Shape, Value};
 
+use crate::brought;
 use crate::error::Error;
 use crate::fingerprint;
 use crate::key::{Components, KEY_FORMAT};
 use crate::keyed;
 use crate::outside::{Files, Snapshot};
+use crate::pins::Pins;
 use crate::plan::{Body, Cell, Origin, OutputPlan};
 use crate::store::{ActionRecord, OutputRecord};
 
@@ -25,6 +27,8 @@ pub struct Resolved {
     pub outside: BTreeMap<PathBuf, Snapshot>,
     /// Names of variables that a command takes over.
     pub inherited: Vec<String>,
+    /// What pins say of what it fetches.
+    pub expected: Vec<Expected>,
 }
 
 /// The output of a finished cell that a source names.
@@ -39,7 +43,12 @@ pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputR
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read.
-pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r ActionRecord) -> Result<Resolved, Error> {
+pub fn resolve<'r>(
+    cell: &Cell,
+    files: &Files,
+    pins: &Pins,
+    record: impl Fn(usize) -> &'r ActionRecord,
+) -> Result<Resolved, Error> {
     let mut resolved = Resolved {
         components: Components {
             key_format: KEY_FORMAT,
@@ -53,6 +62,7 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
         deps: BTreeMap::new(),
         outside: BTreeMap::new(),
         inherited: Vec::new(),
+        expected: Vec::new(),
     };
     for input in &cell.inputs {
         let mut group = Vec::with_capacity(input.sources.len());
@@ -72,10 +82,12 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
     }
     match &cell.body {
         Body::Stage(stage) => {
-            if let Some(fixed) = stage.fixed_key(&cell.values) {
-                // The result is known beforehand: neither code nor where it comes from matters.
-                resolved.components.parameters.insert("fixed".into(), fixed);
+            if let Some(brought) = stage.brings(&cell.values) {
+                // Known by its content: neither code nor where it comes from matters.
+                let (source, expected) = brought::keyed(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
+                resolved.components.parameters.insert(brought::SOURCE.into(), source);
                 resolved.components.inputs.clear();
+                resolved.expected = expected;
             } else {
                 resolved.components.code = fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref())?;
                 resolved.components.parameters = keyed::parameters(*stage, &cell.values, files, &mut resolved.files)?;
@@ -104,7 +116,9 @@ pub fn resolve<'r>(cell: &Cell, files: &Files, record: impl Fn(usize) -> &'r Act
 fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
     let shape = match output.shape {
         Shape::File("") if output.name == "out" && output.format == Format::ANY => return None,
-        Shape::File(extension) => ("file".to_owned(), Value::Text(extension.to_owned())),
+        Shape::File(extension) | Shape::FileOrFolder(extension) => {
+            ("file".to_owned(), Value::Text(extension.to_owned()))
+        }
         Shape::Folder => ("folder".to_owned(), Value::Bool(true)),
     };
     let format = ("format".to_owned(), Value::Text(output.format.to_string()));

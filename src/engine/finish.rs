@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use cwm_contract::{Fetch, Origin};
+
 use crate::engine::components::output_of;
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
 use crate::lock_file::{LockFile, LockLine};
 use crate::outside::Files;
-use crate::plan::Plan;
+use crate::pins::Pins;
+use crate::plan::{Body, Cell, Plan};
 use crate::store::{ActionRecord, Store};
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
@@ -36,6 +39,53 @@ pub fn update_lock_file(
     }));
     locked.save()?;
     Ok(())
+}
+
+/// Pins what was fetched for the cells that are done, in this run or before; also in a run with `--set`, since a pin is
+/// a fact about a URL.
+///
+/// # Errors
+/// The file of pins cannot be read or written.
+pub fn update_pins(plan: &Plan, pins: &Pins, records: &[Option<ActionRecord>]) -> Result<(), Error> {
+    let done = plan.cells.iter().zip(records).filter_map(|(cell, record)| Some((cell, record.as_ref()?)));
+    let fetched = done.flat_map(|(cell, record)| {
+        let fetches = fetches(cell);
+        // A result of these sums may have been made of other URLs.
+        record.fetched.iter().filter(move |one| fetches.contains(&one.fetch)).cloned()
+    });
+    pins.save(fetched.filter(|one| pins.get(&one.fetch).is_none_or(|pin| pin.sha256 != one.sha256)))
+}
+
+/// What a cell fetches from the network.
+pub fn fetches(cell: &Cell) -> Vec<Fetch> {
+    let Body::Stage(stage) = &cell.body else { return Vec::new() };
+    let brought = stage.brings(&cell.values).unwrap_or_default();
+    brought
+        .into_iter()
+        .filter_map(|one| match one.from {
+            Origin::Url(fetch) => Some(fetch),
+            Origin::File { .. } => None,
+        })
+        .collect()
+}
+
+/// Where a sum in the pipeline differs from the pin of its URL, in words: the pipeline's counts.
+pub fn contradictions(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for cell in &plan.cells {
+        let Body::Stage(stage) = &cell.body else { continue };
+        for one in stage.brings(&cell.values).unwrap_or_default() {
+            if let (Origin::Url(fetch), Some(sum)) = (&one.from, &one.sha256)
+                && let Some(pin) = pins.get(fetch).filter(|pin| pin.sha256 != *sum)
+            {
+                words.insert(format!(
+                    "{}: `sha256` says {sum} of {fetch}, and sources.lock pins {}; the pipeline's counts",
+                    cell.label.stage, pin.sha256
+                ));
+            }
+        }
+    }
+    words
 }
 
 /// Puts what `export:` names where it says, if its cell is done in this run, and tells the paths.

@@ -3,6 +3,7 @@
 mod cause;
 mod child;
 mod components;
+mod drain;
 mod finish;
 mod machine;
 mod run;
@@ -11,7 +12,8 @@ mod status;
 
 pub use cause::{Cause, differences};
 pub use components::{Resolved, output_of, resolve};
-pub use finish::{export_all, update_lock_file};
+pub use drain::drain;
+pub use finish::{contradictions, export_all, fetches, update_lock_file, update_pins};
 pub use machine::Machine;
 pub use run::{Options, Summary, run};
-pub use status::{CellState, Survey, sources, why_now};
+pub use status::{CellState, Survey, sources, unread, why_now};

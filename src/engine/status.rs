@@ -1,16 +1,19 @@
 //! What is known of every cell before anything runs: the same survey serves `status`, `why`, `--dry-run` and a run.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
 
+use crate::brought;
 use crate::engine::cause::{Cause, differences};
 use crate::engine::components::{Resolved, resolve};
 use crate::error::Error;
 use crate::key::Components;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
-use crate::plan::{Cell, Origin, Plan};
+use crate::pins::Pins;
+use crate::plan::{Body, Cell, Origin, Plan};
 use crate::store::{ActionRecord, Store};
 
 /// What is known of a cell.
@@ -21,6 +24,8 @@ pub enum CellState {
     Absent(Box<Resolved>),
     /// A cell that it depends on has no result yet, so its key is not known.
     Open,
+    /// It names a pipe, whose content is known only when a run reads it.
+    Unread(PathBuf),
     /// A file or secret that it depends on cannot be read.
     Unreadable(Error),
 }
@@ -37,7 +42,7 @@ impl Survey {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn take(plan: &Plan, store: &Store, files: &Files, locked: &LockFile) -> Result<Self, Error> {
+    pub fn take(plan: &Plan, store: &Store, files: &Files, locked: &LockFile, pins: &Pins) -> Result<Self, Error> {
         let mut states: Vec<CellState> = Vec::with_capacity(plan.cells.len());
         for cell in &plan.cells {
             let state = if sources(cell).any(|index| !matches!(states[index], CellState::Cached(_))) {
@@ -47,8 +52,11 @@ impl Survey {
                     CellState::Cached(record) => record.as_ref(),
                     _ => unreachable!("all sources are cached"),
                 };
-                match resolve(cell, files, record) {
-                    Err(error) => CellState::Unreadable(error),
+                match resolve(cell, files, pins, record) {
+                    Err(error) => match plan.pipe_of(states.len()) {
+                        Some(path) => CellState::Unread(path),
+                        None => CellState::Unreadable(error),
+                    },
                     Ok(resolved) => match find(store, files, &resolved.components, &cell.label, locked)? {
                         Some(record) => CellState::Cached(Box::new(record)),
                         None => CellState::Absent(Box::new(resolved)),
@@ -61,6 +69,11 @@ impl Survey {
     }
 }
 
+/// What is to be said of a cell that names the pipe `path`.
+pub fn unread(path: &Path) -> String {
+    format!("{} can be read only once: what it holds is known when `cwm run` has read it", path.display())
+}
+
 /// Indices of the cells that `cell` reads.
 pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
     cell.inputs.iter().flat_map(|input| &input.sources).filter_map(|source| match source.from {
@@ -70,7 +83,8 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// The recorded result of these components: the one in the lock file if it can be had, else the first that can, else the
-/// first. With one result, whether its files are there is left to whoever reads them.
+/// first. With one result, whether its files are there is left to whoever reads them. Of what is known by its URL only,
+/// it is what came last, as it is recorded under its sum.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -82,6 +96,10 @@ pub fn find(
     locked: &LockFile,
 ) -> Result<Option<ActionRecord>, Error> {
     let key = components.key();
+    if brought::is_open(components) {
+        let last = store.actions(&key)?.pop();
+        return Ok(last.map(|record| by_sum(store, record)).transpose()?.flatten());
+    }
     let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
     let mut candidates = store.candidates(&key, preferred)?;
     if candidates.len() > 1 {
@@ -94,6 +112,20 @@ pub fn find(
     Ok(candidates.into_iter().next())
 }
 
+/// The record under its sums of what is recorded under its URLs; that of anything else is its own. Nothing if it is gone.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn by_sum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
+    if !brought::is_open(&record.components) {
+        return Ok(Some(record));
+    }
+    let Some(components) = brought::settled(&record.components, &record.fetched) else { return Ok(None) };
+    let settled = store.recorded(&components.key(), Some(&record.output_digests()))?;
+    // What came from where is told by the record that was asked for by that.
+    Ok(settled.map(|settled| ActionRecord { fetched: record.fetched, ..settled }))
+}
+
 /// The components of the last result of `label` that the lock file knows, if the store still has its record.
 ///
 /// # Errors
@@ -103,20 +135,23 @@ pub fn previous_components(store: &Store, label: &Label, locked: &LockFile) -> R
     Ok(store.recorded(&line.key, Some(&line.outputs))?.map(|record| record.components))
 }
 
-/// Why a cell with these components would run, against what the lock file knows of it.
+/// Why a cell that is resolved so would run, against what the lock file knows of it.
 ///
 /// # Errors
 /// The store cannot be read.
 pub fn why_now(
     plan: &Plan,
     index: usize,
-    components: &Components,
+    resolved: &Resolved,
     store: &Store,
     locked: &LockFile,
 ) -> Result<Vec<Cause>, Error> {
     let cell = &plan.cells[index];
+    let components = &resolved.components;
+    let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
+    let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let Some(previous) = previous_components(store, &cell.label, locked)? else {
-        return Ok(vec![Cause::NeverRan]);
+        return Ok([Cause::NeverRan].into_iter().chain(not_pinned).collect());
     };
     let names: HashMap<(String, String), String> = cell
         .inputs
@@ -132,7 +167,7 @@ pub fn why_now(
             })
         })
         .collect();
-    let causes = differences(
+    let mut causes = differences(
         &previous,
         components,
         |parameter| cell.given.get(parameter).map(|place| place.line as usize),
@@ -141,5 +176,20 @@ pub fn why_now(
             names.get(&key).cloned().unwrap_or_else(|| label.to_owned())
         },
     );
+    if let Body::Stage(stage) = &cell.body
+        && stage.brings(&cell.values).is_some()
+    {
+        causes.iter_mut().for_each(|cause| about_source(cause, !resolved.expected.is_empty()));
+    }
+    causes.extend(not_pinned);
     Ok(causes)
+}
+
+/// What a stage brings in is one parameter in the key, whatever its parameters are called.
+fn about_source(cause: &mut Cause, pinned: bool) {
+    if let Cause::Parameter { name, old, new, .. } = cause
+        && name == brought::SOURCE
+    {
+        *cause = Cause::Source { old: old.take(), new: new.take(), pinned };
+    }
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Key;
+use crate::digest::{Digest, Key};
 
 pub use json::Json;
 pub use plain::Plain;
@@ -35,6 +35,20 @@ pub enum RunEvent {
     Warning {
         /// What.
         message: String,
+    },
+    /// A pipe is being read into the store, before anything else.
+    Reading {
+        /// What is read.
+        path: PathBuf,
+    },
+    /// It is read, and a file like any other from now on.
+    Read {
+        /// What was read.
+        path: PathBuf,
+        /// Digest of what it held.
+        digest: Digest,
+        /// How many bytes.
+        bytes: u64,
     },
     /// A result was there already.
     Cached {
@@ -87,6 +101,13 @@ pub enum RunEvent {
         label: Label,
         /// In a few words.
         what: String,
+    },
+    /// Something that it tells people while it runs.
+    Note {
+        /// The cell.
+        label: Label,
+        /// In a sentence.
+        message: String,
     },
     /// It is done and recorded.
     Finished {

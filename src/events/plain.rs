@@ -34,6 +34,8 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
     match event {
         RunEvent::Planned { .. } => Vec::new(),
         RunEvent::Warning { message } => vec![format!("warning: {message}")],
+        RunEvent::Reading { path } => vec![format!("  reading  {} into the store", path.display())],
+        RunEvent::Read { path, bytes: size, .. } => vec![format!("  read     {}  ({})", path.display(), bytes(*size))],
         RunEvent::Cached { label, origin, .. } => vec![format!("  cached   {label}  ({origin})")],
         RunEvent::WouldRun { label, cause, uncertain } => {
             let verb = if *uncertain { "may run  " } else { "would run" };
@@ -53,6 +55,7 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         }],
         RunEvent::Doing { label, what } if verbose => vec![format!("           {label}: {what}")],
         RunEvent::Progress { .. } | RunEvent::Doing { .. } => Vec::new(),
+        RunEvent::Note { label, message } => vec![format!("  note     {label}: {message}")],
         RunEvent::Finished { label, seconds, bytes: size, note, .. } => {
             let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
             vec![format!("  done     {label}  ({}, {}{note})", duration(*seconds), bytes(*size))]

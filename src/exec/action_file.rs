@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cwm_contract::{Format, Label, Resources, Shape, Values};
+use cwm_contract::{Expected, Format, Label, Resources, Shape, Values};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Key;
@@ -55,6 +55,9 @@ pub enum ActionBody {
         values: Values,
         /// Files given as parameters, as they were when the key was made.
         files: Vec<Snapshot>,
+        /// What is known from earlier of what it fetches.
+        #[serde(default)]
+        expected: Vec<Expected>,
     },
     /// A shell command.
     Command {
@@ -106,6 +109,9 @@ pub struct ActionOutput {
     pub format: Format,
     /// A file or a folder.
     pub shape: OutputShape,
+    /// Whether it may be a folder although `shape` is a file.
+    #[serde(default)]
+    pub or_folder: bool,
 }
 
 impl ActionOutput {
@@ -138,7 +144,9 @@ impl OutputShape {
 impl From<Shape> for OutputShape {
     fn from(shape: Shape) -> Self {
         match shape {
-            Shape::File(extension) => OutputShape::File { extension: extension.to_owned() },
+            Shape::File(extension) | Shape::FileOrFolder(extension) => {
+                OutputShape::File { extension: extension.to_owned() }
+            }
             Shape::Folder => OutputShape::Folder,
         }
     }

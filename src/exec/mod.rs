@@ -238,7 +238,8 @@ impl Inputs {
 }
 
 /// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, a variable of the
-/// environment, or a file given as a parameter, that changed since the key was made. A result that is known beforehand depends on none of them.
+/// environment, or a file given as a parameter, that changed since the key was made. What a stage only brings in depends on none of them but its files, which are
+/// looked at when it has ended.
 fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
     if let ActionBody::Command { inherited, .. } = &action.body
         && let Some((name, _)) =
@@ -259,7 +260,7 @@ fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
             ))
             .hint("cwm was rebuilt meanwhile: run again"));
         }
-        if stage.fixed_key(values).is_none()
+        if stage.brings(values).is_none()
             && keyed::parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
         {
             return Err(Error::system("parameters, files or secrets are not what they were when the key was made")
@@ -281,7 +282,7 @@ fn do_work(
     let outputs: BTreeMap<String, PathBuf> =
         action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
     match &action.body {
-        ActionBody::Stage { values, .. } => {
+        ActionBody::Stage { values, expected, .. } => {
             let registry = Registry::built_in();
             let stage = registry
                 .get(&action.components.kind)
@@ -293,6 +294,7 @@ fn do_work(
                 temporary: work.tmp(),
                 kept: work.keep(),
                 resources: action.resources.clone(),
+                expected: expected.clone(),
             };
             let reporter = StageReporter { lines: lines.clone(), kept };
             stage.run(&Context::new(stage, task, Box::new(reporter), cancellation.clone()))

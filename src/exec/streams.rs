@@ -59,7 +59,7 @@ impl Lines {
 pub struct StageReporter {
     /// To the executor.
     pub lines: Lines,
-    /// Metrics and aliases, in order.
+    /// Metrics, aliases and what was fetched, in order.
     pub kept: Arc<Mutex<Vec<Event>>>,
 }
 
@@ -70,7 +70,10 @@ impl Reporter for StageReporter {
                 let _ = writeln!(std::io::stderr(), "{line}");
                 return;
             }
-            Event::Metric { .. } | Event::SameAs { .. } => {
+            Event::Note(line) => {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+            Event::Metric { .. } | Event::SameAs { .. } | Event::Fetched(_) => {
                 if let Ok(mut kept) = self.kept.lock() {
                     kept.push(event.clone());
                 }

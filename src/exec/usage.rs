@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use cwm_contract::Event;
 
+use crate::brought;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::exec::Inputs;
 use crate::exec::action_file::ActionFile;
-use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, Store, WorkFolder};
+use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
 
 /// The start of an action.
 pub struct Clock {
@@ -73,6 +74,7 @@ pub fn record(
 ) -> Result<BTreeMap<String, Digest>, Error> {
     let mut aliases = BTreeMap::new();
     let mut metrics = BTreeMap::new();
+    let mut fetched = Vec::new();
     for event in events {
         match event {
             Event::SameAs { output, path } => {
@@ -81,7 +83,8 @@ pub fn record(
             Event::Metric { name, value } => {
                 metrics.insert(name, value);
             }
-            Event::Progress { .. } | Event::Doing(_) | Event::Log(_) => {}
+            Event::Fetched(one) => fetched.push(one),
+            Event::Progress { .. } | Event::Doing(_) | Event::Log(_) | Event::Note(_) => {}
         }
     }
     let circumstances = clock.circumstances(action);
@@ -89,6 +92,8 @@ pub fn record(
     for (name, output) in &action.outputs {
         let made = work.out().join(output.file_name(name));
         let content = match aliases.get(name) {
+            // Moved only now, so that an interruption before this has lost nothing.
+            Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
             Some(path) => inputs.known_file(action, path).ok_or_else(|| {
                 Error::internal(format!(
                     "output `{name}` is said to be {}, which is no file from outside",
@@ -102,19 +107,32 @@ pub fn record(
             }
             None => Content::Made(made),
         };
-        let made = NewOutput { format: output.format.clone(), shape: output.shape.clone(), content };
+        let is_folder = output.or_folder && matches!(&content, Content::Made(path) if path.is_dir());
+        let shape = if is_folder { OutputShape::Folder } else { output.shape.clone() };
+        let made = NewOutput { format: output.format.clone(), shape, content };
         outputs.insert(name.clone(), made);
+    }
+    // What was asked for by its URL is known by its sum from now on.
+    let open = brought::is_open(&action.components);
+    let settled = brought::settled(&action.components, &fetched);
+    if open && settled.is_none() {
+        return Err(Error::internal("it did not tell the sum of everything that it fetched"));
     }
     let recorded = store.record(NewAction {
         pipeline: action.pipeline.clone(),
         label: action.label.clone(),
-        components: action.components.clone(),
+        components: settled.unwrap_or_else(|| action.components.clone()),
         outputs,
         cause: action.cause.clone(),
         metrics,
+        fetched: fetched.clone(),
         log: work.log().exists().then(|| work.log()),
         circumstances,
     })?;
+    if open {
+        // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
+        store.record_as(&recorded.record, action.components.clone(), fetched)?;
+    }
     // The result is recorded; what stays of the work folder is only in the way.
     if let Err(error) = work.remove() {
         let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");

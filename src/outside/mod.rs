@@ -5,6 +5,7 @@
 
 mod cache;
 mod files;
+pub mod once;
 mod stat;
 #[cfg(test)]
 mod tests;

@@ -1,66 +1,130 @@
 //! Files from outside that a plan reads.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cwm_contract::{SourceLocation, Type, Value};
 
 use super::{Body, Origin, Plan};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::outside::once;
+
+/// A file from outside, where a plan names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Where it is written.
+    pub place: Place,
+    /// Whether it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
+    /// dependency, which has a name.
+    pub may_be_piped: bool,
+}
 
 impl Plan {
     /// Every file from outside that these cells name, as an input, a parameter or a dependency; where it is written.
-    pub fn outside_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, Place> {
+    pub fn outside_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, Mention> {
         let mut files = BTreeMap::new();
+        let mut add = |path: PathBuf, place: Place, may_be_piped: bool| {
+            let mention = files.entry(path).or_insert(Mention { place, may_be_piped });
+            mention.may_be_piped &= may_be_piped;
+        };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
             for input in &cell.inputs {
                 for source in &input.sources {
                     if let Origin::File(path) = &source.from {
-                        files.entry(path.clone()).or_insert(input.place);
+                        add(path.clone(), input.place, true);
                     }
                 }
             }
-            let mut paths = Vec::new();
             match &cell.body {
                 Body::Command(command) => {
-                    paths.extend(command.deps.iter().map(|dependency| (dependency.path.clone(), cell.place)));
+                    command.deps.iter().for_each(|dependency| add(dependency.path.clone(), cell.place, false));
                 }
                 Body::Stage(stage) => {
                     for spec in stage.parameters() {
                         let place = cell.given.get(spec.name).copied().unwrap_or(cell.place);
-                        if let Some(value) = cell.values.get(spec.name) {
-                            named(&spec.kind, value, &mut |path| paths.push((path.into(), place)));
-                        }
+                        let Some(value) = cell.values.get(spec.name) else { continue };
+                        named(&spec.kind, &mut value.clone(), &mut |path, is_secret| {
+                            add(path.as_str().into(), place, !is_secret);
+                        });
                     }
                 }
-            }
-            for (path, place) in paths {
-                files.entry(path).or_insert(place);
             }
         }
         files
     }
 
-    /// Those of [`Plan::outside_files`] that are not there, to be told before anything runs.
+    /// Those of [`Plan::outside_files`] that are not there or cannot be used, to be told before anything runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
-        for (path, place) in self.outside_files(cells) {
-            if let Err(error) = std::fs::metadata(&path) {
-                problems.push(Diagnostic::at(place, format!("cannot read {}: {error}", path.display())));
-            }
+        for (path, Mention { place, may_be_piped }) in self.outside_files(cells) {
+            let shown = path.display();
+            problems.push(match std::fs::metadata(&path) {
+                Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
+                Ok(found) if found.is_dir() => Diagnostic::at(place, format!("{shown} is a folder"))
+                    .hint("name a file; where several are taken, a list of files"),
+                Ok(_) if !may_be_piped && once::is_read_once(&path) => {
+                    Diagnostic::at(place, format!("{shown} is a pipe or a device, which can be read only once"))
+                        .hint("name a plain file")
+                }
+                Ok(_) => continue,
+            });
         }
         problems.sort();
         problems
     }
+
+    /// The first thing that a cell names and that can be read only once.
+    pub fn pipe_of(&self, cell: usize) -> Option<PathBuf> {
+        self.outside_files(&[cell]).into_keys().find(|path| once::is_read_once(path))
+    }
+
+    /// Puts the plain files that descriptors of this process stand for (`/dev/stdin`) in their place: other processes
+    /// have other descriptors.
+    pub fn name_descriptors(&mut self) {
+        let all: Vec<usize> = (0..self.cells.len()).collect();
+        let named = self.outside_files(&all).into_keys();
+        let lasting: BTreeMap<PathBuf, PathBuf> =
+            named.filter_map(|path| Some((path.clone(), once::lasting_name(&path)?))).collect();
+        self.replace_files(&lasting);
+    }
+
+    /// Puts other files in the place of these, wherever a cell names them. Labels stay.
+    pub fn replace_files(&mut self, files: &BTreeMap<PathBuf, PathBuf>) {
+        if files.is_empty() {
+            return;
+        }
+        for cell in &mut self.cells {
+            for source in cell.inputs.iter_mut().flat_map(|input| &mut input.sources) {
+                if let Origin::File(path) = &mut source.from
+                    && let Some(other) = files.get(path)
+                {
+                    path.clone_from(other);
+                }
+            }
+            let Body::Stage(stage) = &cell.body else { continue };
+            for spec in stage.parameters() {
+                let Some(value) = cell.values.get_mut(spec.name) else { continue };
+                named(&spec.kind, value, &mut |path, is_secret| {
+                    if let (Some(other), false) = (files.get(Path::new(path)), is_secret) {
+                        *path = other.to_string_lossy().into_owned();
+                    }
+                });
+            }
+        }
+    }
 }
 
-fn named(kind: &Type, value: &Value, found: &mut dyn FnMut(&str)) {
+/// Every path in a value; and whether a secret lies there.
+fn named(kind: &Type, value: &mut Value, found: &mut dyn FnMut(&mut String, bool)) {
     match (kind, value) {
-        (Type::File | Type::Secret { .. }, Value::Text(path)) => found(path),
-        (Type::FileOrUrl, Value::Text(path)) if !SourceLocation::is_url(path) => found(path),
-        (Type::Optional(inner), value) => named(inner, value, found),
-        (Type::List(inner), Value::List(values)) => values.iter().for_each(|value| named(inner, value, found)),
-        (Type::Map(inner), Value::Map(values)) => values.values().for_each(|value| named(inner, value, found)),
+        (Type::File, Value::Text(path)) => found(path, false),
+        (Type::Secret { .. }, Value::Text(path)) => found(path, true),
+        (Type::FileOrUrl, Value::Text(path)) if !SourceLocation::is_url(path) => found(path, false),
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
+            values.iter_mut().for_each(|value| named(inner, value, found));
+        }
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => named(inner, value, found),
+        (Type::Map(inner), Value::Map(values)) => values.values_mut().for_each(|value| named(inner, value, found)),
         _ => (),
     }
 }

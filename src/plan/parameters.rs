@@ -135,8 +135,7 @@ fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders)
         (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
             *text = absolute(text, node, folders)?;
         }
-        (Type::Optional(inner), value) => paths(inner, node, value, folders)?,
-        (Type::List(inner), Value::List(values)) => {
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
             for (index, value) in values.iter_mut().enumerate() {
                 let item = match node.map(|node| &node.content) {
                     Some(Content::List(items)) => items.get(index),
@@ -145,6 +144,7 @@ fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders)
                 paths(inner, item, value, folders)?;
             }
         }
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => paths(inner, node, value, folders)?,
         (Type::Map(inner), Value::Map(values)) => {
             for (key, value) in values {
                 let item = match node.map(|node| &node.content) {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Format, Label};
+use cwm_contract::{Fetched, Format, Label};
 use rayon::prelude::*;
 
 use super::Store;
@@ -39,6 +39,8 @@ pub struct NewAction {
     pub cause: Vec<String>,
     /// Figures that the stage told.
     pub metrics: BTreeMap<String, f64>,
+    /// What came from the network.
+    pub fetched: Vec<Fetched>,
     /// The stage's log, a file in its work folder; it is moved into the store.
     pub log: Option<PathBuf>,
     /// When, where, by whom, and what it cost.
@@ -133,6 +135,7 @@ impl Store {
             outputs,
             cause: action.cause,
             metrics: action.metrics,
+            fetched: action.fetched,
             log,
             circumstances: action.circumstances,
         };
@@ -145,6 +148,25 @@ impl Store {
             }
         }
         Ok(Recorded { record, new: true })
+    }
+
+    /// Records the same result under other components: what was fetched by a URL is known by its sum, and the other way
+    /// round. It becomes the last record of their key, unless that is equal already.
+    ///
+    /// # Errors
+    /// As [`Store::record`].
+    pub fn record_as(&self, record: &ActionRecord, components: Components, fetched: Vec<Fetched>) -> Result<()> {
+        let _shared = self.lock_shared(|_| {})?;
+        let key = components.key();
+        let numbered = self.record_files(&key)?;
+        if let Some(last) = numbered.last()
+            && read_record(&key, last).is_ok_and(|last| last.outputs == record.outputs && last.fetched == fetched)
+        {
+            return Ok(());
+        }
+        let record = ActionRecord { key, components, fetched, ..record.clone() };
+        self.write_record(&record, numbered.last().map_or(1, |last| last.number.saturating_add(1)))?;
+        Ok(())
     }
 
     /// Writes the record under this number; where.
@@ -209,6 +231,16 @@ impl Commit<'_> {
     fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
         let (format, shape) = (output.format.clone(), output.shape.clone());
         let path = match &output.content {
+            // Drained from a pipe before: it is no file of anybody's.
+            Content::Outside(snapshot) if snapshot.path == self.store.object_path(&snapshot.digest) => {
+                return Ok(OutputRecord {
+                    digest: snapshot.digest,
+                    size: snapshot.stat.size,
+                    shape,
+                    format,
+                    outside: None,
+                });
+            }
             Content::Outside(snapshot) => {
                 let outside = Some(self.store.reference(&snapshot.path));
                 return Ok(OutputRecord { digest: snapshot.digest, size: snapshot.stat.size, shape, format, outside });

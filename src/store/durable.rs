@@ -131,9 +131,9 @@ impl Disk {
         })
     }
 
-    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file goes away on failure.
-    pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
-        let (mut file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
+    /// A new empty file in `folder` (mode 0666 less the umask); it goes away unless it is placed.
+    pub fn new_file(&self, folder: &Path) -> Result<(File, Temporary<'_>)> {
+        let (file, path) = self.step(Step::MakeFolder, "make a file in", folder, || {
             tempfile::Builder::new()
                 .prefix(TEMPORARY)
                 .permissions(Permissions::from_mode(0o666))
@@ -141,7 +141,12 @@ impl Disk {
                 .keep()
                 .map_err(|error| error.error)
         })?;
-        let temporary = Temporary { disk: self, path: Some(path) };
+        Ok((file, Temporary { disk: self, path: Some(path) }))
+    }
+
+    /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file goes away on failure.
+    pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
+        let (mut file, temporary) = self.new_file(folder)?;
         self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
         self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
         drop(file);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Format, Label};
+use cwm_contract::{Fetched, Format, Label};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ pub struct ActionRecord {
     /// Figures that the stage told.
     #[serde(with = "figures")]
     pub metrics: BTreeMap<String, f64>,
+    /// What came from the network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fetched: Vec<Fetched>,
     /// The stage's log.
     pub log: Option<Digest>,
     /// When, where, by whom, and what it cost.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Label, Parameters, Secret, Type, Values};
+use crate::{Expected, Failure, Fetch, Fetched, Label, Parameters, Secret, Type, Values};
 
 /// Everything that defines one piece of work, in files and plain values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub struct Task {
     pub kept: PathBuf,
     /// The share of the machine.
     pub resources: Resources,
+    /// What is known from earlier of what it fetches.
+    pub expected: Vec<Expected>,
 }
 
 /// One artifact of an input.
@@ -76,13 +78,17 @@ pub enum Event {
     },
     /// A line for the log.
     Log(String),
-    /// An output is byte for byte one of the inputs; nothing was written for it.
+    /// Something that people should know while it runs, in a sentence; the log has it too.
+    Note(String),
+    /// An output is byte for byte one of the inputs, or lies in `keep/`; nothing was written for it.
     SameAs {
         /// Name of the output.
         output: String,
-        /// The file given as input or parameter.
+        /// The file given as input or parameter, or the file or folder in `keep/`.
         path: PathBuf,
     },
+    /// Something came from the network, whole and checked.
+    Fetched(Fetched),
 }
 
 /// Where events go.
@@ -182,7 +188,9 @@ impl Context {
     }
 
     /// Declares that the output `name` is, byte for byte, the file `path` given as an input or a file parameter:
-    /// it is referenced in place and never copied. Nothing may be written at [`Context::output`] for it.
+    /// it is referenced in place and never copied. Or it is the file or folder `path` below [`Context::kept`], which is
+    /// taken from there when the stage has finished: so an interruption before that loses nothing of it. Nothing may
+    /// be written at [`Context::output`] for it.
     pub fn same_as(&self, name: &str, path: &Path) {
         self.reporter.report(Event::SameAs { output: name.to_owned(), path: path.to_owned() });
     }
@@ -243,6 +251,21 @@ impl Context {
     /// Keeps a figure with the action's record.
     pub fn metric(&self, name: &str, value: f64) {
         self.reporter.report(Event::Metric { name: name.to_owned(), value });
+    }
+
+    /// Tells people something that they should know while it runs, such as another try; the log has it too.
+    pub fn note(&self, line: impl Into<String>) {
+        self.reporter.report(Event::Note(line.into()));
+    }
+
+    /// What is known from earlier of something that is to be fetched.
+    pub fn expected(&self, fetch: &Fetch) -> Option<&Expected> {
+        self.task.expected.iter().find(|expected| expected.fetch == *fetch)
+    }
+
+    /// Tells that something came from the network, whole and checked: it is kept with the action's record.
+    pub fn fetched(&self, fetched: Fetched) {
+        self.reporter.report(Event::Fetched(fetched));
     }
 
     /// Writes a line to the stage's log.

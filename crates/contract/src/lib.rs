@@ -7,8 +7,10 @@
 //! This crate holds no code that makes output bytes. It is therefore not part of any stage's code fingerprint;
 //! [`CONTRACT_VERSION`] is, and is raised on purpose.
 
+pub mod amount;
 mod context;
 mod failure;
+mod fetch;
 mod format;
 mod inspector;
 mod label;
@@ -20,10 +22,13 @@ mod value;
 
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
 pub use failure::{Failure, FailureKind};
+pub use fetch::{Brought, Expected, Fetch, Fetched, Origin};
 pub use format::Format;
 pub use inspector::{Description, Detail, Expansion, Form, Inspector, Target};
 pub use label::Label;
-pub use parameters::{Fault, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type};
+pub use parameters::{
+    Bytes, Fault, OneOrMany, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
+};
 pub use ports::{Count, Input, Output, Shape};
 pub use stage::{Needs, Stage};
 pub use value::{Value, Values};

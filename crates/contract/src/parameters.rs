@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{Failure, Value, Values};
+use crate::{Failure, Value, Values, amount};
 
 /// The type of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +25,10 @@ pub enum Type {
     Choice(&'static [&'static str]),
     /// A file from outside; relative to the YAML file. Enters the key by its content.
     File,
-    /// A file from outside, or an `http(s)` URL. A file enters the key by its content, a URL as text.
+    /// A file from outside, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text.
     FileOrUrl,
+    /// A number of bytes: an integer from 1, or a number with a unit such as `100MB`. Held as the integer.
+    Bytes,
     /// A secret text: from a file, else from the environment variable `env`, else the public value `public`.
     /// Enters the key by its digest and is never written down.
     Secret {
@@ -37,6 +39,8 @@ pub enum Type {
     },
     /// A list of these.
     List(Box<Type>),
+    /// One of these, or a list of them.
+    OneOrMany(Box<Type>),
     /// A map from text to these.
     Map(Box<Type>),
     /// This, or nothing.
@@ -60,6 +64,14 @@ impl Type {
             (Type::Float, Value::Int(i)) => Ok(Value::Float(*i as f64)),
             (Type::Text | Type::File | Type::FileOrUrl | Type::Secret { .. }, Value::Text(_)) => Ok(value.clone()),
             (Type::Secret { .. }, Value::Null) => Ok(Value::Null),
+            (Type::Bytes, value) => match amount::bytes(value) {
+                Some(bytes) => Ok(Value::Int(bytes.into())),
+                None => wrong(&self.describe()),
+            },
+            (Type::OneOrMany(inner), Value::List(items)) => {
+                items.iter().map(|item| inner.normalise(item)).collect::<Result<_, _>>().map(Value::List)
+            }
+            (Type::OneOrMany(inner), other) => inner.normalise(other),
             (Type::Choice(words), Value::Text(text)) if words.contains(&text.as_str()) => Ok(value.clone()),
             (Type::List(inner), Value::List(items)) => {
                 items.iter().map(|item| inner.normalise(item)).collect::<Result<_, _>>().map(Value::List)
@@ -87,8 +99,10 @@ impl Type {
             Type::Choice(words) => format!("one of {}", words.join(", ")),
             Type::File => "the path of a file".into(),
             Type::FileOrUrl => "the path of a file or an http(s) URL".into(),
+            Type::Bytes => "a number of bytes such as 1000000 or 100MB".into(),
             Type::Secret { .. } => "the path of a file that holds the secret".into(),
             Type::List(inner) => format!("a list, each item {}", inner.describe()),
+            Type::OneOrMany(inner) => format!("{}, or a list of such", inner.describe()),
             Type::Map(inner) => format!("a map, each value {}", inner.describe()),
             Type::Optional(inner) => format!("{}, or nothing", inner.describe()),
             Type::Any => "anything".into(),
@@ -269,15 +283,18 @@ impl Parameter for SourceFile {
 pub enum SourceLocation {
     /// Absolute path of a file, by the time a stage runs.
     File(PathBuf),
-    /// An `http://` or `https://` URL.
+    /// A URL of any scheme; which ones it speaks is the stage's to say.
     Url(String),
 }
 
 impl SourceLocation {
-    /// Whether this text is a URL rather than a path.
+    /// Whether this text is a URL rather than a path: a scheme (a letter, then letters, digits, `+`, `-` and `.`), then
+    /// `://`. A file of such a name is written with `./` before it.
     pub fn is_url(text: &str) -> bool {
-        let lower = text.trim_start().to_ascii_lowercase();
-        lower.starts_with("http://") || lower.starts_with("https://")
+        text.trim_start().split_once("://").is_some_and(|(scheme, _)| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+                && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        })
     }
 }
 
@@ -294,6 +311,59 @@ impl Parameter for SourceLocation {
             SourceLocation::File(path) => Value::Text(path.to_string_lossy().into_owned()),
             SourceLocation::Url(url) => Value::Text(url.clone()),
         }
+    }
+}
+
+/// One value, or a list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OneOrMany<T> {
+    /// One, written by itself.
+    One(T),
+    /// Those of a list, which may hold one or none.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    /// All of them.
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            OneOrMany::One(one) => std::slice::from_ref(one),
+            OneOrMany::Many(many) => many,
+        }
+    }
+}
+
+impl<T: Parameter> Parameter for OneOrMany<T> {
+    fn kind() -> Type {
+        Type::OneOrMany(Box::new(T::kind()))
+    }
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::List(items) => items.iter().map(T::read).collect::<Result<_, _>>().map(OneOrMany::Many),
+            one => T::read(one).map(OneOrMany::One),
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            OneOrMany::One(one) => one.write(),
+            OneOrMany::Many(many) => Value::List(many.iter().map(T::write).collect()),
+        }
+    }
+}
+
+/// A number of bytes, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl Parameter for Bytes {
+    fn kind() -> Type {
+        Type::Bytes
+    }
+    fn read(value: &Value) -> Result<Self, String> {
+        amount::bytes(value).map(Bytes).ok_or_else(|| format!("must be {}", Type::Bytes.describe()))
+    }
+    fn write(&self) -> Value {
+        Value::Int(self.0.into())
     }
 }
 
@@ -425,5 +495,25 @@ mod tests {
             bounded.normalise(&Value::Int(10)).unwrap_err(),
             "must be an integer from 1 to 9, not an integer (10)"
         );
+    }
+
+    #[test]
+    fn a_url_has_a_scheme_and_a_path_may_hold_a_colon() {
+        for url in ["http://x/y", " HTTPS://x", "ftp://x", "file:///x"] {
+            assert!(SourceLocation::is_url(url), "{url}");
+        }
+        for path in ["games.pgn", "/x/a:b.pgn", "./http://x", "a b://x", "://x", "c:/x"] {
+            assert!(!SourceLocation::is_url(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn one_or_many_keep_which_they_were() {
+        let kind = <OneOrMany<u64>>::kind();
+        for value in [Value::Int(3), Value::List(vec![Value::Int(3)]), Value::List(Vec::new())] {
+            let normal = kind.normalise(&value).unwrap();
+            assert_eq!(<OneOrMany<u64>>::read(&normal).unwrap().write(), value);
+        }
+        assert!(kind.normalise(&Value::List(vec![Value::Text("x".into())])).is_err());
     }
 }

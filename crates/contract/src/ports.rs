@@ -65,6 +65,8 @@ pub enum Shape {
     File(&'static str),
     /// A folder of files.
     Folder,
+    /// A file with that extension or a folder, as the stage's parameters have it: whoever reads it takes both.
+    FileOrFolder(&'static str),
 }
 
 impl Input {
@@ -103,6 +105,16 @@ impl Output {
     /// A folder that is always written.
     pub const fn folder(name: &'static str, format: Format, doc: &'static str) -> Self {
         Output { name, format, shape: Shape::Folder, when: None, doc }
+    }
+
+    /// A file or a folder, one of which is always written.
+    pub const fn file_or_folder(
+        name: &'static str,
+        format: Format,
+        extension: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Output { name, format, shape: Shape::FileOrFolder(extension), when: None, doc }
     }
 
     /// The same output, written only where the optional input `input` is given.

@@ -1,6 +1,6 @@
 //! The trait that every stage implements.
 
-use crate::{Context, Failure, Fault, Input, Output, ParameterSpec, Value, Values};
+use crate::{Brought, Context, Failure, Fault, Input, Output, ParameterSpec, Values};
 
 /// A kind of stage.
 ///
@@ -38,9 +38,9 @@ pub trait Stage: Send + Sync {
         None
     }
 
-    /// For stages whose result is known beforehand (a download with a known checksum): what stands for the result in
-    /// the key, in place of code and parameters.
-    fn fixed_key(&self, _values: &Values) -> Option<Value> {
+    /// For stages that only bring in what is elsewhere (a download): what, in order. The key is then made of the sums of
+    /// those things as far as they are known, in place of code and parameters.
+    fn brings(&self, _values: &Values) -> Option<Vec<Brought>> {
         None
     }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::{
-    Cancellation, Context, Count, Event, Failure, GroupInput, Label, Reporter, Resources, Shape, Stage, Task, Value,
+    Cancellation, Context, Count, Event, Expected, Failure, GroupInput, Label, Reporter, Resources, Shape, Stage, Task,
+    Value,
 };
 
 /// Builds one run of a stage in a folder of the caller's.
@@ -52,6 +53,12 @@ impl Trial {
     /// Gives the input `name` the file or folder `path`.
     pub fn input(self, name: &str, path: impl AsRef<Path>) -> Self {
         self.labelled(name, Label::stage(name), path)
+    }
+
+    /// Says what is known of something that is fetched.
+    pub fn expecting(mut self, expected: Expected) -> Self {
+        self.task.expected.push(expected);
+        self
     }
 
     /// Adds a labelled artifact to the input `name`.
@@ -114,7 +121,7 @@ impl Trial {
         for output in stage.outputs() {
             if output.when.is_none_or(|input| self.task.inputs.contains_key(input)) {
                 let file = match output.shape {
-                    Shape::File(extension) => format!("{}.{extension}", output.name),
+                    Shape::File(extension) | Shape::FileOrFolder(extension) => format!("{}.{extension}", output.name),
                     Shape::Folder => output.name.to_owned(),
                 };
                 self.task.outputs.insert(output.name.to_owned(), out.join(file));

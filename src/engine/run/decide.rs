@@ -15,7 +15,7 @@ impl Engine<'_> {
     pub(super) fn look_at(&mut self, index: usize) -> Result<(), Error> {
         let cell = &self.plan.cells[index];
         let schedule = &self.schedule;
-        let resolved = resolve(cell, self.files, |source| {
+        let resolved = resolve(cell, self.files, self.pins, |source| {
             schedule.record(source).unwrap_or_else(|| unreachable!("a ready cell's sources are done"))
         })?;
         let key = resolved.components.key();
@@ -39,7 +39,7 @@ impl Engine<'_> {
             }
             causes.push(Cause::ObjectsMissing { count: missing.len() });
         } else {
-            causes = why_now(self.plan, index, &resolved.components, self.store, self.locked)?;
+            causes = why_now(self.plan, index, &resolved, self.store, self.locked)?;
         }
         if self.remake_missing_sources(index)? {
             return Ok(());

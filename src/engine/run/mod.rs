@@ -21,6 +21,7 @@ use crate::exec::FailedKind;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
+use crate::pins::Pins;
 use crate::plan::Plan;
 use crate::store::{ActionRecord, Store};
 
@@ -77,6 +78,7 @@ struct Engine<'a> {
     store: &'a Store,
     files: &'a Files,
     locked: &'a LockFile,
+    pins: &'a Pins,
     readers: &'a mut Readers,
     force: BTreeSet<usize>,
     schedule: Schedule,
@@ -106,6 +108,7 @@ pub fn run(
     store: &Store,
     files: &Files,
     locked: &LockFile,
+    pins: &Pins,
     options: Options,
     readers: &mut Readers,
 ) -> Result<(Vec<Option<ActionRecord>>, Summary), Error> {
@@ -121,6 +124,7 @@ pub fn run(
         store,
         files,
         locked,
+        pins,
         readers,
         force: options.force,
         schedule: Schedule::new(plan, &wanted),

@@ -7,8 +7,10 @@ use std::process::{Child, ExitStatus};
 use cwm_contract::Failure;
 
 use super::Engine;
+use crate::brought;
 use crate::digest::{Digest, Key};
 use crate::engine::child::{describe_end, out_of_memory_kills};
+use crate::engine::status::by_sum;
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::{FailedKind, Line};
@@ -26,6 +28,7 @@ impl Engine<'_> {
                 self.readers.read(&RunEvent::Progress { label, done, total, unit });
             }
             Line::Event(cwm_contract::Event::Doing(what)) => self.readers.read(&RunEvent::Doing { label, what }),
+            Line::Event(cwm_contract::Event::Note(message)) => self.readers.read(&RunEvent::Note { label, message }),
             Line::Event(_) | Line::Started | Line::AlreadyRecorded => {}
         }
     }
@@ -97,9 +100,15 @@ impl Engine<'_> {
         let label = &self.plan.cells[index].label;
         let Some(outputs) = outputs else {
             let preferred = self.locked.get(label).filter(|line| line.key == *key).map(|line| &line.outputs);
-            return Ok(self.store.available(key, preferred, self.files)?);
+            let found = self.store.available(key, preferred, self.files)?;
+            return Ok(found.map(|record| by_sum(self.store, record)).transpose()?.flatten());
         };
         let candidates = self.store.candidates(key, Some(outputs))?;
+        if candidates.first().is_some_and(|first| brought::is_open(&first.components)) {
+            // Under one URL there may be many, one after the other.
+            let made = candidates.into_iter().next();
+            return Ok(made.map(|record| by_sum(self.store, record)).transpose()?.flatten());
+        }
         if candidates.len() > 1 {
             let message = format!(
                 "{label}: {} different results are recorded for the same inputs, parameters and code; this run uses \

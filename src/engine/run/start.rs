@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cwm_contract::Shape;
+
 use super::{Engine, Running};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, out_of_memory_kills};
@@ -79,7 +81,9 @@ impl Engine<'_> {
             inputs.insert(input.name.clone(), group);
         }
         let body = match &cell.body {
-            Body::Stage(_) => ActionBody::Stage { values: cell.values.clone(), files: resolved.files },
+            Body::Stage(_) => {
+                ActionBody::Stage { values: cell.values.clone(), files: resolved.files, expected: resolved.expected }
+            }
             Body::Command(command) => ActionBody::Command {
                 run: command.run.clone(),
                 environment: command
@@ -104,7 +108,11 @@ impl Engine<'_> {
                 .outputs
                 .iter()
                 .map(|output| {
-                    let declared = ActionOutput { format: output.format.clone(), shape: output.shape.into() };
+                    let declared = ActionOutput {
+                        format: output.format.clone(),
+                        shape: output.shape.into(),
+                        or_folder: matches!(output.shape, Shape::FileOrFolder(_)),
+                    };
                     (output.name.clone(), declared)
                 })
                 .collect(),

@@ -96,6 +96,7 @@ fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> N
     }
     fs::write(work.log(), format!("the log of {name}\n")).unwrap();
     NewAction {
+        fetched: Vec::new(),
         pipeline: "pipeline".into(),
         label: Label::stage(name),
         components: components(name),

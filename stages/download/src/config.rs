@@ -1,35 +1,201 @@
 //! What `download` takes.
 
-use cwm_contract::{Fault, Parameters, SourceLocation, Values, parameters};
+use cwm_contract::{Brought, Bytes, Fault, Fetch, OneOrMany, Origin, Parameters, SourceLocation, Values, parameters};
 
 use crate::checksum::Checksum;
+use crate::month::Month;
 
 parameters! {
     /// Parameters of `download`.
     pub struct Config {
-        /// The file, or the `http://` or `https://` URL it is at.
-        pub source: SourceLocation,
-        /// The SHA-256 that the bytes must have, as 64 hexadecimal digits. With it the result is known by that sum,
-        /// wherever it comes from; without it a URL is fetched once and trusted.
-        pub sha256: Option<String> = None,
+        /// The file, or the `http://` or `https://` URL it is at; or a list of them, which makes a folder of files in the
+        /// order of the list. It counts before `month`.
+        pub source: Option<OneOrMany<SourceLocation>> = None,
+        /// A month of the standard rated games of Lichess, such as 2025-03, where no `source` is given. It is checked
+        /// against the sum that the site publishes.
+        pub month: Option<String> = None,
+        /// The URL below which months and their sums (`sha256sums.txt`) lie.
+        pub mirror: String = "https://database.lichess.org/standard".into(),
+        /// Only so many bytes from the beginning of each file, as it is (compressed): 100000000 or 100MB.
+        pub first_bytes: Option<Bytes> = None,
+        /// The SHA-256 that the bytes must have, as 64 hexadecimal digits; of a list of sources, a list of as many, null
+        /// where none is known. With `first_bytes` it is that of those bytes. What is fetched without it is pinned in
+        /// `sources.lock` by what came first.
+        pub sha256: OneOrMany<Option<String>> = OneOrMany::One(None),
+    }
+}
+
+/// What is to be brought in, well-formed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// One file, which is the output.
+    One(Item),
+    /// Files of a folder, in order.
+    Many(Vec<Item>),
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Where it is.
+    pub from: Origin,
+    /// The sum that it must have, if a parameter says so.
+    pub sum: Option<Checksum>,
+    /// Where its sum is published, if it is.
+    pub published: Option<Published>,
+}
+
+/// Where a sum is published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// URL of a list as `sha256sum` writes it.
+    pub list: String,
+    /// The file's name there.
+    pub name: String,
+}
+
+impl Wanted {
+    /// All files in order.
+    pub fn items(&self) -> &[Item] {
+        match self {
+            Wanted::One(item) => std::slice::from_ref(item),
+            Wanted::Many(items) => items,
+        }
+    }
+
+    /// As the executor sees it.
+    pub fn brought(&self) -> Vec<Brought> {
+        let is_folder = matches!(self, Wanted::Many(_));
+        let brought = |(number, item): (usize, &Item)| Brought {
+            name: is_folder.then(|| item.name(number)),
+            from: item.from.clone(),
+            sha256: item.sum.map(|sum| sum.to_string()),
+        };
+        self.items().iter().enumerate().map(brought).collect()
+    }
+}
+
+impl Item {
+    /// Its name in a folder: its number in five digits, `-`, and its own name (of a URL, the last part of its path),
+    /// with `_` for what is neither letter, digit, `.`, `_` nor `-`, at most 100 characters.
+    pub fn name(&self, number: usize) -> String {
+        let own = match &self.from {
+            Origin::File { path, .. } => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            Origin::Url(fetch) => {
+                let path = fetch.url.split(['?', '#']).next().unwrap_or_default();
+                path.split_once("://")
+                    .and_then(|(_, rest)| rest.rsplit_once('/'))
+                    .map_or("", |(_, name)| name)
+                    .to_owned()
+            }
+        };
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let own: String = own.chars().map(plain).take(100).collect();
+        format!("{number:05}-{}", if own.is_empty() { "file" } else { &own })
     }
 }
 
 impl Config {
-    /// The expected sum, if one is given.
+    /// What these parameters ask for.
     ///
     /// # Errors
-    /// It is not 64 hexadecimal digits.
-    pub fn checksum(&self) -> Result<Option<Checksum>, Fault> {
-        let read = |text: &String| Checksum::parse(text).map_err(|message| Fault::new("sha256", message));
-        self.sha256.as_ref().map(read).transpose()
+    /// They do not say where from, or name a month, a URL or a sum that is none.
+    pub fn wanted(&self) -> Result<Wanted, Fault> {
+        let first_bytes = self.first_bytes.map(|bytes| bytes.0);
+        let Some(source) = &self.source else {
+            let Some(month) = &self.month else {
+                return Err(Fault::new("source", "must be given: a file, a URL or a list of them; or else a `month`"));
+            };
+            let month = Month::parse(month).map_err(|wrong| Fault::new("month", wrong))?;
+            let mirror = self.mirror.trim().trim_end_matches('/');
+            speaks(mirror).map_err(|wrong| Fault::new("mirror", wrong))?;
+            let [sum] = &self.sums(1)?[..] else { return Err(Fault::new("sha256", "must be one sum")) };
+            let from = Origin::Url(Fetch { url: format!("{mirror}/{}", month.file_name()), first_bytes });
+            let published = Published { list: format!("{mirror}/sha256sums.txt"), name: month.file_name() };
+            return Ok(Wanted::One(Item { from, sum: *sum, published: Some(published) }));
+        };
+        let locations = source.as_slice();
+        if locations.is_empty() {
+            return Err(Fault::new("source", "must name at least one file or URL"));
+        }
+        let sums = self.sums(locations.len())?;
+        let item = |(location, sum): (&SourceLocation, &Option<Checksum>)| {
+            let from = match location {
+                SourceLocation::File(path) => Origin::File { path: path.clone(), first_bytes },
+                SourceLocation::Url(url) => {
+                    speaks(url.trim()).map_err(|wrong| Fault::new("source", wrong))?;
+                    Origin::Url(Fetch { url: url.trim().to_owned(), first_bytes })
+                }
+            };
+            Ok(Item { from, sum: *sum, published: None })
+        };
+        let mut items = locations.iter().zip(&sums).map(item).collect::<Result<Vec<_>, Fault>>()?;
+        Ok(match (source, items.pop()) {
+            (OneOrMany::One(_), Some(item)) => Wanted::One(item),
+            (_, last) => Wanted::Many(items.into_iter().chain(last).collect()),
+        })
+    }
+
+    /// The expected sums of so many sources.
+    fn sums(&self, sources: usize) -> Result<Vec<Option<Checksum>>, Fault> {
+        let fault = |message: String| Fault::new("sha256", message);
+        let read = |text: &Option<String>| text.as_ref().map(|text| Checksum::parse(text).map_err(fault)).transpose();
+        let sums = self.sha256.as_slice().iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        match (&self.sha256, &sums[..]) {
+            (OneOrMany::One(_), [None]) => Ok(vec![None; sources]),
+            (_, sums) if sums.len() == sources => Ok(sums.to_vec()),
+            (_, sums) => Err(fault(format!("must be as many as there are sources: {sources}, not {}", sums.len()))),
+        }
     }
 }
 
-/// What is wrong with well-typed parameters: a sum that is none.
+/// Whether this is a URL that can be fetched.
+fn speaks(url: &str) -> Result<(), String> {
+    let (scheme, rest) = url.split_once("://").unwrap_or_default();
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(()),
+        "http" | "https" => Err(format!("names no host: `{url}`")),
+        "file" => Err(format!("must be a path or an http(s) URL: write `{}`", rest.trim_start_matches("localhost"))),
+        "" => Err(format!("must begin with http:// or https://, not be `{url}`")),
+        other => Err(format!("must be the path of a file or an http(s) URL; {other}:// is not spoken here")),
+    }
+}
+
+/// What is wrong with well-typed parameters.
 pub fn faults(values: &Values) -> Vec<Fault> {
-    match Config::read(values).and_then(|config| config.checksum()) {
+    match Config::read(values).and_then(|config| config.wanted()) {
         Ok(_) => Vec::new(),
         Err(fault) => vec![fault],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(from: &str) -> Item {
+        let from = match SourceLocation::is_url(from) {
+            true => Origin::Url(Fetch { url: from.into(), first_bytes: None }),
+            false => Origin::File { path: from.into(), first_bytes: None },
+        };
+        Item { from, sum: None, published: None }
+    }
+
+    #[test]
+    fn files_of_a_folder_keep_their_order_and_their_names() {
+        assert_eq!(item("https://x/a/b.pgn.zst?c=d/e#f").name(3), "00003-b.pgn.zst");
+        assert_eq!(item("https://x").name(0), "00000-file");
+        assert_eq!(item("https://x/").name(0), "00000-file");
+        assert_eq!(item("/tmp/März 1.pgn").name(12), "00012-M_rz_1.pgn");
+        assert_eq!(item(&format!("/{}", "x".repeat(300))).name(0).len(), 106);
+    }
+
+    #[test]
+    fn what_is_not_spoken_is_told_in_words() {
+        let told = |url: &str| speaks(url).unwrap_err();
+        assert_eq!(told("file:///tmp/x.pgn"), "must be a path or an http(s) URL: write `/tmp/x.pgn`");
+        assert!(told("ftp://x/y").contains("ftp:// is not spoken here"));
+        assert!(told("http:///x").contains("names no host"));
+        assert!(speaks("HTTPS://x").is_ok());
     }
 }

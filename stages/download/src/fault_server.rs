@@ -1,14 +1,20 @@
-//! A server for tests that answers as told, right or wrong.
+//! A server for tests that answers as told, right or wrong. The end-to-end tests of the workspace use this file too.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 /// What a client asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
+    /// The path of the URL.
+    pub path: String,
     /// Number of the first byte wanted; 0 without `Range`.
     pub start: usize,
+    /// Number of the last byte wanted, if that was said.
+    pub last: Option<usize>,
+    /// Whether there was a `Range` at all.
+    pub ranged: bool,
     /// The file that the range belongs to.
     pub if_range: Option<String>,
 }
@@ -28,22 +34,34 @@ pub fn empty(status: &str) -> Answer {
     Answer { head: format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n"), body: Vec::new(), stalls: false }
 }
 
-/// The right answer for a file with the given `ETag`: the rest if that is wanted and the tag is the same, else all.
+/// The right answer for a file with the given `ETag`: the part if one is wanted and the tag is the same or was not
+/// asked about, else all.
 pub fn serve(file: &[u8], tag: &str, request: &Request) -> Answer {
-    let start = if request.if_range.as_deref() == Some(tag) { request.start } else { 0 };
-    let rest = &file[start..];
-    let status = match start {
-        0 => "200 OK".to_owned(),
-        _ => format!("206 Partial Content\r\nContent-Range: bytes {start}-{}/{}", file.len() - 1, file.len()),
+    let same = request.if_range.as_deref().is_none_or(|wanted| wanted == tag);
+    if request.ranged && same && request.start >= file.len() {
+        return empty(&format!("416 Range Not Satisfiable\r\nContent-Range: bytes */{}", file.len()));
+    }
+    let (status, body) = if request.ranged && same {
+        let end = request.last.map_or(file.len(), |last| file.len().min(last + 1));
+        let range = format!("bytes {}-{}/{}", request.start, end - 1, file.len());
+        (format!("206 Partial Content\r\nContent-Range: {range}"), &file[request.start..end])
+    } else {
+        ("200 OK".to_owned(), file)
     };
-    let head = format!("HTTP/1.1 {status}\r\nETag: {tag}\r\nContent-Length: {}\r\n", rest.len());
-    Answer { head, body: rest.to_vec(), stalls: false }
+    let head = format!("HTTP/1.1 {status}\r\nETag: {tag}\r\nContent-Length: {}\r\n", body.len());
+    Answer { head, body: body.to_vec(), stalls: false }
 }
 
 impl Answer {
     /// The same, cut after `bytes` of the body.
     pub fn cut(mut self, bytes: usize) -> Self {
         self.body.truncate(bytes);
+        self
+    }
+
+    /// The same, but what is cut off never comes, and the connection stays open.
+    pub fn stalling(mut self) -> Self {
+        self.stalls = true;
         self
     }
 
@@ -55,56 +73,83 @@ impl Answer {
     }
 }
 
+/// What a server has seen and done.
+#[derive(Default)]
+struct Seen {
+    requests: Vec<Request>,
+    /// Bytes of bodies that went out.
+    served: usize,
+}
+
 /// A running server; it goes with the process.
 pub struct Server {
-    /// Where it is.
+    /// Where it is, with the path `/games.pgn.zst`.
     pub url: String,
-    requests: Arc<Mutex<Vec<Request>>>,
+    /// Where it is, without a path.
+    pub base: String,
+    seen: Arc<Mutex<Seen>>,
 }
 
 impl Server {
     /// Starts one that answers the n-th request (from 0) with `answer(n, request)`.
-    pub fn start(answer: impl Fn(usize, &Request) -> Answer + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/games.pgn.zst", listener.local_addr().unwrap());
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = requests.clone();
+    pub fn start(answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let (answer, shared) = (Arc::new(answer), seen.clone());
         std::thread::spawn(move || {
-            let mut stalled = Vec::new();
             for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let Some(request) = read(&stream) else { continue };
-                let number = {
-                    let mut seen = seen.lock().unwrap();
-                    seen.push(request.clone());
-                    seen.len() - 1
-                };
-                let answer = answer(number, &request);
-                // A client that has had enough hangs up: that is its right.
-                let _ = stream.write_all(format!("{}Connection: close\r\n\r\n", answer.head).as_bytes());
-                let _ = stream.write_all(&answer.body);
-                if answer.stalls {
-                    stalled.push(stream);
-                }
+                let (stream, answer, seen) = (stream.expect("a connection"), answer.clone(), shared.clone());
+                std::thread::spawn(move || converse(stream, answer.as_ref(), &seen));
             }
         });
-        Server { url, requests }
+        Server { url: format!("{base}/games.pgn.zst"), base, seen }
     }
 
     /// What has been asked for so far.
     pub fn requests(&self) -> Vec<Request> {
-        self.requests.lock().unwrap().clone()
+        self.seen.lock().expect("no panic").requests.clone()
+    }
+
+    /// How many bytes of bodies went out so far.
+    pub fn served(&self) -> usize {
+        self.seen.lock().expect("no panic").served
+    }
+}
+
+fn converse(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, seen: &Mutex<Seen>) {
+    let Some(request) = read(&stream) else { return };
+    let number = {
+        let mut seen = seen.lock().expect("no panic");
+        seen.requests.push(request.clone());
+        seen.requests.len() - 1
+    };
+    let answer = answer(number, &request);
+    // A client that has had enough hangs up: that is its right.
+    let _ = stream.write_all(format!("{}Connection: close\r\n\r\n", answer.head).as_bytes());
+    for piece in answer.body.chunks(1 << 16) {
+        if stream.write_all(piece).is_err() {
+            return;
+        }
+        seen.lock().expect("no panic").served += piece.len();
+    }
+    if answer.stalls {
+        // Until the client has had enough.
+        let _ = std::io::Read::read(&mut stream, &mut [0]);
     }
 }
 
 fn read(stream: &TcpStream) -> Option<Request> {
-    let mut request = Request { start: 0, if_range: None };
-    for line in BufReader::new(stream).lines() {
+    let mut lines = BufReader::new(stream).lines();
+    let first = lines.next()?.ok()?;
+    let mut request = Request { path: first.split(' ').nth(1)?.to_owned(), ..Request::default() };
+    for line in lines {
         let line = line.ok()?;
         match line.split_once(": ") {
             _ if line.is_empty() => return Some(request),
             Some((name, value)) if name.eq_ignore_ascii_case("range") => {
-                request.start = value.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()?;
+                let (start, last) = value.strip_prefix("bytes=")?.split_once('-')?;
+                (request.ranged, request.start, request.last) = (true, start.parse().ok()?, last.parse().ok());
             }
             Some((name, value)) if name.eq_ignore_ascii_case("if-range") => request.if_range = Some(value.to_owned()),
             _ => {}

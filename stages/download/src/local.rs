@@ -1,56 +1,54 @@
-//! A file from outside: checked, and used where it is.
+//! Files from outside: used where they are, or copied.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, copy};
 use std::path::Path;
 
 use cwm_contract::{Context, Failure};
 use sha2::{Digest, Sha256};
 
 use crate::checksum::Checksum;
+use crate::expectation::Expectation;
 
-/// Declares the output to be `path`; reads the file only if there is a sum to compare.
+/// So many bytes are copied between two looks at whether to stop.
+const STEP: u64 = 64 << 20;
+
+/// A file to read.
 ///
 /// # Errors
-/// There is no such file, or its sum is another.
-pub fn refer(context: &Context, path: &Path, expected: Option<Checksum>) -> Result<(), Failure> {
-    let cannot =
-        |error| Failure::io("read", path, error).hint("give the path of a file, or an http(s) URL, as `source`");
+/// There is no such file.
+pub fn open(path: &Path) -> Result<(File, u64), Failure> {
+    let hint = "give the path of a file, or an http(s) URL, as `source`";
+    let cannot = |error| Failure::io("read", path, error).hint(hint);
     let file = File::open(path).map_err(cannot)?;
     let metadata = file.metadata().map_err(cannot)?;
     if !metadata.is_file() {
-        return Err(Failure::input(format!("{} is not a file", path.display()))
-            .hint("give the path of a file, or an http(s) URL, as `source`"));
+        return Err(Failure::input(format!("{} is not a file", path.display())).hint(hint));
     }
-    if let Some(expected) = expected {
-        context.doing("checking the sum");
-        let actual = sum(context, file, metadata.len()).map_err(|error| match error {
-            Stop::Reading(error) => cannot(error),
-            Stop::Cancelled(failure) => failure,
-        })?;
-        if actual != expected {
-            return Err(Failure::input(format!("{} has SHA-256 {actual}, but {expected} is expected", path.display()))
-                .hint("if this is the file you mean, put its sum into `sha256`; else get the right file"));
-        }
-    }
-    context.same_as("pgn", path);
-    Ok(())
+    Ok((file, metadata.len()))
 }
 
-enum Stop {
-    Reading(std::io::Error),
-    Cancelled(Failure),
-}
-
-/// The sum of a file of `length` bytes, read once in pieces.
-fn sum(context: &Context, mut file: File, length: u64) -> Result<Checksum, Stop> {
-    let mut hasher = Sha256::new();
+/// Checks the sum of a file, or of its first bytes; reads it only if there is a sum to compare.
+///
+/// # Errors
+/// It cannot be read, its sum is another, or the stage was asked to stop.
+pub fn check(
+    context: &Context,
+    path: &Path,
+    first_bytes: Option<u64>,
+    expected: Option<&Expectation>,
+) -> Result<u64, Failure> {
+    let (file, length) = open(path)?;
+    let length = first_bytes.map_or(length, |bytes| bytes.min(length));
+    let Some(expected) = expected else { return Ok(length) };
+    context.doing("checking the sum");
+    let (mut file, mut hasher) = (file.take(length), Sha256::new());
     let mut piece = vec![0; 1 << 20];
     let mut done = 0;
     loop {
-        context.check_cancelled().map_err(Stop::Cancelled)?;
-        match file.read(&mut piece).map_err(Stop::Reading)? {
-            0 => return Ok(Checksum::of(hasher)),
+        context.check_cancelled()?;
+        match file.read(&mut piece).map_err(|error| Failure::io("read", path, error))? {
+            0 => break,
             read => {
                 hasher.update(&piece[..read]);
                 done += read as u64;
@@ -58,4 +56,31 @@ fn sum(context: &Context, mut file: File, length: u64) -> Result<Checksum, Stop>
             }
         }
     }
+    let what = match first_bytes {
+        Some(bytes) => format!("the first {bytes} bytes of {}", path.display()),
+        None => path.display().to_string(),
+    };
+    expected.check(&what, Checksum::of(hasher), done)?;
+    Ok(length)
+}
+
+/// Copies the first `length` bytes of `path` to the new file `target`, shared on disk where the file system can.
+///
+/// # Errors
+/// One of them cannot be read or written, or the stage was asked to stop.
+pub fn take_over(context: &Context, path: &Path, length: u64, target: &Path) -> Result<(), Failure> {
+    context.doing("copying");
+    let (file, _) = open(path)?;
+    let mut new = File::create(target).map_err(|error| Failure::io("make", target, error))?;
+    let mut done = 0;
+    while done < length {
+        context.check_cancelled()?;
+        let mut step = (&file).take(STEP.min(length - done));
+        match copy(&mut step, &mut new).map_err(|error| Failure::io("copy to", target, error))? {
+            0 => return Err(Failure::input(format!("{} became shorter while it was read", path.display()))),
+            copied => done += copied,
+        }
+        context.progress(done, Some(length), "bytes");
+    }
+    Ok(())
 }

@@ -2,34 +2,39 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cwm_contract::{Context, Failure};
+use cwm_contract::{Context, Failure, Fetch};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::checksum::Checksum;
+use crate::run::Place;
 
 /// Version of [`Stamp`]; another one means to begin anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// `stamp.json` beside `part`: which file the bytes belong to, and how many of them are safe.
+/// Which file the bytes belong to, and how many of them are safe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Stamp {
     version: u32,
-    url: String,
-    /// The server's name for these bytes: a strong `ETag`, else `Last-Modified`. Without one they cannot be continued.
+    fetch: Fetch,
+    /// The server's name for these bytes: a strong `ETag`, else `Last-Modified`. Without one only a sum can tell whether
+    /// what is added belongs to them.
     validator: Option<String>,
-    /// Length of the whole file, if known.
+    /// Length of the whole file at the server, if known.
     total: Option<u64>,
     /// So many bytes were on the disk when this was written; what lies beyond may not survive a loss of power, and
     /// is thrown away.
     safe: u64,
+    /// Answers that the bytes came in.
+    pieces: u32,
 }
 
 /// The file as far as it has arrived.
 pub struct Partial {
-    folder: PathBuf,
+    path: PathBuf,
+    stamp_path: PathBuf,
     file: File,
     stamp: Stamp,
     length: u64,
@@ -38,44 +43,52 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// What `folder` holds of `url`; nothing, if what lies there belongs to something else or cannot be continued.
-    /// Bytes are made safe after each `checkpoint` of them.
+    /// What `place` holds of `fetch`; nothing, if what lies there belongs to something else or cannot be continued.
+    /// `is_summed` is whether the sum of the whole is known. Bytes are made safe after each `checkpoint` of them.
     ///
     /// # Errors
-    /// The folder cannot be read or written.
-    pub fn open(context: &Context, folder: &Path, url: &str, checkpoint: u64) -> Result<Self, Failure> {
-        let path = folder.join("part");
+    /// The place cannot be read or written.
+    pub fn open(
+        context: &Context,
+        place: &Place,
+        fetch: &Fetch,
+        is_summed: bool,
+        checkpoint: u64,
+    ) -> Result<Self, Failure> {
+        let path = place.file.clone();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let file = options.open(&path).map_err(|error| Failure::io("open", &path, error))?;
-        let fresh = Stamp { version: VERSION, url: url.to_owned(), validator: None, total: None, safe: 0 };
-        let folder = folder.to_owned();
-        let mut partial = Partial { folder, file, stamp: fresh, length: 0, hasher: Sha256::new(), checkpoint };
-        match partial.earlier()? {
+        let stamp = Stamp { version: VERSION, fetch: fetch.clone(), validator: None, total: None, safe: 0, pieces: 0 };
+        let stamp_path = place.stamp.clone();
+        let mut partial = Partial { path, stamp_path, file, stamp, length: 0, hasher: Sha256::new(), checkpoint };
+        match partial.earlier(is_summed)? {
             Some(stamp) => {
                 context.doing("looking at what has arrived before");
                 partial.stamp = stamp;
                 partial.rehash(context)?;
+                if partial.length > 0 && !partial.is_complete() {
+                    context.note(format!("{}: going on after {} bytes", fetch.url, partial.length));
+                }
             }
             None => partial.forget()?,
         }
         Ok(partial)
     }
 
-    /// The stamp that lies in the folder, if it is for this URL and its bytes are there.
-    fn earlier(&self) -> Result<Option<Stamp>, Failure> {
-        let path = self.folder.join("stamp.json");
-        let text = match std::fs::read(&path) {
+    /// The stamp that lies there, if it is for this and its bytes are there.
+    fn earlier(&self, is_summed: bool) -> Result<Option<Stamp>, Failure> {
+        let text = match std::fs::read(&self.stamp_path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Failure::io("read", &path, error)),
+            Err(error) => return Err(Failure::io("read", &self.stamp_path, error)),
         };
         let length = self.file.metadata().map_err(|error| self.cannot("read", error))?.len();
         Ok(serde_json::from_slice(&text).ok().filter(|stamp: &Stamp| {
-            let complete = stamp.total == Some(stamp.safe);
+            let complete = stamp.total == Some(stamp.safe) || stamp.fetch.first_bytes == Some(stamp.safe);
             stamp.version == VERSION
-                && stamp.url == self.stamp.url
-                && (stamp.validator.is_some() || complete)
+                && stamp.fetch == self.stamp.fetch
+                && (stamp.validator.is_some() || is_summed || complete)
                 && stamp.safe <= length
         }))
     }
@@ -95,7 +108,7 @@ impl Partial {
     }
 
     fn cannot(&self, what: &str, error: std::io::Error) -> Failure {
-        Failure::io(what, &self.folder.join("part"), error)
+        Failure::io(what, &self.path, error)
     }
 
     /// How many bytes have arrived.
@@ -103,17 +116,30 @@ impl Partial {
         self.length
     }
 
-    /// Length of the whole file, if known.
+    /// Length of the whole file at the server, if known.
     pub fn total(&self) -> Option<u64> {
         self.stamp.total
     }
 
-    /// Whether every byte has arrived.
-    pub fn is_complete(&self) -> bool {
-        self.stamp.total == Some(self.length)
+    /// How many bytes are wanted, if known.
+    pub fn goal(&self) -> Option<u64> {
+        match (self.stamp.total, self.stamp.fetch.first_bytes) {
+            (Some(total), Some(first)) => Some(total.min(first)),
+            (total, first) => total.or(first),
+        }
     }
 
-    /// The server's name for the bytes, if there are some that can be continued.
+    /// Whether every byte that is wanted has arrived.
+    pub fn is_complete(&self) -> bool {
+        self.stamp.total == Some(self.length) || self.stamp.fetch.first_bytes == Some(self.length)
+    }
+
+    /// Whether it came in several answers.
+    pub fn is_in_pieces(&self) -> bool {
+        self.stamp.pieces > 1
+    }
+
+    /// The server's name for the bytes, if there are any.
     pub fn validator(&self) -> Option<&str> {
         self.stamp.validator.as_deref().filter(|_| self.length > 0)
     }
@@ -137,8 +163,14 @@ impl Partial {
             .map_err(|error| self.cannot("cut", error))?;
         self.length = 0;
         self.hasher = Sha256::new();
-        self.stamp = Stamp { validator, total, safe: 0, ..self.stamp.clone() };
+        self.stamp = Stamp { validator, total, safe: 0, pieces: 1, ..self.stamp.clone() };
         self.write_stamp()
+    }
+
+    /// What comes from now on is another answer, about a file of `total` bytes.
+    pub fn go_on(&mut self, total: Option<u64>) {
+        self.stamp.pieces += 1;
+        self.stamp.total = self.stamp.total.or(total);
     }
 
     /// Notes that the whole file has `total` bytes.
@@ -146,11 +178,13 @@ impl Partial {
         self.stamp.total = Some(total);
     }
 
-    /// Adds the next bytes.
+    /// Adds the next bytes, as far as they are wanted.
     ///
     /// # Errors
     /// The disk refuses: it may be full.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let wanted = self.stamp.fetch.first_bytes.map_or(u64::MAX, |first| first.saturating_sub(self.length));
+        let bytes = &bytes[..bytes.len().min(usize::try_from(wanted).unwrap_or(usize::MAX))];
         self.file.write_all(bytes).map_err(|error| self.cannot("write", error))?;
         self.hasher.update(bytes);
         self.length += bytes.len() as u64;
@@ -169,15 +203,15 @@ impl Partial {
 
     /// In one step, so that there is always a whole stamp.
     fn write_stamp(&self) -> Result<(), Failure> {
-        let (path, temporary) = (self.folder.join("stamp.json"), self.folder.join("stamp.json.new"));
+        let (path, temporary) = (&self.stamp_path, self.stamp_path.with_extension("new"));
         let text = serde_json::to_vec(&self.stamp).map_err(|error| Failure::internal(error.to_string()))?;
         let write = || {
             let mut file = File::create(&temporary)?;
             file.write_all(&text)?;
             file.sync_data()?;
-            std::fs::rename(&temporary, &path)
+            std::fs::rename(&temporary, path)
         };
-        write().map_err(|error| Failure::io("write", &path, error))
+        write().map_err(|error| Failure::io("write", path, error))
     }
 
     /// The sum of what has arrived.
@@ -185,15 +219,11 @@ impl Partial {
         Checksum::of(self.hasher.clone())
     }
 
-    /// Moves the file to `output`.
+    /// Makes the whole file safe; it stays where it is.
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn finish(self, output: &Path) -> Result<(), Failure> {
-        self.file.sync_all().map_err(|error| self.cannot("save", error))?;
-        std::fs::rename(self.folder.join("part"), output)
-            .map_err(|error| Failure::io("move the download to", output, error))?;
-        let stamp = self.folder.join("stamp.json");
-        std::fs::remove_file(&stamp).map_err(|error| Failure::io("remove", &stamp, error))
+    pub fn finish(mut self) -> Result<(), Failure> {
+        self.save()
     }
 }

@@ -19,8 +19,12 @@ pub enum Reply {
     Rest {
         /// Number of the body's first byte.
         start: u64,
+        /// Number of its last byte.
+        last: u64,
         /// Length of the whole file, if told.
         total: Option<u64>,
+        /// As of [`Reply::Whole`].
+        validator: Option<String>,
         /// Where the body ends.
         end: End,
     },
@@ -60,7 +64,9 @@ pub fn read(response: &Response<Body>) -> Reply {
         }
         200 => Reply::Whole { validator: validator(headers), end: end(headers) },
         206 => match text(headers, "content-range").and_then(range) {
-            Some((start, total)) => Reply::Rest { start, total, end: end(headers) },
+            Some((start, last, total)) => {
+                Reply::Rest { start, last, total, validator: validator(headers), end: end(headers) }
+            }
             None => Reply::Outdated,
         },
         416 => Reply::Outdated,
@@ -91,8 +97,8 @@ fn end(headers: &HeaderMap) -> End {
     }
 }
 
-/// `bytes 5-9/10` or `bytes 5-9/*`: the first byte and the length of the whole.
-fn range(value: &str) -> Option<(u64, Option<u64>)> {
+/// `bytes 5-9/10` or `bytes 5-9/*`: the first byte, the last one, and the length of the whole.
+fn range(value: &str) -> Option<(u64, u64, Option<u64>)> {
     let (span, total) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = span.split_once('-')?;
     let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -100,7 +106,7 @@ fn range(value: &str) -> Option<(u64, Option<u64>)> {
         "*" => None,
         length => Some(length.parse().ok()?),
     };
-    (first <= last && total.is_none_or(|total| last < total)).then_some((first, total))
+    (first <= last && total.is_none_or(|total| last < total)).then_some((first, last, total))
 }
 
 #[cfg(test)]
@@ -128,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_part_says_where_it_begins() {
-        let rest = |total, end| Reply::Rest { start: 5, total, end };
+        let rest = |total, end| Reply::Rest { start: 5, last: 9, total, validator: None, end };
         check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), End::Close));
         check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, End::Length(5)));
         for nonsense in
@@ -156,8 +162,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_content_range_is_misread(text in "(bytes )?[0-9*/ -]{0,24}") {
-            if let Some((first, Some(total))) = range(&text) {
-                prop_assert!(first < total);
+            if let Some((first, last, Some(total))) = range(&text) {
+                prop_assert!(first <= last && last < total);
             }
         }
     }

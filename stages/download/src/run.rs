@@ -1,14 +1,19 @@
 //! The stage.
 
+use std::path::{Path, PathBuf};
+
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, SourceLocation, Stage, Value, Values,
+    Brought, Context, Failure, Fault, Fetch, Fetched, Format, Input, Origin, Output, ParameterSpec, Parameters, Stage,
+    Values,
 };
 
-use crate::config::{self, Config};
+use crate::agent::agent;
+use crate::config::{self, Config, Item, Wanted};
+use crate::expectation::Expectation;
 use crate::settings::Settings;
-use crate::{fetch, local};
+use crate::{fetch, local, published};
 
-/// The stage `download`: gets a file of games from a URL, or refers to one that is here.
+/// The stage `download`: gets files of games from URLs, or refers to one that is here.
 pub struct Download;
 
 impl Stage for Download {
@@ -17,7 +22,7 @@ impl Stage for Download {
     }
 
     fn about(&self) -> &'static str {
-        "Gets a file of games from a URL, or refers to one that is here, and checks its sum"
+        "Gets files of games from the network, or refers to one that is here, and checks their sums"
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -25,7 +30,8 @@ impl Stage for Download {
     }
 
     fn outputs(&self) -> Vec<Output> {
-        vec![Output::file("pgn", Format::PGN, "pgn.zst", "The file, byte for byte")]
+        let doc = "The file, byte for byte; of a list of sources, a folder of the files in their order";
+        vec![Output::file_or_folder("pgn", Format::PGN, "pgn.zst", doc)]
     }
 
     fn parameters(&self) -> Vec<ParameterSpec> {
@@ -36,15 +42,10 @@ impl Stage for Download {
         config::faults(values)
     }
 
-    /// The expected sum, which stands for the content wherever it comes from; else the URL. A file without a sum
-    /// enters the key by its content anyway.
-    fn fixed_key(&self, values: &Values) -> Option<Value> {
-        let config = Config::read(values).ok()?;
-        match (config.checksum().ok()?, config.source) {
-            (Some(sum), _) => Some(Value::Text(sum.to_string())),
-            (None, SourceLocation::Url(url)) => Some(Value::Text(url)),
-            (None, SourceLocation::File(_)) => None,
-        }
+    fn brings(&self, values: &Values) -> Option<Vec<Brought>> {
+        let wanted = Config::read(values).and_then(|config| config.wanted());
+        // With faults it never runs.
+        Some(wanted.map(|wanted| wanted.brought()).unwrap_or_default())
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
@@ -55,11 +56,90 @@ impl Stage for Download {
 /// The stage with patience of the caller's choice.
 pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
-    let expected = config
-        .checksum()
+    let wanted = config
+        .wanted()
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
-    match &config.source {
-        SourceLocation::File(path) => local::refer(context, path, expected),
-        SourceLocation::Url(url) => fetch::fetch(context, url.trim(), expected, settings),
+    if let (Some(_), Some(month)) = (&config.source, &config.month) {
+        context.log(format!("`source` is given, so the month {month} is not asked for"));
     }
+    if let Wanted::One(Item { from: Origin::File { path, first_bytes: None }, .. }) = &wanted {
+        let expected = Expectation::of(context, &wanted.items()[0])?;
+        local::check(context, path, None, expected.as_ref())?;
+        context.same_as("pgn", path);
+        return Ok(());
+    }
+    let files = context.kept().join("files");
+    let stamps = context.kept().join("stamps");
+    for folder in [&files, &stamps] {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
+    }
+    let count = wanted.items().len();
+    let mut total = 0;
+    for (number, item) in wanted.items().iter().enumerate() {
+        if count > 1 {
+            context.note(format!("file {} of {count}: {}", number + 1, described(item)));
+        }
+        let place = Place { file: files.join(item.name(number)), stamp: stamps.join(format!("{number:05}.json")) };
+        total += bring(context, settings, item, &place)?;
+    }
+    context.metric("bytes", total as f64);
+    match &wanted {
+        Wanted::One(item) => context.same_as("pgn", &files.join(item.name(0))),
+        Wanted::Many(_) => context.same_as("pgn", &files),
+    }
+    Ok(())
+}
+
+/// Where a file goes, and where it is noted how far it has come.
+pub(crate) struct Place {
+    /// The bytes.
+    pub file: PathBuf,
+    /// What is known of them.
+    pub stamp: PathBuf,
+}
+
+fn described(item: &Item) -> String {
+    match &item.from {
+        Origin::File { path, .. } => path.display().to_string(),
+        Origin::Url(fetch) => fetch.to_string(),
+    }
+}
+
+/// Brings one item to its place; how many bytes it has.
+fn bring(context: &Context, settings: &Settings, item: &Item, place: &Place) -> Result<u64, Failure> {
+    let mut expected = Expectation::of(context, item)?;
+    let fetch = match &item.from {
+        Origin::File { path, first_bytes } => return copied(context, path, *first_bytes, expected, place),
+        Origin::Url(fetch) => fetch,
+    };
+    let agent = agent(settings, &fetch.url)?;
+    if let (Some(list), None) = (&item.published, &expected) {
+        if let Fetch { first_bytes: Some(bytes), .. } = fetch {
+            context.note(format!(
+                "the published sum is that of the whole file, so the first {bytes} bytes are not checked"
+            ));
+        } else {
+            let sum = published::sum(context, &agent, settings, list)?;
+            let advice = "run again: the transfer may have failed, or the site may be replacing the file";
+            let words = format!("is published in {}", list.list);
+            expected = Some(Expectation { sum, words, advice: advice.into() });
+        }
+    }
+    let (sum, bytes) = fetch::fetch(context, &agent, fetch, expected.as_ref(), settings, place)?;
+    context.progress(bytes, Some(bytes), "bytes");
+    context.log(format!("{fetch}: {bytes} bytes with SHA-256 {sum}"));
+    context.fetched(Fetched { fetch: fetch.clone(), sha256: sum.to_string(), bytes });
+    Ok(bytes)
+}
+
+fn copied(
+    context: &Context,
+    path: &Path,
+    first_bytes: Option<u64>,
+    expected: Option<Expectation>,
+    place: &Place,
+) -> Result<u64, Failure> {
+    let length = local::check(context, path, first_bytes, expected.as_ref())?;
+    local::take_over(context, path, length, &place.file)?;
+    Ok(length)
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::proxy::{self, Variables};
+
 /// Limits of time and effort. They decide whether a download succeeds, never what it yields.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -19,8 +21,8 @@ pub struct Settings {
     pub tries: u32,
     /// What has arrived is made safe against loss of power after so many bytes.
     pub checkpoint: u64,
-    /// Whether to use the proxy that the environment names.
-    pub proxy: bool,
+    /// The variables of the environment that name proxies.
+    pub proxies: Variables,
 }
 
 impl Default for Settings {
@@ -33,7 +35,7 @@ impl Default for Settings {
             longest_wait: Duration::from_secs(60),
             tries: 6,
             checkpoint: 16 << 20,
-            proxy: true,
+            proxies: proxy::variables(),
         }
     }
 }

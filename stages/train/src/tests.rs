@@ -140,6 +140,7 @@ fn run_until(work: &Path, data: &Path, on: fn(&Event) -> bool, after: usize) -> 
         temporary: work.join("tmp"),
         kept: work.join("keep"),
         resources: Resources { cores: 2, ..Resources::default() },
+        expected: Vec::new(),
     };
     let _ = std::fs::remove_dir_all(work.join("out"));
     for folder in ["out", "tmp", "keep"] {

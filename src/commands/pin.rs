@@ -1,0 +1,134 @@
+//! `cwm pin`: what downloads are pinned to, and how to accept other bytes.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, stderr};
+use std::path::Path;
+
+use cwm_contract::Fetch;
+use serde::Serialize;
+
+use crate::cli::PinArguments;
+use crate::commands::{Workspace, print, print_json};
+use crate::engine::{self, Machine, Options};
+use crate::error::Error;
+use crate::events::{Plain, Reader, Readers, RunEvent, RunLog, Terminal, bytes};
+use crate::exit_code::ExitCode;
+use crate::pins::{Pin, Pins};
+
+/// One source of a pipeline.
+#[derive(Serialize)]
+struct Row {
+    stage: String,
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_bytes: Option<u64>,
+    /// What it is pinned to, or nothing.
+    sha256: Option<String>,
+    bytes: Option<u64>,
+    /// After an update: what it was pinned to before, or nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Option<String>>,
+}
+
+/// Runs `cwm pin`.
+///
+/// # Errors
+/// No such stage, or the pipeline, the store or the pins cannot be read or written; a download that fails gives
+/// [`ExitCode::STAGE_FAILED`].
+pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, Error> {
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let cells = chosen(&workspace, &arguments.stages)?;
+    let sources: BTreeSet<(String, Fetch)> = cells
+        .iter()
+        .map(|&index| &workspace.plan.cells[index])
+        .flat_map(|cell| engine::fetches(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
+        .collect();
+    if !arguments.update {
+        let rows: Vec<Row> = sources.iter().map(|source| row(source, &workspace.pins, None)).collect();
+        return show(&rows, arguments.json).map(|()| ExitCode::OK);
+    }
+    let before = workspace.pins.clone();
+    workspace.pins.forget(sources.iter().map(|(_, fetch)| fetch));
+    let code = update(&mut workspace, &cells)?;
+    let now = Pins::beside(&workspace.plan.file)?;
+    let rows: Vec<Row> = sources.iter().map(|source| row(source, &now, Some(&before))).collect();
+    show(&rows, arguments.json)?;
+    Ok(code)
+}
+
+/// The cells that fetch anything: all of them, or those of the named stages.
+fn chosen(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error> {
+    let fetches = |index: &usize| !engine::fetches(&workspace.plan.cells[*index]).is_empty();
+    if stages.is_empty() {
+        return Ok((0..workspace.plan.cells.len()).filter(fetches).collect());
+    }
+    let mut cells = BTreeSet::new();
+    for word in stages {
+        let named: Vec<usize> = workspace.plan.select(word)?.into_iter().filter(fetches).collect();
+        if named.is_empty() {
+            return Err(Error::usage(format!("{word} fetches nothing from the network, so there is nothing to pin")));
+        }
+        cells.extend(named);
+    }
+    Ok(cells.into_iter().collect())
+}
+
+/// Fetches anew, with nothing pinned, and pins what came.
+fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error> {
+    let missing = workspace.plan.missing_files(&workspace.plan.ancestors(cells));
+    if !missing.is_empty() {
+        return Err(missing.into());
+    }
+    let shown: Box<dyn Reader> =
+        if stderr().is_terminal() { Box::new(Terminal::new()) } else { Box::new(Plain::new(stderr(), false)) };
+    let mut readers = Readers(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
+    workspace.store.create()?;
+    let _guard = workspace.store.lock_shared(|holder| {
+        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+    })?;
+    let Workspace { plan, store, files, locked, pins } = workspace;
+    let options =
+        Options { targets: cells.to_vec(), force: cells.iter().copied().collect(), machine: Machine::here(None) };
+    let (records, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    engine::update_pins(plan, pins, &records)?;
+    files.save_if_possible();
+    Ok(match summary {
+        summary if summary.interrupted => ExitCode::INTERRUPTED,
+        summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
+        _ => ExitCode::OK,
+    })
+}
+
+fn row((stage, fetch): &(String, Fetch), pins: &Pins, before: Option<&Pins>) -> Row {
+    let pin = pins.get(fetch);
+    Row {
+        stage: stage.clone(),
+        url: fetch.url.clone(),
+        first_bytes: fetch.first_bytes,
+        sha256: pin.map(|pin| pin.sha256.clone()),
+        bytes: pin.map(|pin| pin.bytes),
+        before: before.map(|before| before.get(fetch).map(|pin: &Pin| pin.sha256.clone())),
+    }
+}
+
+fn show(rows: &[Row], json: bool) -> Result<(), Error> {
+    if json {
+        return print_json(&rows);
+    }
+    if rows.is_empty() {
+        return print("this pipeline fetches nothing from the network");
+    }
+    print(&rows.iter().map(describe).collect::<String>())
+}
+
+fn describe(row: &Row) -> String {
+    let fetch = Fetch { url: row.url.clone(), first_bytes: row.first_bytes };
+    let sum = |sum: &Option<String>| sum.clone().unwrap_or_else(|| "not pinned".into());
+    let state = match &row.before {
+        Some(before) if *before == row.sha256 => format!("unchanged: {}", sum(before)),
+        Some(before) => format!("{} -> {}", sum(before), sum(&row.sha256)),
+        None => sum(&row.sha256),
+    };
+    let size = row.bytes.map(|size| format!("  ({})", bytes(size))).unwrap_or_default();
+    format!("{}: {fetch}\n  {state}{size}\n", row.stage)
+}

@@ -1,0 +1,150 @@
+//! `sources.lock`: what URLs gave when they were first fetched, beside the pipelines, for git.
+//!
+//! It knows URLs and sums; it knows no plan and no store. A pin is a fact about a URL, so all pipelines of a folder share
+//! one file, and `--set` makes no difference to it.
+
+mod text;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Expected, Fetch, Fetched};
+
+use crate::error::Error;
+use crate::store::durable::Disk;
+
+/// The name of the file.
+pub const FILE_NAME: &str = "sources.lock";
+
+/// What a URL gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// SHA-256 of the bytes, 64 lower-case hexadecimal digits.
+    pub sha256: String,
+    /// How many there were.
+    pub bytes: u64,
+}
+
+/// All pins of a folder of pipelines.
+#[derive(Clone, Debug, Default)]
+pub struct Pins {
+    path: PathBuf,
+    pins: BTreeMap<Fetch, Pin>,
+    /// What is on disk.
+    text: Option<String>,
+    /// What follows the stage in the command that forgets a pin: the option that names the pipeline.
+    option: String,
+}
+
+impl Pins {
+    /// No pins, and no file for them.
+    pub fn none() -> Pins {
+        Pins::default()
+    }
+
+    /// The pins beside the pipeline in `yaml`; none if there is no file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged or in the middle of a merge (told with its lines), or a newer cwm wrote it.
+    pub fn beside(yaml: &Path) -> Result<Pins, Error> {
+        let path = yaml.with_file_name(FILE_NAME);
+        let name = yaml.file_name().unwrap_or_default().to_string_lossy();
+        let option = if name == "pipeline.yaml" { String::new() } else { format!(" -f {name}") };
+        if yaml.with_extension("lock") == path {
+            let words = format!("{} cannot be the name of a pipeline: its results and its sources", yaml.display());
+            return Err(Error::usage(format!("{words} would both be locked in {FILE_NAME}")).hint("rename it"));
+        }
+        let text = match fs::read(&path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pins { path, option, ..Pins::none() }),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        let pins = text::parse(&path, &text)?;
+        Ok(Pins { path, pins, text: Some(text), option })
+    }
+
+    /// What is pinned of a fetch.
+    pub fn get(&self, fetch: &Fetch) -> Option<&Pin> {
+        self.pins.get(fetch)
+    }
+
+    /// What the stage of this name must be given for a fetch, if it is pinned.
+    pub fn expected(&self, fetch: &Fetch, stage: &str) -> Option<Expected> {
+        let pin = self.get(fetch)?;
+        Some(Expected {
+            fetch: fetch.clone(),
+            sha256: pin.sha256.clone(),
+            words: format!("is pinned in {FILE_NAME}"),
+            advice: format!(
+                "if it was changed on purpose, `cwm pin --update {stage}{}` fetches it anew and pins the new sum",
+                self.option
+            ),
+        })
+    }
+
+    /// Forgets what is pinned of these; nothing is written yet.
+    pub fn forget<'a>(&mut self, fetches: impl IntoIterator<Item = &'a Fetch>) {
+        for fetch in fetches {
+            self.pins.remove(fetch);
+        }
+    }
+
+    /// Pins what was fetched, in the file as it is now: what others (git, another run) changed in it since it was read
+    /// stays. It is touched only when it changes.
+    ///
+    /// # Errors
+    /// It cannot be read or written.
+    pub fn save(&self, fetched: impl IntoIterator<Item = Fetched>) -> Result<(), Error> {
+        let mut fetched = fetched.into_iter().peekable();
+        if fetched.peek().is_none() {
+            return Ok(());
+        }
+        let mut now = Pins::beside(&self.path.with_file_name("pipeline.yaml"))?;
+        now.pins.extend(fetched.map(|one| (one.fetch, Pin { sha256: one.sha256, bytes: one.bytes })));
+        let text = text::write(&now.pins);
+        if now.text.as_ref() != Some(&text) {
+            // Through a link, so that the link stays one.
+            let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+            Disk::default().replace(&path, text.as_bytes(), true)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fetched(url: &str, first_bytes: Option<u64>, content: &str) -> Fetched {
+        let fetch = Fetch { url: url.into(), first_bytes };
+        Fetched { fetch, sha256: content.repeat(64), bytes: 7 }
+    }
+
+    #[test]
+    fn it_is_written_when_it_changes_and_others_lines_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let yaml = folder.path().join("lichess.yaml");
+        let pins = Pins::beside(&yaml).unwrap();
+        pins.save([]).unwrap();
+        assert!(!folder.path().join(FILE_NAME).exists());
+        pins.save([fetched("http://x/b", None, "a"), fetched("http://x/b", Some(3), "b")]).unwrap();
+        // `pins` knows nothing of what was written, and keeps it all the same.
+        pins.save([fetched("http://x/a", None, "c")]).unwrap();
+        let now = Pins::beside(&yaml).unwrap();
+        assert_eq!(now.pins.len(), 3);
+        assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
+        let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
+        assert!(expected.advice.contains("`cwm pin --update games -f lichess.yaml`"), "{}", expected.advice);
+        let before = fs::metadata(folder.path().join(FILE_NAME)).unwrap().modified().unwrap();
+        now.save([fetched("http://x/a", None, "c")]).unwrap();
+        assert_eq!(fs::metadata(folder.path().join(FILE_NAME)).unwrap().modified().unwrap(), before);
+    }
+
+    #[test]
+    fn a_pipeline_whose_lock_file_would_be_this_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Pins::beside(&folder.path().join("sources.yaml")).is_err());
+    }
+}

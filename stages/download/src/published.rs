@@ -1,0 +1,90 @@
+//! Sums that a site publishes beside its files.
+
+use cwm_contract::{Context, Failure};
+use ureq::Agent;
+
+use crate::checksum::Checksum;
+use crate::config::Published;
+use crate::patience::Patience;
+use crate::reply::Reply;
+use crate::settings::Settings;
+use crate::transfer::{Heard, Request, Transfer, Trouble};
+
+/// A list is not longer than this; that of Lichess has 100 bytes a month.
+const LONGEST: usize = 4 << 20;
+
+/// The sum that is published of a file.
+///
+/// # Errors
+/// The list cannot be had, or does not name the file.
+pub fn sum(context: &Context, agent: &Agent, settings: &Settings, published: &Published) -> Result<Checksum, Failure> {
+    context.doing("asking for the published sums");
+    let advice = "give the file's sum as `sha256`, or its URL as `source` to trust what comes";
+    let text = get(context, agent, settings, &published.list).map_err(|failure| match failure.hint {
+        Some(_) => failure,
+        None => failure.hint(advice),
+    })?;
+    find(&text, &published.name)
+        .ok_or_else(|| Failure::input(format!("{} has no sum of {}", published.list, published.name)).hint(advice))
+}
+
+/// The sum of the file called `name` in a list as `sha256sum` writes it: the sum, a space, a space or `*`, the name.
+fn find(list: &str, name: &str) -> Option<Checksum> {
+    list.lines().find_map(|line| {
+        let (sum, file) = line.trim().split_once(' ')?;
+        let file = file.trim_start().trim_start_matches('*');
+        (file == name || file.rsplit('/').next() == Some(name)).then(|| Checksum::parse(sum).ok())?
+    })
+}
+
+/// A short text; tried again after trouble.
+fn get(context: &Context, agent: &Agent, settings: &Settings, url: &str) -> Result<String, Failure> {
+    let mut patience = Patience::new(context, settings);
+    loop {
+        match attempt(context, agent, url) {
+            Ok(text) => return Ok(text),
+            Err(Trouble::Lasting(failure)) => return Err(failure),
+            Err(Trouble::Passing(reason, after)) => patience.again(url, &reason, false, after, 0)?,
+        }
+    }
+}
+
+fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, Trouble> {
+    let transfer = Transfer::start(agent, Request { url: url.to_owned(), range: None, if_range: None });
+    let mut text = Vec::new();
+    loop {
+        match transfer.next(context)? {
+            Heard::Head(Reply::Whole { .. }) => {}
+            Heard::Head(Reply::Later { status, after }) => return Err(Trouble::Passing(status, after)),
+            Heard::Head(Reply::Refused(why)) => return Err(Failure::input(format!("{url}: {why}")).into()),
+            Heard::Head(Reply::Rest { .. } | Reply::Outdated) => {
+                return Err(Failure::input(format!("{url}: the server sends a part that nobody asked for")).into());
+            }
+            Heard::Piece(piece) => {
+                text.extend(piece);
+                if text.len() > LONGEST {
+                    return Err(
+                        Failure::input(format!("{url}: a list of sums is not longer than {LONGEST} bytes")).into()
+                    );
+                }
+            }
+            Heard::End => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            Heard::Trouble(trouble) => return Err(trouble),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_is_found_by_the_whole_name() {
+        let (a, b) = ("a".repeat(64), "b".repeat(64));
+        let list = format!("{a}  x_2025-03.pgn.zst\r\n{b} *dir/x_2025-04.pgn.zst\nnonsense\n");
+        assert_eq!(find(&list, "x_2025-03.pgn.zst").unwrap().to_string(), a);
+        assert_eq!(find(&list, "x_2025-04.pgn.zst").unwrap().to_string(), b);
+        assert_eq!(find(&list, "2025-03.pgn.zst"), None);
+        assert_eq!(find(&list.replace(&a, "a"), "x_2025-03.pgn.zst"), None);
+    }
+}
