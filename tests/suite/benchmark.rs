@@ -15,6 +15,7 @@ fn miniature() -> Context {
         ("games: 4000", "games: 60"),
         ("validation: 500", "validation: 2000"),
         ("policy: uniform, games: 100", "policy: uniform, games: 3"),
+        ("policy: $test, games: 60", "policy: $test, games: 1"),
         ("size: [d64/l1, d128/l1], seed: [0, 1]", "size: [d16/l1], seed: [0, 1]"),
     ] {
         assert!(smaller.contains(old), "pipeline.yaml no longer says `{old}`: this test must follow");
@@ -24,17 +25,34 @@ fn miniature() -> Context {
     context
 }
 
+/// The shifts of `pipeline.yaml`.
+const SHIFTS: [&str; 5] = ["long", "promotion", "castling", "en_passant", "quiet"];
+
 #[test]
 fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
     let context = miniature();
     let run = context.run(&[]);
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
-    assert_eq!(run.ran.len(), 15, "{:?}", run.ran);
+    // 15, and for each of five shifts three stages of its own and two evaluations.
+    assert_eq!(run.ran.len(), 40, "{:?}", run.ran);
     assert!(run.raw.stdout.contains("\"exported\""), "{}", run.raw.stdout);
-    for file in
-        ["index.html", "tables/table-01.md", "tables/table-08.md", "tables/table-11.csv", "figures/exact-by-prefix.svg"]
-    {
+    for file in [
+        "index.html",
+        "tables/table-01.md",
+        "tables/table-08.md",
+        "tables/table-11.csv",
+        "tables/drops.md",
+        "figures/exact-by-prefix.svg",
+    ] {
         assert!(!context.read(&format!("report/{file}")).is_empty(), "{file}");
+    }
+    // Every shift has its row for each model, its games in the tables of sets, and nothing in the paper's table.
+    for shift in SHIFTS {
+        let rows = |table: &str, part: &str| context.read(&format!("report/tables/{table}.csv")).matches(part).count();
+        assert_eq!(rows("shifts", &format!(",{shift},2 runs,1,")), 1, "{shift}");
+        assert_eq!(rows("played", &format!("shift_games[test={shift}],{shift},1,")), 1, "{shift}");
+        assert_eq!(rows("sets", &format!("shift_tokens[test={shift}],dataset,1,")), 1, "{shift}");
+        assert_eq!(rows("table-08", shift), 0, "{shift}");
     }
     let page = context.read("report/index.html");
     assert!(!page.contains("src=\"http") && !page.contains("href=\"http"), "the page needs the network");
@@ -46,14 +64,16 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
 
     // One more seed: its own cells and what gathers.
     context.edit("pipeline.yaml", "seed: [0, 1]", "seed: [0, 1, 2]");
-    let run = context.run(&[]);
-    run.ran_just(&[
+    let shifted = SHIFTS.map(|shift| format!("shift_evaluation[size=d16/l1,seed=2,test={shift}]"));
+    let mut cells: Vec<&str> = shifted.iter().map(String::as_str).collect();
+    cells.extend([
         "model[size=d16/l1,seed=2]",
         "evaluation[size=d16/l1,seed=2,test=held_out]",
         "evaluation[size=d16/l1,seed=2,test=random_uniform]",
         "bins",
         "report",
     ]);
+    context.run(&[]).ran_just(&cells);
 
     // `why` names the parameter, old and new, and where it stands.
     context.edit("pipeline.yaml", "validation: 2000", "validation: 2001");
@@ -138,6 +158,70 @@ fn real_games_go_the_same_way() {
         games.canonicalize().ok(),
         "referenced in place, not copied"
     );
+}
+
+/// `paper-data.yaml` of the repository.
+fn paper_data() -> Context {
+    let context = Context::new();
+    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper-data.yaml");
+    context.write("paper-data.yaml", &std::fs::read_to_string(yaml).expect("the pipeline"));
+    context
+}
+
+#[test]
+fn the_papers_data_are_planned_without_a_network() {
+    let context = paper_data();
+    let planned = context.cwm(&["run", "--dry-run", "paper-data.yaml"]);
+    assert_eq!(planned.code, 0, "{}", planned.stderr);
+    for stage in ["corpus", "tokens", "held_out", "random_uniform", "report"] {
+        assert!(planned.stdout.contains(stage), "{}", planned.stdout);
+    }
+    assert!(context.inventory(".").keys().all(|path| !path.ends_with("objects")), "a dry run stores nothing");
+}
+
+/// The first kept games of one file, of another, and the paper's random games in full.
+#[test]
+fn the_papers_data_with_small_months() {
+    let Some(shared) = crate::context::shared() else { return };
+    let context = paper_data();
+    let games = shared.join("data/lichess-sample.pgn.zst");
+    let mut set = Vec::new();
+    for month in ["train", "held_out"] {
+        set.push(format!("{month}={}", games.display()));
+    }
+    for number in ["train_games=10000", "held_out_games=100"] {
+        set.push(number.to_owned());
+    }
+    let mut arguments = vec!["paper-data.yaml"];
+    for pair in &set {
+        arguments.extend(["--set", pair]);
+    }
+    let run = context.run(&arguments);
+    assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+    let rows = |table: &str| -> Vec<Vec<String>> {
+        let csv = context.read(&format!("report-paper-data/tables/{table}.csv"));
+        csv.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    // Games of ours, and the paper's.
+    let splits: Vec<_> =
+        rows("table-01").into_iter().map(|row| (row[0].clone(), row[2].clone(), row[6].clone())).collect();
+    let row = |split: &str| splits.iter().find(|row| row.0 == split).map(|row| (row.1.as_str(), row.2.as_str()));
+    assert_eq!(row("Train and validation"), Some(("10000", "10000000")));
+    assert_eq!(row("Held-out test"), Some(("100", "10000")));
+    assert_eq!(row("Random-uniform test"), Some(("10000", "10000")));
+    let coverage = rows("table-03");
+    let all = coverage.iter().find(|row| row[0] == "tokens (train and validation)").expect("all games of the corpus");
+    assert_eq!(all[1], "10000");
+    let distinct = |row: &[String]| row[3].parse::<u64>().expect("a count");
+    let random = coverage.iter().find(|row| row[0] == "random_uniform (dataset)").expect("random games");
+    assert_eq!((distinct(random), random[1].as_str()), (1_968, "10000"), "as the paper's Table 3 has it");
+    let train = coverage.iter().find(|row| row[0] == "tokens (train)").expect("those to train on");
+    assert!(distinct(train) <= distinct(all) && distinct(all) <= 1_968, "{coverage:?}");
+
+    // A limit that is not met is an error, and says so.
+    arguments.extend(["--set", "random_games=10101"]);
+    let run = context.run(&arguments);
+    assert_eq!(run.failed.keys().collect::<Vec<_>>(), ["random_corpus"]);
 }
 
 #[test]
