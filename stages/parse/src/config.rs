@@ -5,6 +5,9 @@ use cwm_contract::{Fault, Secret, Type, parameters};
 parameters! {
     /// Which games are kept, and what they are called.
     pub struct Config {
+        /// `cwm`: standard games from the initial position without a fault. `authors`: whatever the authors' program makes of
+        /// the text, other variants and games cut at an illegal move included; slow, for comparison.
+        pub rules: String = "cwm".into(), kind = Type::Choice(&["cwm", "authors"]),
         /// A game is kept if it has at least twice as many plies.
         pub min_fullmoves: u32 = 10,
         /// `hmac`: ids are made from the Site tag with the id key. `site`: the Site tag is the id, for generated games.

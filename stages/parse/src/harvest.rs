@@ -10,6 +10,7 @@ use crate::rules::{Drop, Rules};
 pub struct Harvest {
     moves: Vec<u16>,
     texts: String,
+    labels: Vec<u8>,
     kept: Vec<Ends>,
     /// The games that are not kept, each with its place in the block.
     dropped: Vec<(usize, Drop)>,
@@ -23,6 +24,7 @@ pub struct Harvest {
 /// Where one kept game's columns end.
 struct Ends {
     moves: usize,
+    labels: usize,
     id: usize,
     site: usize,
     result: usize,
@@ -39,30 +41,49 @@ pub enum Verdict<'a> {
 impl Harvest {
     /// Reads all games of a block, in place of what was held before.
     pub fn gather(&mut self, block: &Block, rules: &Rules) {
-        self.moves.clear();
-        self.texts.clear();
-        self.kept.clear();
-        self.dropped.clear();
-        self.games = 0;
-        self.looks_like_pgn = false;
+        self.clear(0);
         for game in block.games() {
             if self.games == 0 {
                 self.first = game.number;
             }
             let before = self.moves.len();
             let judged = rules.judge(game, self);
-            self.looks_like_pgn = self.looks_like_pgn || self.moves.len() > before || begins_with_a_tag(game.text);
-            if let Err(drop) = judged {
-                self.moves.truncate(before);
-                self.dropped.push((self.games, drop));
-            }
-            self.games += 1;
+            self.settle(judged, self.moves.len() > before || begins_with_a_tag(game.text));
         }
+    }
+
+    /// Forgets what was held; the next game is the one numbered `first` in its file.
+    pub fn clear(&mut self, first: u64) {
+        self.moves.clear();
+        self.texts.clear();
+        self.labels.clear();
+        self.kept.clear();
+        self.dropped.clear();
+        self.games = 0;
+        self.first = first;
+        self.looks_like_pgn = false;
+    }
+
+    /// Ends the game under way, which was kept or is dropped.
+    pub fn settle(&mut self, judged: Result<(), Drop>, looks_like_pgn: bool) {
+        self.looks_like_pgn |= looks_like_pgn;
+        if let Err(drop) = judged {
+            let (moves, labels) = self.kept.last().map_or((0, 0), |ends| (ends.moves, ends.labels));
+            self.moves.truncate(moves);
+            self.labels.truncate(labels);
+            self.dropped.push((self.games, drop));
+        }
+        self.games += 1;
     }
 
     /// Where the moves of the game under way are appended.
     pub fn moves(&mut self) -> &mut Vec<u16> {
         &mut self.moves
+    }
+
+    /// Gives labels to the game under way, those of all its positions.
+    pub fn carry_labels(&mut self, labels: &[u8]) {
+        self.labels.extend_from_slice(labels);
     }
 
     /// Keeps the game whose moves were appended.
@@ -72,7 +93,8 @@ impl Harvest {
         self.texts.push_str(site);
         let site = self.texts.len();
         self.texts.push_str(result);
-        self.kept.push(Ends { moves: self.moves.len(), id, site, result: self.texts.len() });
+        let (moves, labels) = (self.moves.len(), self.labels.len());
+        self.kept.push(Ends { moves, labels, id, site, result: self.texts.len() });
     }
 
     /// Whether one of the games has a tag or a move, as a PGN has.
@@ -84,7 +106,7 @@ impl Harvest {
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict<'_>> {
         let mut dropped = self.dropped.iter().peekable();
         let mut kept = self.kept.iter();
-        let (mut moves, mut texts) = (0, 0);
+        let (mut moves, mut labels, mut texts) = (0, 0, 0);
         (0..self.games).map_while(move |game| {
             if let Some((_, drop)) = dropped.next_if(|(place, _)| *place == game) {
                 return Some(Verdict::Dropped(self.first + game as u64, drop));
@@ -96,9 +118,10 @@ impl Harvest {
                 site: &self.texts[ends.id..ends.site],
                 result: &self.texts[ends.site..ends.result],
                 moves: &self.moves[moves..ends.moves],
-                labels: None,
+                // A game has a position at least, so none are none.
+                labels: (labels < ends.labels).then(|| &self.labels[labels..ends.labels]),
             };
-            (moves, texts) = (ends.moves, ends.result);
+            (moves, labels, texts) = (ends.moves, ends.labels, ends.result);
             Some(Verdict::Kept(row))
         })
     }

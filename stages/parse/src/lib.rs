@@ -3,6 +3,7 @@
 //! It decides which games belong to the corpus and what they are called. It must not know of tokens, labels, splits or
 //! how its input was made.
 
+mod authors;
 mod config;
 mod corpus;
 mod harvest;

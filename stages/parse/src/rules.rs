@@ -30,11 +30,15 @@ pub enum Reason {
     UnterminatedComment,
     /// The text is longer than any game's.
     TooLong,
+    /// By the authors' rules: no board for it can be put up, or its moves cannot be played there.
+    Unplayable,
+    /// By the authors' rules: their program stops at this game.
+    Exception,
 }
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Reason; 11] = [
+    pub const ALL: [Reason; 13] = [
         Reason::Short,
         Reason::Variant,
         Reason::SetUpPosition,
@@ -46,6 +50,8 @@ impl Reason {
         Reason::NoSite,
         Reason::UnterminatedComment,
         Reason::TooLong,
+        Reason::Unplayable,
+        Reason::Exception,
     ];
 
     /// Its name in `counts`.
@@ -62,12 +68,14 @@ impl Reason {
             Reason::NoSite => "no_site",
             Reason::UnterminatedComment => "unterminated_comment",
             Reason::TooLong => "too_long",
+            Reason::Unplayable => "unplayable",
+            Reason::Exception => "exception",
         }
     }
 
     /// Whether the game is faulty, rather than sound and not wanted.
     pub fn is_fault(self) -> bool {
-        !matches!(self, Reason::Short | Reason::Variant | Reason::SetUpPosition)
+        !matches!(self, Reason::Short | Reason::Variant | Reason::SetUpPosition | Reason::Unplayable)
     }
 }
 
@@ -88,6 +96,16 @@ pub enum Ids {
     Hmac(IdKey),
     /// The site itself.
     Site,
+}
+
+impl Ids {
+    /// Appends the id of the game played at `site` to `out`.
+    pub fn write(&self, site: &str, out: &mut String) {
+        match self {
+            Ids::Hmac(key) => key.write_id(site, out),
+            Ids::Site => out.push_str(site),
+        }
+    }
 }
 
 /// The rules that are followed.
@@ -124,10 +142,7 @@ impl Rules {
             (site, _) => site.unwrap_or("?"),
         };
         let result = tags.result.filter(|&result| result != "*").or(named).unwrap_or("*");
-        harvest.keep(site, result, |id| match &self.ids {
-            Ids::Hmac(key) => key.write_id(site, id),
-            Ids::Site => id.push_str(site),
-        });
+        harvest.keep(site, result, |id| self.ids.write(site, id));
         Ok(())
     }
 

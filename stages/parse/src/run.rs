@@ -9,6 +9,7 @@ use cwm_chess::pgn::Meter;
 use cwm_chess::{GameRow, GamesWriter, IdKey};
 use cwm_contract::{Context, Failure};
 
+use crate::authors;
 use crate::config::Config;
 use crate::corpus::Corpus;
 use crate::harvest::{Harvest, Verdict};
@@ -24,6 +25,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         _ => Ids::Hmac(IdKey::new(&context.secret("id_key_file")?)),
     };
     let rules = Rules { min_plies: 2 * config.min_fullmoves as usize, ids };
+    let authors = config.rules == "authors";
     let corpus = Corpus::find(context)?;
     let meter = Arc::new(Meter::default());
     let mut clerk = Clerk {
@@ -31,15 +33,20 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         corpus: &corpus,
         limit: config.limit.unwrap_or(u64::MAX),
         fail: config.on_error == "fail",
-        games: GamesWriter::create(context.output("games")?, config.shard_games)?,
+        games: GamesWriter::create(context.output("games")?, config.shard_games)?.labelled(authors),
         ledger: Ledger::default(),
         file: FileAccount::default(),
     };
     context.doing("reading games");
-    let stopped = read_all(corpus.files(), &meter, &rules, context.cores(), |file, harvest| {
+    let take = |file, harvest: &Harvest| {
         context.progress(meter.consumed(), corpus.size(), "bytes");
         clerk.take(file, harvest)
-    });
+    };
+    let stopped = if authors {
+        authors::read_all(corpus.files(), &meter, &rules, take)
+    } else {
+        read_all(corpus.files(), &meter, &rules, context.cores(), take)
+    };
     match stopped {
         Ok(ControlFlow::Break(Some(failure))) => return Err(failure),
         Ok(ControlFlow::Break(None)) => {}

@@ -51,3 +51,43 @@ pub fn kept(shared: &Path) -> Vec<GoldenGame> {
     }
     games
 }
+
+/// One row of `golden/awkward.parquet`.
+#[derive(Clone, Debug)]
+pub struct AwkwardGame {
+    pub file: String,
+    pub site: String,
+    pub kept: bool,
+    pub reason: String,
+    pub plies: usize,
+    pub id: String,
+    pub result: String,
+    pub tokens: Vec<u16>,
+    /// 75 bytes for each position.
+    pub labels: Vec<u8>,
+}
+
+/// All rows in order.
+pub fn awkward(shared: &Path) -> Vec<AwkwardGame> {
+    let file = File::open(shared.join("golden/awkward.parquet")).unwrap();
+    let mut games = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+        let batch = batch.unwrap();
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        let text = |name: &str, row: usize| column(name).as_string::<i32>().value(row).to_owned();
+        for row in 0..batch.num_rows() {
+            games.push(AwkwardGame {
+                file: text("file", row),
+                site: text("site", row),
+                kept: column("kept").as_boolean().value(row),
+                reason: text("reason", row),
+                plies: column("plies").as_primitive::<UInt32Type>().value(row) as usize,
+                id: text("id", row),
+                result: text("result", row),
+                tokens: column("tokens").as_list::<i32>().value(row).as_primitive::<UInt16Type>().values().to_vec(),
+                labels: column("labels").as_binary::<i32>().value(row).to_vec(),
+            });
+        }
+    }
+    games
+}

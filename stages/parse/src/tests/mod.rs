@@ -1,5 +1,6 @@
 //! `parse` as the executor runs it.
 
+mod authors;
 mod awkward;
 mod compressed;
 mod faults;
