@@ -29,11 +29,11 @@ pub enum Command {
     Dag(DagArguments),
     /// Print the log of a stage's last run
     Log(StageArguments),
-    /// Describe a stage's result, or what a digest or key stands for
+    /// Describe a stage's result and what is in it, or what a digest or key stands for
     Show(ShowArguments),
     /// Print where a stage's output lies in the store (read-only)
     Path(PathArguments),
-    /// Copy a stage's output to a folder
+    /// Copy a stage's output to a folder; or a dataset with its labels, or as a stream
     Export(ExportArguments),
     /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
     Pin(PinArguments),
@@ -156,9 +156,12 @@ pub enum DagFormat {
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// A stage, a cell, or (the beginning of) a key or digest
-    #[arg(value_name = "STAGE|HASH")]
+    /// A stage, a cell, an output such as tokens.train, or (the beginning of) a key or digest
+    #[arg(value_name = "STAGE[.PORT]|HASH")]
     pub what: String,
+    /// How many games to show of games and datasets
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub games: usize,
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
@@ -184,12 +187,25 @@ pub struct ExportArguments {
     /// A stage, with `.port` for one of several outputs
     #[arg(value_name = "STAGE[.PORT]")]
     pub source: String,
-    /// Where to; made if absent
-    #[arg(value_name = "DIR")]
+    /// Where to, made if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
+    #[arg(value_name = "DIR|-")]
     pub destination: PathBuf,
+    /// With the 75 labels of every position (of a dataset)
+    #[arg(long)]
+    pub labels: bool,
+    /// At most so many games, from the first (of a dataset)
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+}
+
+impl ExportArguments {
+    /// Whether it goes to standard output.
+    pub fn is_stream(&self) -> bool {
+        self.destination.as_os_str() == "-"
+    }
 }
 
 /// Arguments of `pin`.

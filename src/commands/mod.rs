@@ -1,6 +1,8 @@
 //! The commands, one file each, and what they share: finding the pipeline and the store, and telling errors.
 
+mod contents;
 mod dag;
+mod expand;
 mod export;
 mod log;
 mod path;
@@ -28,7 +30,12 @@ use crate::store::{ActionRecord, Store};
 
 /// Runs a command and says what went wrong, on standard error.
 pub fn main(cli: Cli) -> ExitCode {
-    if !matches!(cli.command, Command::Run(_) | Command::Pin(_) | Command::Exec(_)) {
+    let goes_on = match &cli.command {
+        Command::Run(_) | Command::Pin(_) | Command::Exec(_) => true,
+        Command::Export(arguments) => arguments.is_stream(),
+        _ => false,
+    };
+    if !goes_on {
         // A closed pipe (`cwm status | head`) ends the program quietly, as it does others; a run goes on.
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

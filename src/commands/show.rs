@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use cwm_contract::Detail;
+use serde_json::Value;
+
 use crate::cli::ShowArguments;
+use crate::commands::contents::Contents;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::CellState;
+use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::events::{bytes, duration};
 use crate::exit_code::ExitCode;
@@ -13,53 +17,104 @@ use crate::store::ActionRecord;
 /// Runs `cwm show`.
 ///
 /// # Errors
-/// Nothing of that name or hash is known, or the store cannot be read.
+/// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; what can
+/// be told is told before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let records = match workspace.plan.select(&arguments.what) {
-        Ok(cells) => {
-            let survey = workspace.survey()?;
-            let mut records = Vec::new();
-            for index in &cells {
-                match &survey.states[*index] {
-                    CellState::Cached(record) => records.push(record.as_ref().clone()),
-                    _ if cells.len() == 1 => {
-                        return Err(Error::usage(format!("{} has no result yet", workspace.plan.cells[*index].label))
-                            .hint("`cwm run` makes it; `cwm why` says what it waits for"));
-                    }
-                    _ => eprintln!("{} has no result yet", workspace.plan.cells[*index].label),
-                }
-            }
-            records
-        }
-        Err(unknown) => by_hash(&workspace, &arguments.what)?.ok_or_else(|| Error::from(unknown))?,
+    let survey = workspace.survey()?;
+    let shown = match named(&workspace, &arguments.what) {
+        Ok(named) => recorded(&workspace, &survey, &named)?,
+        Err(unknown) => by_hash(&workspace, &survey, &arguments.what)?.ok_or(unknown)?,
     };
-    if arguments.json {
-        print_json(&records)?;
-    } else {
-        print(&records.iter().map(describe).collect::<Vec<_>>().join("\n"))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let detail = Detail { examples: arguments.games, cores };
+    let mut faults = Vec::new();
+    let mut documents = Vec::new();
+    let mut texts = Vec::new();
+    for Shown { record, ports, cell } in &shown {
+        let mut contents = Contents::look(&workspace, &survey, record, ports, *cell, detail);
+        faults.append(&mut contents.faults);
+        texts.push(describe(record) + &contents.text(&record.label.to_string()));
+        let mut document = serde_json::to_value(record).map_err(|error| Error::internal(error.to_string()))?;
+        if let Value::Object(document) = &mut document {
+            contents.add_to(document);
+        }
+        documents.push(document);
     }
-    Ok(ExitCode::OK)
+    if arguments.json {
+        print_json(&documents)?
+    } else {
+        print(&texts.join("\n"))?
+    }
+    match faults.into_iter().next() {
+        Some(fault) => Err(fault),
+        None => Ok(ExitCode::OK),
+    }
+}
+
+/// A result, and which of its outputs are asked about.
+struct Shown {
+    record: ActionRecord,
+    ports: Vec<String>,
+    /// The cell of the plan whose result it is.
+    cell: Option<usize>,
+}
+
+/// The cells that `what` names, each with the output that it names, if it names one.
+fn named(workspace: &Workspace, what: &str) -> Result<Vec<(usize, Option<String>)>, Error> {
+    match workspace.plan.select(what) {
+        Ok(cells) => Ok(cells.into_iter().map(|cell| (cell, None)).collect()),
+        Err(_) => {
+            let outputs = workspace.plan.select_outputs(what)?;
+            Ok(outputs.into_iter().map(|(cell, port)| (cell, Some(port))).collect())
+        }
+    }
+}
+
+/// Their results; of several cells those that have one.
+fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<String>)]) -> Result<Vec<Shown>, Error> {
+    let mut shown = Vec::new();
+    for (cell, port) in named {
+        match &survey.states[*cell] {
+            CellState::Cached(record) => {
+                let ports = port.iter().cloned().collect();
+                let ports = if port.is_some() { ports } else { record.outputs.keys().cloned().collect() };
+                shown.push(Shown { record: record.as_ref().clone(), ports, cell: Some(*cell) });
+            }
+            _ if named.len() == 1 => {
+                return Err(Error::usage(format!("{} has no result yet", workspace.plan.cells[*cell].label))
+                    .hint("`cwm run` makes it; `cwm why` says what it waits for"));
+            }
+            _ => eprintln!("{} has no result yet", workspace.plan.cells[*cell].label),
+        }
+    }
+    Ok(shown)
 }
 
 /// The records whose key, or one of whose outputs, begins with `prefix`; nothing if `prefix` is no hexadecimal of at
 /// least 6 digits.
-fn by_hash(workspace: &Workspace, prefix: &str) -> Result<Option<Vec<ActionRecord>>, Error> {
+fn by_hash(workspace: &Workspace, survey: &Survey, prefix: &str) -> Result<Option<Vec<Shown>>, Error> {
     if prefix.len() < 6 || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }
     let prefix = prefix.to_ascii_lowercase();
     let mut found = Vec::new();
     for key in workspace.store.keys()? {
+        let whole = key.to_string().starts_with(&prefix);
         for record in workspace.store.actions(&key)? {
-            let outputs = record.outputs.values().map(|output| output.digest.to_string());
-            if outputs.chain([key.to_string()]).any(|hash| hash.starts_with(&prefix)) {
-                found.push(record);
+            let outputs = record.outputs.iter();
+            let meant = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
+            let ports: Vec<String> = meant.map(|(port, _)| port.clone()).collect();
+            if whole || !ports.is_empty() {
+                let is_of = |state: &CellState| matches!(state, CellState::Cached(cached) if **cached == record);
+                let cell = survey.states.iter().position(is_of);
+                found.push(Shown { record, ports, cell });
             }
         }
     }
     if found.is_empty() {
-        return Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}")));
+        return Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
+            .hint("`cwm show STAGE` tells the key and the digests of a stage"));
     }
     Ok(Some(found))
 }

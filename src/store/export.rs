@@ -4,6 +4,8 @@
 //! and bytes with the store. All is made aside and renamed, so that a reader never sees half an export. Only what an
 //! export made is ever replaced: the hidden file `.cwm-export` beside the copies says what that is.
 
+mod made;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -42,13 +44,16 @@ struct List {
     cwm_export: u32,
     /// Whether the folder as a whole is one export; else each file is one.
     whole: bool,
+    /// What the files were made from and how, where they are no copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recipe: Option<String>,
     /// By name in the folder.
     files: BTreeMap<String, Copied>,
 }
 
 impl Default for List {
     fn default() -> Self {
-        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new() }
+        List { cwm_export: LIST_FORMAT, whole: false, recipe: None, files: BTreeMap::new() }
     }
 }
 
@@ -76,17 +81,7 @@ impl Store {
             OutputShape::File { extension } => destination.join(format!("{name}.{extension}")),
             OutputShape::Folder => destination,
         };
-        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
-            return Err(StoreError::refused(&target, "cannot be exported to", "name a folder below it"));
-        };
-        let export = Export { disk: &self.disk, target: &target, parent, name: name.to_string_lossy().into_owned() };
-        if self.holds(parent) || self.holds(&target) {
-            return Err(StoreError::refused(
-                &target,
-                "is in the store itself",
-                "name a folder outside of it: what is in the store is made by cwm alone",
-            ));
-        }
+        let export = self.export_to(&target)?;
         let written = match &output.shape {
             OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output)?,
             OutputShape::Folder => {
@@ -106,6 +101,21 @@ impl Store {
             }
         };
         Ok(Exported { path: target.clone(), written })
+    }
+
+    /// An export to this file or folder.
+    fn export_to<'a>(&'a self, target: &'a Path) -> Result<Export<'a>> {
+        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+            return Err(StoreError::refused(target, "cannot be exported to", "name a folder below it"));
+        };
+        if self.holds(parent) || self.holds(target) {
+            return Err(StoreError::refused(
+                target,
+                "is in the store itself",
+                "name a folder outside of it: what is in the store is made by cwm alone",
+            ));
+        }
+        Ok(Export { disk: &self.disk, target, parent, name: name.to_string_lossy().into_owned() })
     }
 
     /// Whether `path`, which need not be there, is the store or lies in it, also by way of links.
@@ -204,6 +214,22 @@ impl Export<'_> {
     /// # Errors
     /// It holds anything that no export made, or that was changed since.
     fn is_unchanged(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<bool> {
+        let (exported, there) = self.look_at_folder()?;
+        // A copy that someone removed is made again.
+        Ok(there == files.len()
+            && files.iter().all(|(name, (_, wanted))| {
+                exported
+                    .files
+                    .get(name)
+                    .is_some_and(|known| known.digest == wanted.digest && known.executable == wanted.executable)
+            }))
+    }
+
+    /// What an earlier export put into the folder, and how many files of it are there.
+    ///
+    /// # Errors
+    /// It holds anything that no export made, or that was changed since.
+    fn look_at_folder(&self) -> Result<(List, usize)> {
         if !fs::symlink_metadata(self.target).is_ok_and(|metadata| metadata.is_dir()) {
             return Err(StoreError::refused(self.target, "is not a folder", OUT_OF_THE_WAY));
         }
@@ -229,14 +255,7 @@ impl Export<'_> {
                 }
             }
         }
-        // A copy that someone removed is made again.
-        Ok(there == files.len()
-            && files.iter().all(|(name, (_, wanted))| {
-                exported
-                    .files
-                    .get(name)
-                    .is_some_and(|known| known.digest == wanted.digest && known.executable == wanted.executable)
-            }))
+        Ok((exported, there))
     }
 }
 

@@ -6,6 +6,7 @@ mod code;
 mod commands;
 mod context;
 mod failure;
+mod inspection;
 mod licences;
 mod pipeline_errors;
 mod processes;

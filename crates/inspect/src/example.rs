@@ -77,6 +77,12 @@ impl Example {
         }
     }
 
+    /// The same with what is wrong after the moves that are shown.
+    pub fn with_fault(mut self, fault: Option<String>) -> Self {
+        self.fault = fault.or(self.fault);
+        self
+    }
+
     /// For a terminal.
     pub fn lines(&self) -> Vec<String> {
         let [id, result] = [&self.id, &self.result].map(|text| visible(text, LONGEST));

@@ -9,7 +9,9 @@ mod expand;
 mod fen;
 mod games;
 mod json;
+mod models;
 mod ordered;
+mod pgn;
 mod tally;
 mod words;
 
@@ -31,6 +33,9 @@ impl Inspector for Inspect {
         match format.as_str() {
             "games" => games::games(path, detail).map(Some),
             "dataset" => games::dataset(path, detail).map(Some),
+            "pgn" => pgn::pgn(path, detail).map(Some),
+            "checkpoint" => models::checkpoint(path).map(Some),
+            "curves" => models::curves(path).map(Some),
             "counts" => counts::counts(path).map(Some),
             _ => Ok(None),
         }

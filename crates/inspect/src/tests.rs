@@ -63,3 +63,77 @@ fn what_is_not_known_is_passed_over() {
     assert_eq!(Inspect.background(&Format::DATASET), [Format::COUNTS]);
     assert!(Inspect.background(&Format::REPORT).is_empty());
 }
+
+fn told(format: Format, path: &Path) -> Result<String, String> {
+    let described = Inspect.describe(&format, path, Detail { examples: 3, cores: 1 });
+    described.map(|told| told.unwrap().lines.join("\n")).map_err(|failure| failure.message)
+}
+
+#[test]
+fn pgn_is_told_by_its_first_games_plain_or_in_a_folder() {
+    let folder = tempdir().unwrap();
+    let game = "[Site \"https://a/b\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n";
+    let faulty = "[Site \"x\"]\n\n1. e4 Ke4 *\n\n";
+    std::fs::write(folder.path().join("a.pgn"), game.repeat(2)).unwrap();
+    std::fs::write(folder.path().join("b.pgn"), faulty).unwrap();
+    let text = told(Format::PGN, folder.path()).unwrap();
+    assert!(text.starts_with("games       3\non disk     "), "{text}");
+    assert!(
+        text.contains(" in 2 files\n\ngame 0      https://a/b, 0-1, 4 plies\n            1. f3 e5 2. g4 Qh4#\n"),
+        "{text}"
+    );
+    assert!(text.contains("game 2      x, *, 1 ply\n"), "{text}");
+    assert!(text.ends_with("is no game: what stands at ply 2 is no legal move"), "{text}");
+    std::fs::write(folder.path().join("c.pgn"), [0xfd, b'7', b'z', b'X', b'Z', 0]).unwrap();
+    assert!(told(Format::PGN, folder.path()).unwrap_err().contains("c.pgn: it is compressed with xz"));
+}
+
+#[test]
+fn a_large_pgn_is_not_read_to_its_end() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("large.pgn");
+    std::fs::write(&file, "[Site \"x\"]\n\n1. e4 *\n\n".repeat(2_000_000)).unwrap();
+    let text = told(Format::PGN, &file).unwrap();
+    assert!(text.starts_with("games       more than 1,6") && text.contains("the first 33.6 MB"), "{text}");
+}
+
+#[test]
+fn a_checkpoint_is_told_by_its_description() {
+    let folder = tempdir().unwrap();
+    let model = r#"{"format":1,"architecture":{"family":"slice","size":"d16/l1","vocabulary":20482,"options":{}},
+        "parameters":1234567,"status":"finished","training":{"steps":30,"lr":0.003,"validation":{"exact":0.25}}}"#;
+    std::fs::write(folder.path().join("model.json"), model).unwrap();
+    let header = r#"{"__metadata__":{},"a":{"dtype":"F32"},"b":{"dtype":"F32"}}"#;
+    let mut weights = (header.len() as u64).to_le_bytes().to_vec();
+    weights.extend(header.bytes());
+    std::fs::write(folder.path().join("model.safetensors"), &weights).unwrap();
+    assert_eq!(
+        told(Format::CHECKPOINT, folder.path()).unwrap(),
+        "model       slice d16/l1\nparameters  1,234,567\nstatus      finished\nweights     2 tensors in 67 B\n\
+         training    lr 0.003, steps 30\nvalidation  exact 0.25"
+    );
+    weights[7] = 9;
+    std::fs::write(folder.path().join("model.safetensors"), &weights).unwrap();
+    assert!(
+        told(Format::CHECKPOINT, folder.path()).unwrap_err().contains("is not a safetensors file: its header would be")
+    );
+}
+
+#[test]
+fn curves_are_told_by_their_last_lines_and_the_best_one() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("curves.jsonl");
+    let lines = [
+        r#"{"kind":"train","step":1,"loss":5.25}"#,
+        r#"{"kind":"validation","step":1,"exact":0.5,"loss":0.123456789}"#,
+        r#"{"kind":"train","step":2,"loss":"inf"}"#,
+        r#"{"kind":"validation","step":2,"exact":0.25}"#,
+    ];
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    assert_eq!(
+        told(Format::CURVES, &file).unwrap(),
+        "lines       4\nlast step   loss inf, step 2\nvalidated   exact 0.25, step 2\nbest        exact 0.5, loss 0.12346, step 1"
+    );
+    std::fs::write(&file, "{\"kind\":\"train\"}\n[]").unwrap();
+    assert!(told(Format::CURVES, &file).unwrap_err().contains("is not a curves file: line 2: "));
+}

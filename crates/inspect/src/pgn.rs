@@ -1,0 +1,152 @@
+//! PGN, told: its first games.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cwm_chess::pgn::{Block, Blocks, GameText, Meter, PgnSource, Tags, read_moves};
+use cwm_contract::{Description, Detail, Failure};
+use cwm_encoding::{PlainMove, START};
+use serde::Serialize;
+
+use crate::example::{Example, Game};
+use crate::facts;
+use crate::words::{bytes, grouped, line, several};
+
+/// Bytes of text that are looked at, at most: larger files are not read to their end only to be told.
+const TEXT: u64 = 32 << 20;
+
+/// What PGN holds, told.
+#[derive(Serialize)]
+struct Told {
+    /// Files.
+    files: u64,
+    /// Bytes of them all, as they are.
+    bytes: u64,
+    /// What the first file is compressed with: `none`, `zstd`, `gzip`, `bzip2`.
+    compression: &'static str,
+    /// Games in the text that was looked at.
+    games: u64,
+    /// Whether that was all.
+    complete: bool,
+    /// The first games: their headers, and their moves where all are legal.
+    examples: Vec<Example>,
+}
+
+/// Tells of a file, or a folder of files, of format `pgn`.
+pub fn pgn(path: &Path, detail: Detail) -> Result<Description, Failure> {
+    let mut files = Vec::new();
+    list(path, &mut files)?;
+    let mut told = Told {
+        files: files.len() as u64,
+        bytes: 0,
+        compression: "none",
+        games: 0,
+        complete: true,
+        examples: Vec::new(),
+    };
+    for file in &files {
+        told.bytes += std::fs::metadata(file).map_err(|error| Failure::io("look at", file, error))?.len();
+    }
+    if let Some(first) = files.first() {
+        told.compression = compression(first)?;
+    }
+    let mut left = TEXT;
+    for file in &files {
+        look(file, &mut left, detail.examples, &mut told)?;
+    }
+    let games = if told.complete {
+        grouped(told.games)
+    } else {
+        format!("more than {} (the first {} of the text were looked at)", grouped(told.games), bytes(TEXT))
+    };
+    let packed =
+        if told.compression == "none" { String::new() } else { format!(", compressed with {}", told.compression) };
+    let mut lines = vec![
+        line("games", games),
+        line("on disk", format!("{} in {}{packed}", bytes(told.bytes), several(told.files, "file"))),
+    ];
+    for example in &told.examples {
+        lines.push(String::new());
+        lines.extend(example.lines());
+    }
+    Ok(Description { lines, facts: facts(&told)? })
+}
+
+/// The files below `path` in the order of their names.
+fn list(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let unread = |error| Failure::io("read", path, error);
+    let mut below = Vec::new();
+    for entry in path.read_dir().map_err(unread)? {
+        below.push(entry.map_err(unread)?.path());
+    }
+    below.sort();
+    below.iter().try_for_each(|path| list(path, files))
+}
+
+fn compression(path: &Path) -> Result<&'static str, Failure> {
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|error| Failure::io("read", path, error))?;
+    file.take(4).read_to_end(&mut start).map_err(|error| Failure::io("read", path, error))?;
+    Ok(match &start[..] {
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => "zstd",
+        [0x1f, 0x8b, ..] => "gzip",
+        [b'B', b'Z', b'h', b'1'..=b'9'] => "bzip2",
+        _ => "none",
+    })
+}
+
+/// Counts the games of a file, as far as `left` bytes of text go, and shows the first.
+fn look(path: &Path, left: &mut u64, examples: usize, told: &mut Told) -> Result<(), Failure> {
+    let wrong = |what: String| Failure::input(format!("cannot read {}: {what}", path.display()));
+    let source = PgnSource::open(path, &Arc::new(Meter::default())).map_err(|error| wrong(error.to_string()))?;
+    let mut blocks = Blocks::new(std::io::BufReader::new(source));
+    let mut block = Block::default();
+    let mut text = 0;
+    loop {
+        if text >= *left {
+            told.complete = false;
+            break;
+        }
+        if !blocks.next(&mut block).map_err(|error| wrong(error.to_string()))? {
+            break;
+        }
+        for game in block.games() {
+            text = text.max(game.offset + game.text.len() as u64);
+            if told.examples.len() < examples {
+                told.examples.push(example(told.games, &game));
+            }
+            told.games += 1;
+        }
+    }
+    *left -= text.min(*left);
+    Ok(())
+}
+
+fn example(row: u64, game: &GameText<'_>) -> Example {
+    let text = String::from_utf8_lossy(game.text);
+    let (tags, movetext) = Tags::read(&text);
+    let mut moves = Vec::new();
+    let (named, fault) = match read_moves(&text.as_bytes()[movetext..], &mut moves) {
+        Ok(named) => (named, None),
+        Err(fault) => (None, Some(format!("what stands at ply {} is no legal move", fault.plies + 1))),
+    };
+    let moves = moves.iter().filter_map(|&packed| PlainMove::from_packed(packed)).map(PlainMove::token);
+    let tokens: Vec<u16> = std::iter::once(START).chain(moves).collect();
+    let result = tags.result.or(named).unwrap_or("*");
+    let told = Example::of(&Game {
+        row: row as usize,
+        index: row,
+        id: tags.site.unwrap_or("?"),
+        site: None,
+        result,
+        tokens: &tokens,
+        labels: None,
+    });
+    told.with_fault(fault)
+}
