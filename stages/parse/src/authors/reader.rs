@@ -12,7 +12,7 @@ use super::tree::{Exception, Tree};
 use super::words::{self, Word};
 
 /// Moves that a game may have, variations included: more are no game, and must not fill the memory.
-pub const MOST_MOVES: usize = 1 << 20;
+pub const MOST_MOVES: usize = 1 << 18;
 
 /// Why a game cannot be told to its end, with the byte of the text where that shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -158,7 +158,7 @@ fn an_illegal_move_cuts_the_game_and_one_in_a_variation_spoils_it() {
 #[test]
 fn text_that_is_too_much_costs_one_game() {
     let folder = tempdir().unwrap();
-    let long = game("a", &"-- ".repeat((1 << 20) + 1));
+    let long = game("a", &"-- ".repeat((1 << 18) + 1));
     let wide = game("b", &format!("{MOVES}{}", " ".repeat(17 << 20)));
     // Comments are not held, however long they are.
     let remark = game("c", &format!("{{{}}} {MOVES}", "é".repeat(17 << 20)));
