@@ -1,7 +1,7 @@
 //! Moves in algebraic notation.
 //!
 //! Read as the paper's code reads them: captures need no `x`, promotions no `=`, check signs mean nothing, and a move
-//! may be written with its full origin (`e2e4`, `Ng1-f3`, `e1g1`). What is left open must be settled by legality.
+//! may be written with its full origin (`e2e4`, `Ng1-f3`, `e1g1`, `e1h1` for castling). What is left open must be settled by legality.
 
 use cwm_encoding::{PlainMove, legal, legal_between};
 use shakmaty::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
@@ -58,6 +58,15 @@ fn castling(position: &Chess, word: &[u8]) -> Result<Move, SanFault> {
         _ => return Err(SanFault::Unreadable),
     };
     position.castling_moves(side).first().copied().ok_or(SanFault::Illegal)
+}
+
+/// Castling written as the king's way to his rook (`e1h1`), as for Chess960.
+#[cold]
+fn castling_onto_rook(position: &Chess, plain: PlainMove) -> Option<Move> {
+    let castles = CastlingSide::ALL.into_iter().filter_map(|side| position.castling_moves(side).first().copied());
+    let meant =
+        |played: &Move| matches!(*played, Move::Castle { king, rook } if (king, rook) == (plain.from, plain.to));
+    castles.filter(|_| plain.promotion.is_none()).find(meant)
 }
 
 #[inline]
@@ -128,7 +137,7 @@ fn resolve(position: &Chess, san: &San) -> Result<Move, SanFault> {
     let (role, candidates) = match (san.role, san.file, san.rank) {
         (None, Some(file), Some(rank)) => {
             let plain = PlainMove { from: Square::from_coords(file, rank), to, promotion: san.promotion };
-            return legal(position, plain).ok_or(SanFault::Illegal);
+            return legal(position, plain).or_else(|| castling_onto_rook(position, plain)).ok_or(SanFault::Illegal);
         }
         (None, file, _) => (Role::Pawn, pawns(position, file.unwrap_or(to.file()), to)),
         (Some(role), ..) => (role, pieces(position, role, to)),
@@ -152,7 +161,7 @@ fn resolve(position: &Chess, san: &San) -> Result<Move, SanFault> {
     found
 }
 
-/// Own pieces of one kind that might go to `to`. The king always might: castling can be written as his move.
+/// Own pieces of one kind that might go to `to`.
 #[inline]
 fn pieces(position: &Chess, role: Role, to: Square) -> Bitboard {
     let own = position.our(role);
@@ -162,8 +171,9 @@ fn pieces(position: &Chess, role: Role, to: Square) -> Bitboard {
         Role::Bishop => own & bishop_attacks(to, occupied()),
         Role::Rook => own & rook_attacks(to, occupied()),
         Role::Queen => own & queen_attacks(to, occupied()),
-        Role::King if (own & king_attacks(to)).any() => own & king_attacks(to),
-        Role::King | Role::Pawn => own,
+        // Castling is not written as `Kg1`.
+        Role::King => own & king_attacks(to),
+        Role::Pawn => own,
     }
 }
 

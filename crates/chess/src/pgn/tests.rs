@@ -135,7 +135,11 @@ fn styles_of_notation() {
     assert_eq!(read("e4 d6 e5 f5 exf6e.p. Nxf6").0.len(), 6);
     assert_eq!(read("e4 d5 ed5 c6 dc6 Nf6 cb7 e6 ba8Q").0[8], "b7a8q");
     assert_eq!(read("e4 d5 exd5 c6 dxc6 Nf6 cxb7 e6 bxa8=n+").0[8], "b7a8n");
-    assert_eq!(read("e4 e5 Nf3 Nf6 Bc4 Bc5 Kg1 Kg8").0[6..], ["e1g1", "e8g8"]);
+    assert_eq!(read("e4 e5 Nf3 Nf6 Bc4 Bc5 e1g1 e8h8").0[6..], ["e1g1", "e8g8"]);
+    for word in ["Kg1", "Ke1g1", "Ke1-g1", "Kh1", "Ke1h1", "e1h1q", "e1c1", "e1a1"] {
+        let (moves, end) = read(&format!("e4 e5 Nf3 Nf6 Bc4 Bc5 {word}"));
+        assert_eq!((moves.len(), end), (6, Err((word.to_owned(), SanFault::Illegal))));
+    }
     assert_eq!(read("1. Pe4 Pe5").0, ["e2e4", "e7e5"]);
 }
 
