@@ -58,7 +58,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    if !engine::drain(&mut workspace.plan, &cells, &workspace.store, &mut readers)? {
+    if !engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut readers)? {
         return Ok(ExitCode::INTERRUPTED);
     }
     let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs) };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::outside::once;
+use crate::outside::{Files, once};
 use crate::plan::Plan;
 use crate::store::Store;
 
@@ -17,7 +17,13 @@ use crate::store::Store;
 ///
 /// # Errors
 /// A pipe cannot be read, or the store cannot be written.
-pub fn drain(plan: &mut Plan, cells: &[usize], store: &Store, readers: &mut Readers) -> Result<bool, Error> {
+pub fn drain(
+    plan: &mut Plan,
+    cells: &[usize],
+    store: &Store,
+    files: &Files,
+    readers: &mut Readers,
+) -> Result<bool, Error> {
     let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| once::is_read_once(path)).collect();
     if pipes.is_empty() {
         return Ok(true);
@@ -36,6 +42,8 @@ pub fn drain(plan: &mut Plan, cells: &[usize], store: &Store, readers: &mut Read
         match taken {
             Ok(taken) => {
                 readers.read(&RunEvent::Read { path: path.clone(), digest: taken.digest, bytes: taken.size });
+                // Hashed as it came, and read-only: it need not be read again.
+                files.trust(&taken.path, taken.digest)?;
                 read.insert(path, taken.path);
             }
             Err(_) if stop.load(Ordering::SeqCst) => {

@@ -5,6 +5,7 @@ mod caching;
 mod code;
 mod commands;
 mod context;
+mod downloads;
 mod failure;
 mod inspection;
 mod licences;

@@ -153,6 +153,9 @@ impl Config {
 fn speaks(url: &str) -> Result<(), String> {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" if rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@')) => {
+            Err("must not hold a user name or a password, which sources.lock and the store would show".into())
+        }
         "http" | "https" if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(()),
         "http" | "https" => Err(format!("names no host: `{url}`")),
         "file" => Err(format!("must be a path or an http(s) URL: write `{}`", rest.trim_start_matches("localhost"))),
@@ -196,6 +199,9 @@ mod tests {
         assert_eq!(told("file:///tmp/x.pgn"), "must be a path or an http(s) URL: write `/tmp/x.pgn`");
         assert!(told("ftp://x/y").contains("ftp:// is not spoken here"));
         assert!(told("http:///x").contains("names no host"));
+        let secret = told("https://me:secret@x/y");
+        assert!(secret.starts_with("must not hold a user name") && !secret.contains("me:"), "{secret}");
+        assert!(speaks("https://x/me@y").is_ok());
         assert!(speaks("HTTPS://x").is_ok());
     }
 }

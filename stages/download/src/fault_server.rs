@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 /// What a client asked for.
@@ -156,4 +157,34 @@ fn read(stream: &TcpStream) -> Option<Request> {
         }
     }
     None
+}
+
+/// Starts a proxy that opens tunnels: where it is, and the first line of each request as it comes.
+pub fn tunnels() -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let (sender, asked) = channel();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                // Whoever hangs up in the middle ends his own tunnel.
+                let _ = tunnel(client?, |first| drop(sender.send(first)));
+                std::io::Result::Ok(())
+            });
+        }
+    });
+    (url, asked)
+}
+
+fn tunnel(mut client: TcpStream, tell: impl FnOnce(String)) -> std::io::Result<()> {
+    let mut lines = BufReader::new(client.try_clone()?).lines();
+    let first = lines.next().ok_or(std::io::ErrorKind::UnexpectedEof)??;
+    while !lines.next().ok_or(std::io::ErrorKind::UnexpectedEof)??.is_empty() {}
+    let mut server = TcpStream::connect(first.split(' ').nth(1).unwrap_or_default())?;
+    tell(first);
+    client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+    let (mut to, mut from) = (server.try_clone()?, client.try_clone()?);
+    std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+    std::io::copy(&mut server, &mut client).map(drop)
 }

@@ -1,11 +1,7 @@
 //! Between here and the server: redirects and proxies.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, channel};
-
 use super::*;
-use crate::fault_server::{empty, serve};
+use crate::fault_server::{empty, serve, tunnels};
 
 #[test]
 fn it_follows_redirects_and_goes_on_behind_them() {
@@ -28,32 +24,10 @@ fn redirects_in_a_circle_end_in_words() {
     assert!(server.requests().len() < 20);
 }
 
-/// A proxy that opens tunnels; what it was asked for.
-fn proxy() -> (String, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let (sender, asked) = channel();
-    std::thread::spawn(move || {
-        for client in listener.incoming() {
-            let mut client = client.unwrap();
-            let mut lines = BufReader::new(client.try_clone().unwrap()).lines();
-            let first = lines.next().unwrap().unwrap();
-            while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
-            let mut server = TcpStream::connect(first.split(' ').nth(1).unwrap()).unwrap();
-            sender.send(first).unwrap();
-            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").unwrap();
-            let (mut to, mut from) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-            std::thread::spawn(move || std::io::copy(&mut from, &mut to));
-            let _ = std::io::copy(&mut server, &mut client);
-        }
-    });
-    (url, asked)
-}
-
 #[test]
 fn a_proxy_is_asked_where_the_environment_names_one() {
     let server = Server::start(|_, request| serve(&file(), TAG, request));
-    let (url, asked) = proxy();
+    let (url, asked) = tunnels();
     let run = |variables: &[(&str, &str)]| {
         let folder = tempfile::tempdir().unwrap();
         let proxies = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
