@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{ParameterSpec, Secret, SourceLocation, Stage, Type, Value, Values};
+use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
 use crate::digest::Digest;
 use crate::error::Error;
@@ -43,6 +43,11 @@ fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) ->
     Ok(match (kind, value) {
         (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
         (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
+        (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
+            let listed = SourceFiles(path.into()).list(endings).map_err(unlisted)?;
+            Value::List(listed.iter().map(|path| file_value(path, files, seen)).collect::<Result<_, _>>()?)
+        }
+        (Type::Files { .. }, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
         (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
             file_value(Path::new(text), files, seen)?
         }
@@ -62,6 +67,11 @@ fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) ->
         (Type::OneOrMany(inner), value) => keyed(inner, value, files, seen)?,
         (_, other) => other.clone(),
     })
+}
+
+fn unlisted(failure: Failure) -> Error {
+    let error = Error::usage(failure.message);
+    failure.hint.into_iter().fold(error, Error::hint)
 }
 
 fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {

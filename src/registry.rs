@@ -3,7 +3,8 @@
 use cwm_contract::{Inspector, Stage};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
-const ALL: &[&str] = &["download", "play", "parse", "split", "tokenize", "train", "evaluate", "bins", "report"];
+const ALL: &[&str] =
+    &["download", "play", "parse", "import", "split", "tokenize", "train", "evaluate", "bins", "report"];
 
 /// Stages by kind.
 #[derive(Clone, Default)]
@@ -26,6 +27,8 @@ impl Registry {
             &cwm_play::Play,
             #[cfg(feature = "parse")]
             &cwm_parse::Parse,
+            #[cfg(feature = "import")]
+            &cwm_import::Import,
             #[cfg(feature = "split")]
             &cwm_split::Split,
             #[cfg(feature = "tokenize")]

@@ -118,6 +118,8 @@ impl Plan {
 fn named(kind: &Type, value: &mut Value, found: &mut dyn FnMut(&mut String, bool)) {
     match (kind, value) {
         (Type::File, Value::Text(path)) => found(path, false),
+        // A folder's files are listed when the key is made, which says what is wrong with them.
+        (Type::Files { .. }, Value::Text(path)) if !Path::new(path).is_dir() => found(path, false),
         (Type::Secret { .. }, Value::Text(path)) => found(path, true),
         (Type::FileOrUrl, Value::Text(path)) if !SourceLocation::is_url(path) => found(path, false),
         (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {

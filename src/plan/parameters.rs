@@ -131,7 +131,9 @@ fn first_sentence(doc: &str) -> String {
 /// Makes the paths in a value absolute; `node` is what it was read from, of the same form.
 fn paths(kind: &Type, node: Option<&Node>, value: &mut Value, folders: &Folders) -> Result<(), String> {
     match (kind, value) {
-        (Type::File | Type::Secret { .. }, Value::Text(text)) => *text = absolute(text, node, folders)?,
+        (Type::File | Type::Files { .. } | Type::Secret { .. }, Value::Text(text)) => {
+            *text = absolute(text, node, folders)?
+        }
         (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
             *text = absolute(text, node, folders)?;
         }

@@ -7,6 +7,7 @@ mod commands;
 mod context;
 mod downloads;
 mod failure;
+mod import;
 mod inspection;
 mod licences;
 mod pipeline_errors;

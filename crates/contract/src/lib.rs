@@ -16,6 +16,7 @@ mod inspector;
 mod label;
 mod parameters;
 mod ports;
+mod source_files;
 mod stage;
 pub mod testing;
 mod value;
@@ -30,6 +31,7 @@ pub use parameters::{
     Bytes, Fault, OneOrMany, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };
 pub use ports::{Count, Input, Output, Shape};
+pub use source_files::SourceFiles;
 pub use stage::{Needs, Stage};
 pub use value::{Value, Values};
 

@@ -25,6 +25,12 @@ pub enum Type {
     Choice(&'static [&'static str]),
     /// A file from outside; relative to the YAML file. Enters the key by its content.
     File,
+    /// A file from outside, or a folder, which stands for the files in it and in its folders whose names end in one of
+    /// `endings`, sorted by path. They enter the key by their contents in this order.
+    Files {
+        /// Such as `.jsonl`.
+        endings: &'static [&'static str],
+    },
     /// A file from outside, or a URL (anything with `://` in it). A file enters the key by its content, a URL as text.
     FileOrUrl,
     /// A number of bytes: an integer from 1, or a number with a unit such as `100MB`. Held as the integer.
@@ -62,7 +68,10 @@ impl Type {
             (Type::Integer { min, max }, Value::Int(i)) if (min..=max).contains(&i) => Ok(value.clone()),
             (Type::Float, Value::Float(_)) => Ok(value.clone()),
             (Type::Float, Value::Int(i)) => Ok(Value::Float(*i as f64)),
-            (Type::Text | Type::File | Type::FileOrUrl | Type::Secret { .. }, Value::Text(_)) => Ok(value.clone()),
+            (
+                Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl | Type::Secret { .. },
+                Value::Text(_),
+            ) => Ok(value.clone()),
             (Type::Secret { .. }, Value::Null) => Ok(Value::Null),
             (Type::Bytes, value) => match amount::bytes(value) {
                 Some(bytes) => Ok(Value::Int(bytes.into())),
@@ -98,6 +107,7 @@ impl Type {
             Type::Text => "text".into(),
             Type::Choice(words) => format!("one of {}", words.join(", ")),
             Type::File => "the path of a file".into(),
+            Type::Files { .. } => "the path of a file or of a folder of files".into(),
             Type::FileOrUrl => "the path of a file or an http(s) URL".into(),
             Type::Bytes => "a number of bytes such as 1000000 or 100MB".into(),
             Type::Secret { .. } => "the path of a file that holds the secret".into(),

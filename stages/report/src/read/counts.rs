@@ -14,7 +14,8 @@ use crate::plain_text::visible;
 pub(crate) enum Counts {
     /// Of `play`.
     Play(Played),
-    /// Of `parse`.
+    /// Of `parse`, or of `import`, which counts as it does.
+    #[serde(alias = "import")]
     Parse {
         /// Games in the file.
         read: u64,
@@ -142,6 +143,10 @@ mod tests {
         );
         let warned = r#"{"stage":"parse","read":1,"kept":1,"plies":40,"dropped":{},"warnings":{"null_move":1}}"#;
         assert!(matches!(check(warned), Ok(Counts::Parse { warnings, .. }) if warnings["null_move"] == 1));
+        assert_eq!(
+            check(r#"{"stage":"import","read":3,"kept":3,"plies":40,"dropped":{}}"#),
+            Ok(Counts::Parse { read: 3, kept: 3, dropped: BTreeMap::new(), warnings: BTreeMap::new() })
+        );
         let split = r#"{"stage":"split","buckets":10,"validation_buckets":1,
             "train":{"games":9,"plies":90},"validation":{"games":1,"plies":10}}"#;
         assert!(matches!(check(split), Ok(Counts::Split { buckets: 10, train: Side { games: 9, .. }, .. })));

@@ -1,0 +1,36 @@
+//! What `import` takes.
+
+use cwm_contract::{Fault, OneOrMany, SourceFiles, Type, parameters};
+
+/// What the names of files in a folder end with, for those to be read.
+pub const ENDINGS: &[&str] = &[".jsonl", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
+
+parameters! {
+    /// Where the records are, and what is asked of them.
+    pub struct Config {
+        /// The records: a file of JSON lines, a folder, or a list of such, in this order. Of a folder, the files in it
+        /// and in its folders whose names end in `.jsonl` are read in the order of their names. Each may be compressed
+        /// with gzip, zstd or bzip2.
+        pub source: OneOrMany<SourceFiles>, kind = Type::OneOrMany(Box::new(Type::Files { endings: ENDINGS })),
+        /// Whether every state of every record is compared with what its moves give.
+        pub check: bool = true,
+        /// What to do with a record that is faulty: fail, or leave it out.
+        pub on_error: String = "fail".into(), kind = Type::Choice(&["fail", "drop"]),
+        /// Games in one file of the output, at most.
+        pub shard_games: u64 = 1_000_000,
+    }
+}
+
+impl Config {
+    /// What is wrong with these values beyond their types.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if self.source.as_slice().is_empty() {
+            faults.push(Fault::new("source", "must name at least one file or folder"));
+        }
+        if self.shard_games == 0 {
+            faults.push(Fault::new("shard_games", "must be at least 1"));
+        }
+        faults
+    }
+}

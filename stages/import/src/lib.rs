@@ -1,0 +1,61 @@
+//! The stage `import`: the JSON lines of the paper's own program into games.
+//!
+//! It checks that what the lines say is what their moves give, and keeps the games as they stand. It must not know of
+//! tokens beyond reading them back into moves, of splits, or of models.
+
+mod config;
+mod harvest;
+mod judge;
+mod ledger;
+mod lines;
+mod record;
+mod run;
+mod stream;
+
+use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+
+use config::Config;
+
+/// The stage `import`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Import;
+
+impl Stage for Import {
+    fn kind(&self) -> &'static str {
+        "import"
+    }
+
+    fn about(&self) -> &'static str {
+        "Reads games from the JSON lines of the paper's own program, and checks every state that they hold."
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        Vec::new()
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        vec![
+            Output::folder("games", Format::GAMES, "The games in the order of the lines."),
+            Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and left out for what."),
+        ]
+    }
+
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        Config::specs()
+    }
+
+    fn check(&self, values: &Values) -> Vec<Fault> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn needs(&self, _values: &Values) -> Needs {
+        Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
+    }
+
+    fn run(&self, context: &Context) -> Result<(), Failure> {
+        run::run(context)
+    }
+}
+
+#[cfg(test)]
+mod tests;
