@@ -213,9 +213,9 @@ fn bad_parameters_are_refused_in_words() {
     let error = |name: &str, value: Value| {
         trial(work.path(), data.path(), &[(name, value)]).run(&Train).map(|_| ()).unwrap_err().message
     };
-    assert_eq!(
-        error("family", Value::Text("lstm".into())),
-        "parameter `family` is unknown: there is no family `lstm`; known are transformer"
+    assert!(
+        error("family", Value::Text("lstm".into()))
+            .starts_with("parameter `family` is unknown: there is no family `lstm`; known are transformer")
     );
     assert!(error("size", Value::Text("big".into())).starts_with("parameter `size` is wrong: `big` is not a size"));
     assert_eq!(

@@ -8,6 +8,7 @@ use crate::architecture::OptionSpec;
 use crate::parameters::Scope;
 use crate::{Architecture, Model, ModelError};
 
+mod mamba2;
 mod slice;
 mod transformer;
 
@@ -26,7 +27,7 @@ pub struct Family {
 }
 
 /// All families.
-pub static FAMILIES: &[Family] = &[transformer::FAMILY, slice::BLOCKS, slice::DIAGONAL];
+pub static FAMILIES: &[Family] = &[transformer::FAMILY, slice::BLOCKS, slice::DIAGONAL, mamba2::FAMILY];
 
 /// The family of this name.
 ///

@@ -98,11 +98,6 @@ impl<'a> MatrixMut<'a> {
         assert!(row < self.rows, "no such row");
         &mut self.values[row * self.stride..row * self.stride + self.columns]
     }
-
-    /// The same, to read.
-    pub fn as_matrix(&self) -> Matrix<'_> {
-        Matrix::new(self.values, self.rows, self.columns, self.stride)
-    }
 }
 
 /// Whether rows of `columns` values, `stride` apart, lie side by side in so many values.

@@ -5,6 +5,7 @@
 //! went before. Beside each, in its tests, stands the same composed of Burn's own operations: the truth that the kernel
 //! is held to, and the form in which another device can have it.
 
+mod convolution;
 mod cross_entropy;
 mod dropout;
 pub(crate) mod exp;
@@ -15,6 +16,7 @@ mod rms_norm;
 pub(crate) mod state_space;
 mod swiglu;
 
+pub use convolution::short_convolution;
 pub use cross_entropy::{Targets, cross_entropy};
 pub use dropout::{Dropout, dropout};
 pub use gelu::gelu;

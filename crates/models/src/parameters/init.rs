@@ -23,6 +23,16 @@ impl Init {
         Init::Uniform(1.0 / (inputs as f64).sqrt())
     }
 
+    /// The bias inside a softplus that makes the step sizes of a recurrence: such that they begin log-uniform from 0.001
+    /// to 0.1, as Mamba's code has it.
+    pub fn step_bias() -> Self {
+        Init::Drawn(|draw| {
+            let size = draw.uniform(0.001f64.ln(), 0.1f64.ln()).exp().max(1e-4);
+            // The inverse of softplus.
+            (size + (-(-size).exp_m1()).ln()) as f32
+        })
+    }
+
     /// Fills `values`.
     pub fn fill(self, values: &mut [f32], draw: &mut Draw) {
         for value in values {
@@ -90,6 +100,16 @@ mod tests {
         let (mean, deviation, low, high) = moments(Init::Normal(0.02));
         assert!(mean.abs() < 2e-4 && (deviation - 0.02).abs() < 2e-4, "{mean} {deviation}");
         assert!(low < -0.06 && high > 0.06, "no tails: {low} {high}");
+    }
+
+    #[test]
+    fn step_sizes_begin_log_uniform() {
+        let mut values = vec![0.0; 20_000];
+        Init::step_bias().fill(&mut values, &mut Draw::seeded(3));
+        let sizes: Vec<f64> = values.iter().map(|&bias| f64::from(bias).exp().ln_1p()).collect();
+        assert!(sizes.iter().all(|size| (0.000_999..0.100_1).contains(size)));
+        let below = |size: f64| sizes.iter().filter(|&&other| other < size).count();
+        assert!((9_700..10_300).contains(&below(0.01)), "{}", below(0.01));
     }
 
     #[test]

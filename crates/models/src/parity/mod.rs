@@ -1,6 +1,7 @@
 //! Every family against what the authors' code computed (models.md §9).
 
 mod fixture;
+mod mamba2;
 mod slice;
 mod transformer;
 

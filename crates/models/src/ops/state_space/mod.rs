@@ -26,8 +26,6 @@ mod tests;
 
 use std::ops::Range;
 
-pub(crate) use backward::Gradients;
-
 use super::exp::exp;
 use super::matrix::Matrix;
 

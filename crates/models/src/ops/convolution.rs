@@ -1,0 +1,207 @@
+//! Short causal convolutions, channel by channel, with SiLU.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+use super::exp::sigmoid;
+use super::kernel::{Kernel, Operand, apply};
+use crate::Tokens;
+
+/// SiLU(bias + Σ_j weight_j ⊙ x_{t-W+1+j}) with zeros before each game's start; the last of the W weights is that of the
+/// current step.
+///
+/// `x` is [batch * time, channels], `weight` [channels, 1, W] as PyTorch's depthwise convolutions have it, `bias`
+/// [channels] if there is one. The result has the shape of `x` and is zero at padded steps.
+pub fn short_convolution(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
+    let ([_, channels], [_, _, width]) = (x.dims(), weight.dims());
+    let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &weight.device().inner()));
+    let kernel = Convolution { time: tokens.time(), lengths: tokens.lengths().clone(), channels, width };
+    apply([Operand::from(x), Operand::from(weight), Operand::from(bias)], kernel)
+}
+
+/// The same, composed of Burn's operations; padded steps hold what they hold.
+#[cfg(test)]
+fn reference(x: Tensor<2>, weight: Tensor<3>, bias: Tensor<1>, tokens: &Tokens) -> Tensor<2> {
+    let (batch, time) = (tokens.batch(), tokens.time());
+    let [channels, _, width] = weight.dims();
+    let x = x.reshape([batch, time, channels]);
+    let before = Tensor::zeros([batch, width - 1, channels], &x.device());
+    let x = Tensor::cat(vec![before, x], 1);
+    let mut y = bias.reshape([1, 1, channels]).expand([batch, time, channels]);
+    for j in 0..width {
+        let of = weight.clone().slice([0..channels, 0..1, j..j + 1]).reshape([1, 1, channels]);
+        y = y + x.clone().slice([0..batch, j..j + time, 0..channels]) * of;
+    }
+    burn::tensor::activation::silu(y).reshape([batch * time, channels])
+}
+
+#[derive(Debug)]
+struct Convolution {
+    time: usize,
+    lengths: Arc<[usize]>,
+    channels: usize,
+    width: usize,
+}
+
+impl Convolution {
+    /// From [channels, W] to [W, channels], so that channels lie side by side.
+    fn taps(&self, weight: &[f32]) -> Vec<f32> {
+        let tap = |j: usize| weight.iter().skip(j).step_by(self.width).copied();
+        (0..self.width).flat_map(tap).collect()
+    }
+
+    /// The values of each game: their first element in an array of rows, and the game's steps.
+    fn games(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.lengths.iter().enumerate().map(|(game, &steps)| (game * self.time * self.channels, steps))
+    }
+}
+
+impl Kernel<3> for Convolution {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.lengths.len() * self.time, self.channels]
+    }
+
+    fn forward(&self, [x, weight, bias]: [&[f32]; 3], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let taps = self.taps(weight);
+        let mut y = vec![0.0; x.len()];
+        for (start, steps) in self.games() {
+            let of = start..start + steps * self.channels;
+            let (x, y) = (&x[of.clone()], &mut y[of]);
+            for (t, y) in y.chunks_exact_mut(self.channels).enumerate() {
+                convolve(x, &taps, bias, t, y);
+                silu(y);
+            }
+        }
+        (y, Vec::new())
+    }
+
+    fn backward(&self, [x, weight, bias]: [&[f32]; 3], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
+        let taps = self.taps(weight);
+        let mut for_x = vec![0.0; x.len()];
+        let mut for_taps = vec![0.0; taps.len()];
+        let mut for_bias = vec![0.0; self.channels];
+        let mut slopes = vec![0.0; self.channels];
+        for (start, steps) in self.games() {
+            let of = start..start + steps * self.channels;
+            let (x, for_x, gradient) = (&x[of.clone()], &mut for_x[of.clone()], &gradient[of]);
+            for (t, gradient) in gradient.chunks_exact(self.channels).enumerate() {
+                convolve(x, &taps, bias, t, &mut slopes);
+                silu_slopes(&mut slopes, gradient, &mut for_bias);
+                through_taps(x, &taps, &slopes, t, for_x, &mut for_taps);
+            }
+        }
+        let mut for_weight = vec![0.0; weight.len()];
+        for (j, for_tap) in for_taps.chunks_exact(self.channels).enumerate() {
+            for (into, slope) in for_weight.iter_mut().skip(j).step_by(self.width).zip(for_tap) {
+                *into = *slope;
+            }
+        }
+        [for_x, for_weight, for_bias]
+    }
+}
+
+/// Each tap that reaches back to a real step at `t`, and that step's values as a range.
+fn reached(channels: usize, taps: &[f32], t: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+    let width = taps.len() / channels;
+    (0..width).filter_map(move |j| {
+        let step = (t + 1 + j).checked_sub(width)?;
+        Some((j * channels, step * channels..(step + 1) * channels))
+    })
+}
+
+/// bias + Σ_j tap_j ⊙ x_{t-W+1+j} for step `t` of a game.
+#[macerator::with_simd]
+fn convolve<S: macerator::Simd>(x: &[f32], taps: &[f32], bias: &[f32], t: usize, into: &mut [f32]) {
+    into.copy_from_slice(bias);
+    for (tap, step) in reached(bias.len(), taps, t) {
+        for ((into, w), x) in into.iter_mut().zip(&taps[tap..]).zip(&x[step]) {
+            *into += w * x;
+        }
+    }
+}
+
+#[macerator::with_simd]
+fn silu<S: macerator::Simd>(values: &mut [f32]) {
+    for value in values {
+        *value *= sigmoid(*value);
+    }
+}
+
+/// From what goes into SiLU to the gradient of it; adds that of the bias.
+#[macerator::with_simd]
+fn silu_slopes<S: macerator::Simd>(values: &mut [f32], gradient: &[f32], for_bias: &mut [f32]) {
+    for ((value, gradient), for_bias) in values.iter_mut().zip(gradient).zip(for_bias) {
+        let s = sigmoid(*value);
+        *value = gradient * s * (1.0 + *value * (1.0 - s));
+        *for_bias += *value;
+    }
+}
+
+#[macerator::with_simd]
+fn through_taps<S: macerator::Simd>(
+    x: &[f32],
+    taps: &[f32],
+    slopes: &[f32],
+    t: usize,
+    for_x: &mut [f32],
+    for_taps: &mut [f32],
+) {
+    for (tap, step) in reached(slopes.len(), taps, t) {
+        let inputs = slopes.iter().zip(&taps[tap..]).zip(&x[step.clone()]);
+        for (((slope, w), x), (for_x, for_tap)) in inputs.zip(for_x[step].iter_mut().zip(&mut for_taps[tap..])) {
+            *for_x += slope * w;
+            *for_tap += slope * x;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+
+    use super::*;
+    use crate::testing::{assert_close, assert_finite_differences, random, values};
+
+    fn batch() -> Tokens {
+        Tokens::padded([[1u16; 9].as_slice(), &[1; 5], &[1; 1]], 0)
+    }
+
+    /// One at real steps, zero at others.
+    fn valid(tokens: &Tokens) -> Tensor<2> {
+        let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
+        Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
+    }
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        let tokens = batch();
+        for (channels, width) in [(1, 1), (7, 4), (33, 4), (16, 12)] {
+            let leaf = |seed| random::<1>([channels], seed, 1.0).autodiff().require_grad();
+            let x = random::<2>([tokens.rows(), channels], 1, 1.0).autodiff().require_grad();
+            let weight = random::<3>([channels, 1, width], 2, 1.0).autodiff().require_grad();
+            let bias = leaf(3);
+            let pull = random::<2>([tokens.rows(), channels], 4, 1.0) * valid(&tokens);
+            let kernel = short_convolution(x.clone(), weight.clone(), Some(bias.clone()), &tokens);
+            let composed = reference(x.clone(), weight.clone(), bias.clone(), &tokens);
+            assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 1e-6);
+            let found = (kernel * pull.clone()).sum().backward();
+            let expected = (composed * pull).sum().backward();
+            assert_close(&values(&x.grad(&found).unwrap()), &values(&x.grad(&expected).unwrap()), 3e-6);
+            assert_close(&values(&weight.grad(&found).unwrap()), &values(&weight.grad(&expected).unwrap()), 3e-6);
+            assert_close(&values(&bias.grad(&found).unwrap()), &values(&bias.grad(&expected).unwrap()), 3e-6);
+        }
+    }
+
+    #[test]
+    fn its_gradient_is_its_slope_and_a_bias_may_be_missing() {
+        let tokens = batch();
+        let weight = random::<3>([5, 1, 4], 2, 1.0);
+        let x = random::<2>([tokens.rows(), 5], 1, 1.0);
+        assert_finite_differences(x.clone(), |x| short_convolution(x, weight.clone(), None, &tokens));
+        assert_finite_differences(weight.clone(), |w| short_convolution(x.clone(), w, None, &tokens));
+        let zeros = Some(Tensor::zeros([5], &crate::device::cpu()));
+        let without = values(&short_convolution(x.clone(), weight.clone(), None, &tokens));
+        assert_eq!(without, values(&short_convolution(x, weight, zeros, &tokens)));
+    }
+}
