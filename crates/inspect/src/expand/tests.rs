@@ -122,3 +122,41 @@ fn what_is_no_game_is_told_with_its_place_and_other_formats_are_refused() {
     assert_eq!(failure.message, "what has format `games` cannot be exported with labels; only a `dataset` can");
     assert!(failure.hint.is_some());
 }
+
+#[test]
+fn labels_that_games_carry_go_out_as_they_are() {
+    let folder = tempdir().unwrap();
+    let mut writer = DatasetWriter::create(&folder.path().join("dataset"), 9).unwrap().labelled(true);
+    let carried: Vec<u8> = (0..3 * LABELS).map(|at| (at % 251) as u8).collect();
+    // A null move, which no replay takes; then a game that is replayed.
+    for (index, tokens, labels) in [(0, [START, 0, 3980], Some(&carried[..])), (1, [START, 3980, 16820], None)] {
+        writer.push(DatasetRow { index, id: "x", tokens: &tokens, result: "*", labels }).unwrap();
+    }
+    writer.finish().unwrap();
+    let bytes = stream(&folder.path().join("dataset"), Expansion { labels: true, limit: None, cores: 2 });
+    let batch = StreamReader::try_new(&bytes[..], None).unwrap().next().unwrap().unwrap();
+    let positions = batch.column_by_name("labels").unwrap().as_list::<i32>().values().clone();
+    let labels = positions.as_fixed_size_list().values().as_primitive::<UInt8Type>().values().to_vec();
+    let mut replayed = vec![0; 3 * LABELS];
+    replay_into(&[START, 3980, 16820], EnPassant::Always, &mut replayed).unwrap();
+    assert_eq!((&labels[..3 * LABELS], &labels[3 * LABELS..]), (&carried[..], &replayed[..]));
+
+    let bytes = stream(&folder.path().join("dataset"), Expansion { labels: false, limit: None, cores: 1 });
+    let batch = StreamReader::try_new(&bytes[..], None).unwrap().next().unwrap().unwrap();
+    let stored = batch.column_by_name("labels").unwrap().as_binary::<i32>().clone();
+    assert_eq!(stored.iter().collect::<Vec<_>>(), [Some(&carried[..]), None]);
+}
+
+#[test]
+fn the_first_games_are_a_dataset_again() {
+    let folder = tempdir().unwrap();
+    let games = games(200);
+    write(&folder.path().join("dataset"), &games);
+    let out = folder.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    let wanted = Expansion { labels: false, limit: Some(90), cores: 2 };
+    expand(&Format::DATASET, &folder.path().join("dataset"), &wanted, Target::Folder(&out)).unwrap();
+    let again = Dataset::open(&out).unwrap();
+    let tokens = again.iter().map(|game| game.unwrap().row().tokens.to_vec());
+    assert_eq!(tokens.collect::<Vec<_>>(), games[..90]);
+}
