@@ -93,11 +93,7 @@ fn parsing(sample: &Path, folder: &Path) -> (f64, PathBuf) {
 
 /// What `parse` spends where; reading the games is what is left.
 fn parts(sample: &Path, text: &[u8], games: &Path, parse: f64) {
-    let decode = least(|| {
-        let mut source = PgnSource::open(sample, &Arc::<Meter>::default()).expect("the sample");
-        let mut buffer = vec![0; 1 << 18];
-        while source.read(&mut buffer).expect("text") > 0 {}
-    });
+    let decode = decompressing(sample);
     let cut = least(|| {
         let mut blocks = Blocks::new(Cursor::new(text));
         let mut block = Block::default();
@@ -114,6 +110,11 @@ fn parts(sample: &Path, text: &[u8], games: &Path, parse: f64) {
         }));
     }
     row("  of this: decompressing", Some(decode), None);
+    for (kind, bytes) in scaling::members(text) {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), bytes).expect("room");
+        row(&format!("           (if it were {kind}: decompressing)"), Some(decompressing(file.path())), None);
+    }
     row("           cutting into games", Some(cut), None);
     row("           writing", Some(write), None);
     let read = parse - decode - cut - write;
@@ -127,6 +128,14 @@ fn parts(sample: &Path, text: &[u8], games: &Path, parse: f64) {
         rate(read),
         rate(write)
     );
+}
+
+fn decompressing(file: &Path) -> f64 {
+    let mut buffer = vec![0; 1 << 18];
+    least(|| {
+        let mut source = PgnSource::open(file, &Arc::<Meter>::default()).expect("a file");
+        while source.read(&mut buffer).expect("text") > 0 {}
+    })
 }
 
 /// Writes the dataset and tells its size; the tokens of all games.

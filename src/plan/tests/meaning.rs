@@ -277,3 +277,30 @@ fn variables_of_the_last_set_count_and_merge_keys_work() {
         assert_eq!(cell(&plan, stage).values["e"], Value::Text("<>".into()));
     }
 }
+
+#[test]
+fn a_list_keeps_the_order_of_its_sources_and_its_labels_mean_nothing() {
+    let stages = |from: &str| {
+        format!(
+            "cwm: 1\nstages:\n  \
+             some: {{ stage: play, with: {{ policy: uniform }} }}\n  \
+             many: {{ stage: play, matrix: {{ seed: [2, 1] }}, with: {{ policy: uniform, seed: $seed }} }}\n  \
+             corpus: {{ stage: gather, from: {{ pgn: {from} }} }}\n"
+        )
+    };
+    let given = |from: &str| {
+        let plan = plan(&stages(from));
+        let input = &cell(&plan, "corpus").inputs[0];
+        let keys: Vec<String> = (0..input.sources.len()).map(|ordinal| input.key_label(ordinal)).collect();
+        let labels: Vec<String> = input.sources.iter().map(|source| source.label.to_string()).collect();
+        (labels.join(" "), keys.join(" "))
+    };
+    let answer = |labels: &str, keys: &str| (labels.to_owned(), keys.to_owned());
+    assert_eq!(given("[some, { file: z/x.pgn }, { file: a/x.pgn }]"), answer("some x.pgn x.pgn", "0 1 2"));
+    assert_eq!(given("[{ file: a/x.pgn }, some]"), answer("x.pgn some", "0 1"));
+    assert_eq!(given("[some, many]"), answer("some many[seed=1] many[seed=2]", "0 1 2"));
+    assert_eq!(given("some"), answer("some", ""));
+    assert_eq!(given("[some]"), given("some"));
+    let problems = plan_with(&stages("[some, { file: a/x.pgn }, some]"), &[]).unwrap_err().to_string();
+    assert!(problems.contains("input `pgn` is given `some` twice"), "{problems}");
+}

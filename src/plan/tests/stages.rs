@@ -98,7 +98,7 @@ impl Stage for Fake {
 
 /// All of them but `select`.
 pub fn registry() -> Registry {
-    static STAGES: [Fake; 8] = [
+    static STAGES: [Fake; 9] = [
         Fake {
             kind: "play",
             inputs: Vec::new,
@@ -120,6 +120,12 @@ pub fn registry() -> Registry {
                     Output::file("counts", Format::COUNTS, "json", "counts"),
                 ]
             },
+            parameters: Nothing::specs,
+        },
+        Fake {
+            kind: "gather",
+            inputs: || vec![Input::list("pgn", Format::PGN, "games")],
+            outputs: || vec![Output::folder("games", Format::GAMES, "games")],
             parameters: Nothing::specs,
         },
         Fake {

@@ -50,7 +50,7 @@ impl Stage for Parse {
     }
 
     fn needs(&self, _values: &Values) -> Needs {
-        Needs { cpu: None, gpu: 0.0, memory: 256 << 20 }
+        Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

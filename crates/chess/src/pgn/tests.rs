@@ -141,6 +141,7 @@ fn styles_of_notation() {
         assert_eq!((moves.len(), end), (6, Err((word.to_owned(), SanFault::Illegal))));
     }
     assert_eq!(read("1. Pe4 Pe5").0, ["e2e4", "e7e5"]);
+    assert_eq!(read("1e4 d5 2e:d5 Qd8:d5 3.Nc3").0[2..], ["e4d5", "d8d5", "b1c3"]);
 }
 
 #[test]

@@ -136,3 +136,22 @@ fn files_put_together_are_still_games() {
     let outcome = parse_text(folder.path(), text.as_bytes(), &[]).unwrap();
     assert_eq!(sites(&outcome).into_iter().map(|(_, site)| site).collect::<String>(), "abcde", "{}", dropped(&outcome));
 }
+
+#[test]
+fn what_is_long_or_deep_is_read_like_anything_else() {
+    let deep = format!("1. e4 {}{}", "(1. d4 ".repeat(100_000), ")".repeat(100_000));
+    let unclosed = format!("1. e4 {}", "(".repeat(100_000));
+    let comment = format!("1. e4 {{ {} }}", "x ( [ ; \n\n[A \"b\"]\n".repeat(50_000));
+    let comments = format!("1. e4 {}", "{x} ; y\n".repeat(100_000));
+    let spaces = format!("1. e4{}", " ".repeat(1_000_000));
+    let dots = format!("1{} e4", ".".repeat(1_000_000));
+    for (begin, kept) in
+        [(deep, true), (unclosed, false), (comment, true), (comments, true), (spaces, true), (dots, true)]
+    {
+        let text = game("a", &MOVES.replacen("1. e4", &begin, 1)) + &game("b", MOVES);
+        let folder = tempdir().unwrap();
+        let outcome = parse_text(folder.path(), text.as_bytes(), &[]).unwrap();
+        let found: String = sites(&outcome).into_iter().map(|(_, site)| site).collect();
+        assert_eq!(found, if kept { "ab" } else { "b" }, "{:.20}: {}", begin, dropped(&outcome));
+    }
+}
