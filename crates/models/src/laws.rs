@@ -115,7 +115,9 @@ fn gradients_have_the_same_bits_on_any_number_of_lanes() {
             assert!(one.values().iter().zip(other.values()).all(|(a, b)| a.to_bits() == b.to_bits()));
         }
         let (plain, _) = gradient(&network, &weights, 1, false);
-        assert_ne!(plain, loss, "{}: dropout changes nothing", network.architecture().family);
+        // The authors' Gated DeltaNet takes a probability of dropout and makes nothing of it (models.md §1.6).
+        let family = &network.architecture().family;
+        assert_eq!(plain == loss, family.starts_with("gated_deltanet"), "{family}: dropout changes nothing");
     }
 }
 

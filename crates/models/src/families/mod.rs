@@ -8,6 +8,7 @@ use crate::architecture::OptionSpec;
 use crate::parameters::Scope;
 use crate::{Architecture, Model, ModelError};
 
+mod gated_deltanet;
 mod mamba2;
 mod slice;
 mod transformer;
@@ -27,7 +28,14 @@ pub struct Family {
 }
 
 /// All families.
-pub static FAMILIES: &[Family] = &[transformer::FAMILY, slice::BLOCKS, slice::DIAGONAL, mamba2::FAMILY];
+pub static FAMILIES: &[Family] = &[
+    transformer::FAMILY,
+    slice::BLOCKS,
+    slice::DIAGONAL,
+    mamba2::FAMILY,
+    gated_deltanet::NEGATIVE,
+    gated_deltanet::POSITIVE,
+];
 
 /// The family of this name.
 ///

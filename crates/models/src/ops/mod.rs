@@ -21,7 +21,7 @@ pub use cross_entropy::{Targets, cross_entropy};
 pub use dropout::{Dropout, dropout};
 pub use gelu::gelu;
 pub use rms_norm::rms_norm;
-pub use swiglu::{Gate, swiglu};
+pub use swiglu::{Gate, silu_gate, swiglu};
 
 /// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
 const LANES: usize = 16;

@@ -34,6 +34,36 @@ fn reference(x: Tensor<2>, gate: Gate) -> Tensor<2> {
     burn::tensor::activation::silu(gate) * value
 }
 
+/// SiLU(gate) ⊙ value for two tensors of one shape, [rows, width].
+pub fn silu_gate(gate: Tensor<2>, value: Tensor<2>) -> Tensor<2> {
+    let shape = gate.dims();
+    assert_eq!(shape, value.dims(), "gate and value have one shape");
+    apply([Operand::from(gate), Operand::from(value)], SiluGate { shape })
+}
+
+#[derive(Debug)]
+struct SiluGate {
+    shape: [usize; 2],
+}
+
+impl Kernel<2> for SiluGate {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.to_vec()
+    }
+
+    fn forward(&self, [gate, value]: [&[f32]; 2], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut y = vec![0.0; gate.len()];
+        forward_row(gate, value, &mut y);
+        (y, Vec::new())
+    }
+
+    fn backward(&self, [gate, value]: [&[f32]; 2], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
+        let (mut for_gate, mut for_value) = (vec![0.0; gate.len()], vec![0.0; gate.len()]);
+        backward_row(gate, value, gradient, &mut for_gate, &mut for_value);
+        [for_gate, for_value]
+    }
+}
+
 #[derive(Debug)]
 struct SwiGlu {
     rows: usize,
@@ -121,6 +151,21 @@ mod tests {
     fn its_gradient_is_its_slope() {
         assert_finite_differences(random::<2>([4, 10], 1, 1.0), |x| swiglu(x, Gate::First));
         assert_finite_differences(random::<2>([4, 10], 1, 1.0), |x| swiglu(x, Gate::Second));
+    }
+
+    #[test]
+    fn two_tensors_are_gated_as_two_halves_are() {
+        let leaf = |seed| random::<2>([6, 19], seed, 2.0).autodiff().require_grad();
+        let (gate, value) = (leaf(1), leaf(2));
+        let pull = random::<2>([6, 19], 3, 1.0);
+        let halves = swiglu(Tensor::cat(vec![gate.clone(), value.clone()], 1), Gate::First);
+        let apart = silu_gate(gate.clone(), value.clone());
+        assert_eq!(values(&apart), values(&halves));
+        let found = (apart * pull.clone()).sum().backward();
+        let expected = (halves * pull).sum().backward();
+        for leaf in [gate, value] {
+            assert_eq!(values(&leaf.grad(&found).unwrap()), values(&leaf.grad(&expected).unwrap()));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Every family against what the authors' code computed (models.md §9).
 
 mod fixture;
+mod gated_deltanet;
 mod mamba2;
 mod slice;
 mod transformer;
@@ -51,6 +52,14 @@ struct Case {
     options: &'static [(&'static str, &'static str)],
 }
 
+impl Case {
+    /// Whether it is one of those that the authors' own fp32 and fp64 runs differ in more (models.md §9): gradients of the
+    /// small fixtures of Gated DeltaNet are ill-conditioned by design.
+    fn is_ill_conditioned(&self) -> bool {
+        self.fixture.starts_with("gdn") && self.fixture.ends_with("tiny")
+    }
+}
+
 /// Logits, mid activations, loss and gradients within the tolerances of models.md §9.
 fn check(case: &Case) {
     let name = case.fixture;
@@ -90,6 +99,7 @@ fn check(case: &Case) {
         fixture.manifest["fp64_loss"].as_f64().unwrap(),
         3e-6,
     );
+    let relative = if case.is_ill_conditioned() { 1e-3 } else { 1e-4 };
     let mut checked = 0;
     for (index, declared) in network.layout().declared().iter().enumerate() {
         let parameter = &declared.name;
@@ -99,15 +109,15 @@ fn check(case: &Case) {
             continue;
         }
         checked += 1;
-        assert_near(&format!("{name}: gradient norm of {parameter}"), l2(found), expected, 1e-4 * expected);
+        assert_near(&format!("{name}: gradient norm of {parameter}"), l2(found), expected, relative * expected);
         let dot: f64 = found.iter().zip(weights.get(index)).map(|(g, w)| f64::from(*g) * f64::from(*w)).sum();
         let expected_dot = f64::from(fixture.scalar(&format!("grad_dot_param.{parameter}")));
-        let tolerance = 1e-4 * (expected * l2(weights.get(index))).max(expected_dot.abs());
+        let tolerance = relative * (expected * l2(weights.get(index))).max(expected_dot.abs());
         assert_near(&format!("{name}: gradient · {parameter}"), dot, expected_dot, tolerance);
         if fixture.names("grad.").contains(parameter) {
             for (i, (found, exact)) in found.iter().zip(fixture.floats(&format!("grad.{parameter}"))).enumerate() {
                 let what = format!("{name}: gradient of {parameter}[{i}]");
-                assert_near(&what, f64::from(*found), f64::from(exact), 1e-4 * expected);
+                assert_near(&what, f64::from(*found), f64::from(exact), relative * expected);
             }
         }
     }
@@ -132,12 +142,16 @@ fn check_trace(case: &Case) {
     };
     let mut weights = initial.clone();
     let mut adamw = AdamW::new(network.layout().clone(), options);
+    // Of ill-conditioned gradients the first two norms alone can be compared, and losses less closely.
+    let (near, compared) = if case.is_ill_conditioned() { (1e-4, 2) } else { (5e-6, 5) };
     for step in 0..5 {
         let (loss, _, gradient) = gradient(&network, &weights, &tokens, &targets);
         let length = norm(gradient.values());
         let expected = trace["grad_norms"][step].as_f64().unwrap();
-        assert_near(&format!("{name}: loss of step {step}"), loss, trace["losses"][step].as_f64().unwrap(), 5e-6);
-        assert_near(&format!("{name}: gradient norm of step {step}"), length, expected, 1e-4 * expected);
+        assert_near(&format!("{name}: loss of step {step}"), loss, trace["losses"][step].as_f64().unwrap(), near);
+        if step < compared {
+            assert_near(&format!("{name}: gradient norm of step {step}"), length, expected, 1e-4 * expected);
+        }
         adamw.update(
             &mut weights,
             &gradient,
@@ -146,7 +160,7 @@ fn check_trace(case: &Case) {
         );
     }
     let (loss, ..) = gradient(&network, &weights, &tokens, &targets);
-    assert_near(&format!("{name}: loss after 5"), loss, number(trace, "loss_after_5"), 5e-6);
+    assert_near(&format!("{name}: loss after 5"), loss, number(trace, "loss_after_5"), near);
     for (index, declared) in network.layout().declared().iter().enumerate() {
         let expected = trace["param_norm_after_5"][&declared.name].as_f64().unwrap();
         assert_near(&format!("{name}: norm of {}", declared.name), l2(weights.get(index)), expected, 1e-4 * expected);

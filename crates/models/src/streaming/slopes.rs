@@ -69,7 +69,7 @@ fn gradients_are_the_slopes_of_the_form_that_reads_token_after_token() {
             let other: Vec<f64> = slopes.iter().map(|_| draw.normal()).collect();
             let away = length(&other);
             let directions =
-                slopes.iter().zip(&other).map(|(slope, other)| slope / steepness.max(1e-30) + other / away);
+                slopes.iter().zip(&other).map(|(slope, other)| slope / steepness.max(1e-30) + 0.5 * other / away);
             let directions: Vec<f64> = directions.collect();
             let moved = |step: f64| {
                 let mut moved = weights.clone();
@@ -78,7 +78,7 @@ fn gradients_are_the_slopes_of_the_form_that_reads_token_after_token() {
                 }
                 moved
             };
-            let (up, down) = (moved(3e-3), moved(-3e-3));
+            let (up, down) = (moved(1e-3), moved(-1e-3));
             // What it was moved by after rounding to f32.
             let apart: Vec<f64> =
                 up.get(index).iter().zip(down.get(index)).map(|(a, b)| f64::from(*a) - f64::from(*b)).collect();

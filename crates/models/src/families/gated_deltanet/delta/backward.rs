@@ -1,0 +1,227 @@
+//! The gradients, chunk by chunk from the last.
+
+use super::chunk::{Chunk, add_scaled, scale};
+use super::triangle::solve_transposed;
+use super::{Part, Shape};
+use crate::ops::dot;
+use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
+
+/// What the forward pass kept of one head of one game.
+#[derive(Clone, Copy)]
+pub struct Kept<'a> {
+    /// States before each chunk but the first.
+    pub states: &'a [f32],
+    /// Corrections u, [steps, value].
+    pub corrections: &'a [f32],
+}
+
+/// Room for one chunk's gradients.
+#[derive(Default)]
+struct Room {
+    /// Of the answers, [steps, value].
+    answers: Vec<f32>,
+    /// Of the corrections, then of what they solve, [steps, value].
+    corrections: Vec<f32>,
+    /// Keys decayed to the end, [steps, key], then their gradients.
+    keys: Vec<f32>,
+    for_keys: Vec<f32>,
+    /// Of the weights, then of the triangle: [2 * steps, steps].
+    scores: Vec<f32>,
+    /// Of what queries and keys read, [2 * steps, value].
+    reads: Vec<f32>,
+    /// Of queries and keys as normalised, [2 * steps, key].
+    rows: Vec<f32>,
+    /// Of the sums of log decays.
+    sums: Vec<f64>,
+    strengths: Vec<f32>,
+}
+
+/// Gradients of one head of one game: those of queries, keys, values and gates, in the shapes of these.
+pub fn backward(
+    shape: &Shape,
+    part: Part,
+    [q, k, v, gates]: [&[f32]; 4],
+    kept: Kept<'_>,
+    gradient: &[f32],
+    into: &mut [Vec<f32>; 4],
+) {
+    let Shape { heads, key, value, .. } = *shape;
+    let (mut chunk, mut room) = (Chunk::default(), Room::default());
+    // Gradient of the state after the chunk; none after the last.
+    let mut for_state = vec![0.0; key * value];
+    for steps in shape.chunks(part.steps).rev() {
+        let before = (steps.start / shape.chunk).checked_sub(1);
+        let before = before.map(|index| &kept.states[index * shape.state()..(index + 1) * shape.state()]);
+        chunk.load(shape, part, &steps, [q, k, gates], before);
+        let n = chunk.steps;
+        let start = ((part.row + steps.start) * heads + part.head) * value;
+        let of_step = |step: usize| start + step * heads * value..start + step * heads * value + value;
+        room.answers.clear();
+        (0..n).for_each(|step| room.answers.extend_from_slice(&gradient[of_step(step)]));
+        let corrections = &kept.corrections[steps.start * value..steps.end * value];
+        let corrected = Matrix::new(corrections, n, value, value);
+        room.clear(n, key, value);
+
+        let has_later = steps.end < part.steps;
+        through_state(&chunk, has_later.then_some(&for_state), before, corrected, &mut room);
+        through_corrections(&chunk, corrected, &mut room);
+
+        // v, and what was read at queries and keys from the state before.
+        for step in 0..n {
+            let for_solved = &room.corrections[step * value..(step + 1) * value];
+            let (decay, strength) = (chunk.since_start[step], chunk.strengths[step]);
+            let (read, of_key) = (&chunk.reads[(n + step) * value..(n + step + 1) * value], &v[of_step(step)]);
+            room.strengths[step] += dot(for_solved, of_key) - decay * dot(for_solved, read);
+            add_scaled(&mut into[2][of_step(step)], strength, for_solved);
+            let at = n + step;
+            add_scaled(&mut room.reads[at * value..(at + 1) * value], -strength * decay, for_solved);
+            add_scaled(
+                &mut room.reads[step * value..(step + 1) * value],
+                decay,
+                &room.answers[step * value..][..value],
+            );
+            if before.is_some() {
+                let slope = |row: usize| {
+                    let of = row * value..(row + 1) * value;
+                    f64::from(dot(&room.reads[of.clone()], &chunk.reads[of]))
+                };
+                room.sums[step] += slope(step) + slope(n + step);
+            }
+        }
+        let reads = Matrix::new(&room.reads, 2 * n, value, value);
+        if let Some(before) = before {
+            let before = Matrix::new(before, key, value, value);
+            add_product(MatrixMut::new(&mut room.rows, 2 * n, key, key), reads, before.transposed());
+            scale(&mut for_state, chunk.whole());
+            add_product(MatrixMut::new(&mut for_state, key, value, value), chunk.rows().transposed(), reads);
+        }
+
+        // Scores of queries and keys with keys.
+        let scores = Matrix::new(&room.scores, 2 * n, n, n);
+        add_product(MatrixMut::new(&mut room.rows, 2 * n, key, key), scores, chunk.keys());
+        let for_keys = MatrixMut::new(&mut room.rows, 2 * n, key, key).rows(n..2 * n);
+        add_product(for_keys, scores.transposed(), chunk.rows());
+        scatter(shape, part, steps.start, &chunk, &room, [q, k], into);
+    }
+}
+
+impl Room {
+    /// Zeros where gradients are added.
+    fn clear(&mut self, steps: usize, key: usize, value: usize) {
+        fn zeros<F: Clone + Default>(values: &mut Vec<F>, len: usize) {
+            values.clear();
+            values.resize(len, F::default());
+        }
+        zeros(&mut self.corrections, steps * value);
+        zeros(&mut self.scores, 2 * steps * steps);
+        zeros(&mut self.reads, 2 * steps * value);
+        zeros(&mut self.rows, 2 * steps * key);
+        zeros(&mut self.for_keys, steps * key);
+        zeros(&mut self.sums, steps);
+        zeros(&mut self.strengths, steps);
+    }
+}
+
+/// From the state after the chunk (if anything came after) to corrections, keys and decays. What goes on to the state
+/// before is added later.
+fn through_state(
+    chunk: &Chunk,
+    for_state: Option<&Vec<f32>>,
+    before: Option<&[f32]>,
+    corrected: Matrix<'_>,
+    room: &mut Room,
+) {
+    let Some(for_state) = for_state else { return };
+    let (n, key, value) = (chunk.steps, chunk.key, chunk.value);
+    let last = n - 1;
+    if let Some(before) = before {
+        room.sums[last] += f64::from(chunk.whole()) * f64::from(dot(for_state, before));
+    }
+    let for_state = Matrix::new(for_state, key, value, value);
+    chunk.keys_at_end(&mut room.keys);
+    let keys = Matrix::new(&room.keys, n, key, key);
+    multiply(MatrixMut::new(&mut room.corrections, n, value, value), keys, for_state);
+    multiply(MatrixMut::new(&mut room.for_keys, n, key, key), corrected, for_state.transposed());
+    for step in 0..n {
+        let of = step * key..(step + 1) * key;
+        let slope = f64::from(dot(&room.for_keys[of.clone()], &room.keys[of.clone()]));
+        room.sums[step] -= slope;
+        room.sums[last] += slope;
+        add_scaled(&mut room.rows[n * key..][of.clone()], chunk.until_end[step], &room.for_keys[of]);
+    }
+}
+
+/// From the answers to corrections and, through the triangle, to what they solve; then to scores, strengths and decays.
+fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, room: &mut Room) {
+    let (n, value) = (chunk.steps, chunk.value);
+    let weights = Matrix::new(&chunk.weights, n, n, n);
+    let answers = Matrix::new(&room.answers, n, value, value);
+    add_product(MatrixMut::new(&mut room.corrections, n, value, value), weights.transposed(), answers);
+    solve_transposed(&chunk.triangle, &mut room.corrections, n);
+    let (for_weights, for_triangle) = room.scores.split_at_mut(n * n);
+    multiply(MatrixMut::new(for_weights, n, n, n), answers, corrected.transposed());
+    let solved = Matrix::new(&room.corrections, n, value, value);
+    multiply(MatrixMut::new(for_triangle, n, n, n), solved, corrected.transposed());
+    for i in 0..n {
+        let row = i * n..(i + 1) * n;
+        let (for_weights, for_triangle) = (&mut for_weights[row.clone()], &mut for_triangle[row.clone()]);
+        let (decays, of_keys) = (&chunk.decays[row.clone()], &chunk.scores[n * n..][row.clone()]);
+        let strength = chunk.strengths[i];
+        // What is above the diagonal (for the triangle: on it, too) was computed in vain.
+        for_weights[i + 1..].fill(0.0);
+        for_triangle[i..].fill(0.0);
+        let (mut for_strength, mut for_sum) = (0.0, 0.0f64);
+        for j in 0..=i {
+            // The triangle enters with a minus.
+            let for_l = -for_triangle[j];
+            let l = of_keys[j] * decays[j];
+            let slope = f64::from(for_weights[j] * chunk.weights[i * n + j] + for_l * strength * l);
+            for_strength += for_l * l;
+            for_sum += slope;
+            room.sums[j] -= slope;
+            for_weights[j] *= decays[j];
+            for_triangle[j] = for_l * strength * decays[j];
+        }
+        room.sums[i] += for_sum;
+        room.strengths[i] += for_strength;
+    }
+}
+
+/// Gradients of the chunk's rows go where the rows came from, through their normalisation; those of log decays are sums
+/// over all later steps of the chunk.
+fn scatter(
+    shape: &Shape,
+    part: Part,
+    start: usize,
+    chunk: &Chunk,
+    room: &Room,
+    inputs: [&[f32]; 2],
+    into: &mut [Vec<f32>; 4],
+) {
+    let Shape { heads, key, .. } = *shape;
+    let n = chunk.steps;
+    let scales = [1.0 / (key as f32).sqrt(), 1.0];
+    let mut for_decay = 0.0;
+    for step in (0..n).rev() {
+        let row = part.row + start + step;
+        let of = (row * heads + part.head) * key..(row * heads + part.head + 1) * key;
+        for (which, (input, scale)) in inputs.into_iter().zip(scales).enumerate() {
+            let at = which * n + step;
+            let gradient = &room.rows[at * key..(at + 1) * key];
+            through_normalise(&input[of.clone()], chunk.factors[at], scale, gradient, &mut into[which][of.clone()]);
+        }
+        for_decay += room.sums[step];
+        let gates = &mut into[3][row * 2 * heads..(row + 1) * 2 * heads];
+        gates[part.head] = for_decay as f32;
+        gates[heads + part.head] = room.strengths[step];
+    }
+}
+
+/// With y = f x and f = scale / √(x·x + ε): dx = f dy - x (x·dy) f³ / scale².
+#[macerator::with_simd]
+fn through_normalise<S: macerator::Simd>(x: &[f32], factor: f32, scale: f32, gradient: &[f32], into: &mut [f32]) {
+    let along = dot(x, gradient) * factor * factor * factor / (scale * scale);
+    for ((into, x), gradient) in into.iter_mut().zip(x).zip(gradient) {
+        *into = factor * gradient - x * along;
+    }
+}

@@ -1,0 +1,145 @@
+//! The gated delta rule as one operation, in chunks of matrix products.
+//!
+//! One head, with q and k of length 1 (q also over √K), log decays g ≤ 0 and strengths β, goes from a state S [K, V] of
+//! zeros by
+//!
+//! ```text
+//! S ← e^g S;   u = β (v - Sᵀ k);   S ← S + k uᵀ;   o = Sᵀ q
+//! ```
+//!
+//! Over a chunk with D_ij = e^{G_i - G_j}, G the sums of g in it, and S the state before it, all u at once solve
+//!
+//! ```text
+//! (I + L) U = β (V - e^G K S),   L_ij = β_i (k_i · k_j) D_ij below the diagonal
+//! O = e^G Q S + (Q Kᵀ ⊙ D, up to the diagonal) U
+//! S ← e^{G_C} S + (e^{G_C - G} K)ᵀ U
+//! ```
+//!
+//! The triangle is solved by forward substitution and never inverted: with equal keys and strengths near 2 its inverse by
+//! series is off by any number, while substitution is as exact as the steps (protocol.md, "Numerics").
+
+mod backward;
+mod chunk;
+mod forward;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod triangle;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+pub use self::steps::advance;
+use super::mixer::Size;
+use crate::Tokens;
+use crate::ops::dot;
+use crate::ops::kernel::{Kernel, Operand, apply};
+
+/// Steps of a chunk: the fastest for games of usual length.
+const CHUNK: usize = 32;
+
+/// Shape of a batch.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    time: usize,
+    lengths: Arc<[usize]>,
+    heads: usize,
+    /// Width of a head's queries and keys.
+    key: usize,
+    /// Width of a head's values.
+    value: usize,
+    /// Steps of a chunk; no result depends on it but for rounding.
+    chunk: usize,
+}
+
+impl Shape {
+    /// For this batch.
+    pub fn new(tokens: &Tokens, size: &Size) -> Self {
+        let Size { heads, key, value, .. } = *size;
+        Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, key, value, chunk: CHUNK }
+    }
+
+    fn rows(&self) -> usize {
+        self.lengths.len() * self.time
+    }
+
+    fn state(&self) -> usize {
+        self.key * self.value
+    }
+
+    /// The chunks of a game, as ranges of its steps.
+    fn chunks(&self, steps: usize) -> impl DoubleEndedIterator<Item = Range<usize>> + use<> {
+        let chunk = self.chunk;
+        (0..steps.div_ceil(chunk)).map(move |index| index * chunk..((index + 1) * chunk).min(steps))
+    }
+
+    /// Every head of every game.
+    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+        let games = self.lengths.iter().enumerate();
+        games.flat_map(move |(game, &steps)| {
+            (0..self.heads).map(move |head| Part { row: game * self.time, steps, head })
+        })
+    }
+}
+
+/// One head of one game.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// First row of the game.
+    row: usize,
+    /// Real steps.
+    steps: usize,
+    head: usize,
+}
+
+/// Answers [batch * time, heads * value] to queries and keys [batch * time, heads * key], of any length, values
+/// [batch * time, heads * value] and gates [batch * time, 2 * heads]: log decays, then strengths. Zero at padded steps.
+pub fn delta_rule(q: Tensor<2>, k: Tensor<2>, v: Tensor<2>, gates: Tensor<2>, shape: Shape) -> Tensor<2> {
+    apply([Operand::from(q), Operand::from(k), Operand::from(v), Operand::from(gates)], DeltaRule { shape })
+}
+
+#[derive(Debug)]
+struct DeltaRule {
+    shape: Shape,
+}
+
+impl Kernel<4> for DeltaRule {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.shape.rows(), self.shape.heads * self.shape.value]
+    }
+
+    fn forward(&self, inputs: [&[f32]; 4], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut answers = vec![0.0; inputs[2].len()];
+        let mut kept = forward::Kept::default();
+        for part in self.shape.parts() {
+            forward::forward(&self.shape, part, inputs, &mut answers, keep.then_some(&mut kept));
+        }
+        (answers, if keep { vec![kept.states, kept.corrections] } else { Vec::new() })
+    }
+
+    fn backward(&self, inputs: [&[f32]; 4], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
+        let mut into = inputs.map(|input| vec![0.0; input.len()]);
+        let [mut states, mut corrections] = [kept[0].as_slice(), kept[1].as_slice()];
+        for part in self.shape.parts() {
+            let chunks = part.steps.div_ceil(self.shape.chunk);
+            let of_part = backward::Kept {
+                states: states.split_off(..chunks.saturating_sub(1) * self.shape.state()).expect("kept"),
+                corrections: corrections.split_off(..part.steps * self.shape.value).expect("kept"),
+            };
+            backward::backward(&self.shape, part, inputs, of_part, gradient, &mut into);
+        }
+        into
+    }
+}
+
+/// `x` over its length times `scale`; and the factor that did it.
+#[inline(always)]
+fn normalise(x: &[f32], scale: f32, into: &mut [f32]) -> f32 {
+    let factor = scale / (dot(x, x) + steps::EPSILON).sqrt();
+    for (into, x) in into.iter_mut().zip(x) {
+        *into = x * factor;
+    }
+    factor
+}

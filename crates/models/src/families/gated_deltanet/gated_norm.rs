@@ -1,0 +1,129 @@
+//! The norm of a head's answers, and the gate on them.
+
+use burn::tensor::Tensor;
+
+use crate::ops::dot;
+use crate::ops::exp::sigmoid;
+use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::streaming::{Real, rms_norm};
+
+/// RMS(x; w, ε) ⊙ SiLU(gate), each head by itself with one weight [value] for all: `x` and `gate` [rows, heads * value].
+pub fn gated_norm(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+    let shape = x.dims();
+    apply([Operand::from(x), Operand::from(gate), Operand::from(weight)], GatedNorm { shape, epsilon })
+}
+
+/// The same for one row.
+pub fn gated_norm_row<F: Real>(x: &[F], gate: &[F], weight: &[f32], epsilon: f32) -> Vec<F> {
+    let normed = x.chunks_exact(weight.len()).flat_map(|head| rms_norm(head, weight, epsilon));
+    normed.zip(gate).map(|(x, gate)| x * gate.silu()).collect()
+}
+
+#[derive(Debug)]
+struct GatedNorm {
+    shape: [usize; 2],
+    epsilon: f32,
+}
+
+impl Kernel<3> for GatedNorm {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.to_vec()
+    }
+
+    fn forward(&self, [x, gate, weight]: [&[f32]; 3], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut y = vec![0.0; x.len()];
+        forward(x, gate, weight, self.epsilon, &mut y);
+        (y, Vec::new())
+    }
+
+    fn backward(&self, [x, gate, weight]: [&[f32]; 3], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
+        let (mut for_x, mut for_gate) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut for_weight = vec![0.0; weight.len()];
+        let into = Towards { x: &mut for_x, gate: &mut for_gate, weight: &mut for_weight };
+        backward(x, gate, weight, self.epsilon, gradient, into);
+        [for_x, for_gate, for_weight]
+    }
+}
+
+#[macerator::with_simd]
+fn forward<S: macerator::Simd>(x: &[f32], gate: &[f32], weight: &[f32], epsilon: f32, y: &mut [f32]) {
+    let width = weight.len();
+    let heads = x.chunks_exact(width).zip(gate.chunks_exact(width)).zip(y.chunks_exact_mut(width));
+    for ((x, gate), y) in heads {
+        let inverse = 1.0 / (dot(x, x) / width as f32 + epsilon).sqrt();
+        for ((y, w), (x, &gate)) in y.iter_mut().zip(weight).zip(x.iter().zip(gate)) {
+            *y = x * inverse * w * (gate * sigmoid(gate));
+        }
+    }
+}
+
+/// Where the gradients go; that of the weight is added.
+struct Towards<'a> {
+    x: &'a mut [f32],
+    gate: &'a mut [f32],
+    weight: &'a mut [f32],
+}
+
+#[macerator::with_simd]
+fn backward<'a, S: macerator::Simd>(
+    x: &[f32],
+    gate: &[f32],
+    weight: &[f32],
+    epsilon: f32,
+    gradient: &[f32],
+    into: Towards<'a>,
+) {
+    let width = weight.len();
+    let heads = x.chunks_exact(width).zip(gate.chunks_exact(width)).zip(gradient.chunks_exact(width));
+    let towards = into.x.chunks_exact_mut(width).zip(into.gate.chunks_exact_mut(width));
+    for (((x, gate), gradient), (for_x, for_gate)) in heads.zip(towards) {
+        let inverse = 1.0 / (dot(x, x) / width as f32 + epsilon).sqrt();
+        let inputs = x.iter().zip(gate).zip(gradient).zip(weight);
+        let outputs = for_x.iter_mut().zip(for_gate).zip(into.weight.iter_mut());
+        for ((((x, &gate), gradient), w), ((for_x, for_gate), for_w)) in inputs.zip(outputs) {
+            let s = sigmoid(gate);
+            let normed = x * inverse;
+            *for_gate = gradient * normed * w * s * (1.0 + gate * (1.0 - s));
+            let through = gradient * gate * s;
+            *for_w += through * normed;
+            *for_x = through * w;
+        }
+        let along = dot(for_x, x) * inverse * inverse * inverse / width as f32;
+        for (for_x, x) in for_x.iter_mut().zip(x) {
+            *for_x = *for_x * inverse - x * along;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_close, random, values};
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        let leaf = |x: Tensor<2>| x.autodiff().require_grad();
+        let (x, gate) = (leaf(random([5, 3 * 20], 1, 0.5)), leaf(random([5, 3 * 20], 2, 2.0)));
+        let weight = leaf(random([1, 20], 3, 1.0));
+        let pull = random::<2>([5, 3 * 20], 4, 1.0);
+        let kernel = gated_norm(x.clone(), gate.clone(), weight.clone().reshape([20]), 1e-6);
+        let heads = x.clone().reshape([15, 20]);
+        let normed = heads.clone() / (heads.square().mean_dim(1) + 1e-6).sqrt() * weight.clone();
+        let composed = normed.reshape([5, 60]) * burn::tensor::activation::silu(gate.clone());
+        assert_close(&values(&kernel), &values(&composed), 1e-6);
+        let found = (kernel * pull.clone()).sum().backward();
+        let expected = (composed * pull).sum().backward();
+        for leaf in [x, gate, weight] {
+            assert_close(&values(&leaf.grad(&found).unwrap()), &values(&leaf.grad(&expected).unwrap()), 1e-5);
+        }
+    }
+
+    #[test]
+    fn zeros_stay_zero_with_finite_gradients() {
+        let x = Tensor::<2>::zeros([2, 8], &crate::device::cpu()).autodiff().require_grad();
+        let y = gated_norm(x.clone(), random([2, 8], 1, 1.0), random([4], 2, 1.0), 1e-6);
+        assert!(values(&y).iter().all(|&value| value == 0.0));
+        let gradient = values(&x.grad(&y.sum().backward()).unwrap());
+        assert!(gradient.iter().all(|value| value.is_finite()));
+    }
+}

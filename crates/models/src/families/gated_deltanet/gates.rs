@@ -1,0 +1,101 @@
+//! How much each head forgets and how strongly it corrects, step by step.
+
+use burn::tensor::Tensor;
+
+use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::streaming::Real;
+
+/// Log decays -e^A_log softplus(a + dt_bias), at most 0, then strengths reach σ(b): [rows, heads] each to
+/// [rows, 2 * heads].
+pub fn gates(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
+    let [rows, heads] = a.dims();
+    let operands = [Operand::from(a), Operand::from(b), Operand::from(a_log), Operand::from(dt_bias)];
+    apply(operands, Gates { rows, heads, reach })
+}
+
+/// The same for one row: the log decay and the strength of each head.
+pub fn gates_row<F: Real>(a: &[F], b: &[F], a_log: &[f32], dt_bias: &[f32], reach: f32) -> Vec<(F, F)> {
+    let heads = a.iter().zip(b).zip(a_log.iter().zip(dt_bias));
+    heads
+        .map(|((&a, &b), (&a_log, &dt_bias))| {
+            (-F::of(a_log).exp() * (a + F::of(dt_bias)).softplus(), F::of(reach) * b.sigmoid())
+        })
+        .collect()
+}
+
+#[derive(Debug)]
+struct Gates {
+    rows: usize,
+    heads: usize,
+    reach: f32,
+}
+
+impl Kernel<4> for Gates {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.rows, 2 * self.heads]
+    }
+
+    fn forward(&self, [a, b, a_log, dt_bias]: [&[f32]; 4], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut gates = Vec::with_capacity(2 * a.len());
+        for (a, b) in a.chunks_exact(self.heads).zip(b.chunks_exact(self.heads)) {
+            let of_row = gates_row(a, b, a_log, dt_bias, self.reach);
+            gates.extend(of_row.iter().map(|&(decay, _)| decay));
+            gates.extend(of_row.iter().map(|&(_, strength)| strength));
+        }
+        (gates, Vec::new())
+    }
+
+    fn backward(&self, [a, b, a_log, dt_bias]: [&[f32]; 4], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
+        let (mut for_a, mut for_b) = (vec![0.0; a.len()], vec![0.0; b.len()]);
+        let mut sums = vec![(0.0f64, 0.0f64); self.heads];
+        for (row, gradient) in gradient.chunks_exact(2 * self.heads).enumerate() {
+            for (head, (for_a_log, for_dt_bias)) in sums.iter_mut().enumerate() {
+                let at = row * self.heads + head;
+                let (for_decay, for_strength) = (gradient[head], gradient[self.heads + head]);
+                let (rate, x) = (a_log[head].exp(), a[at] + dt_bias[head]);
+                for_a[at] = -for_decay * rate * x.sigmoid();
+                *for_dt_bias += f64::from(for_a[at]);
+                *for_a_log -= f64::from(for_decay * rate * x.softplus());
+                let share = b[at].sigmoid();
+                for_b[at] = for_strength * self.reach * share * (1.0 - share);
+            }
+        }
+        let (for_a_log, for_dt_bias) = sums.into_iter().map(|(log, bias)| (log as f32, bias as f32)).unzip();
+        [for_a, for_b, for_a_log, for_dt_bias]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::activation::{sigmoid, softplus};
+
+    use super::*;
+    use crate::testing::{assert_close, random, values};
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        for reach in [1.0, 2.0] {
+            let leaf = |x: Tensor<2>| x.autodiff().require_grad();
+            let (a, b) = (leaf(random([7, 3], 1, 3.0)), leaf(random([7, 3], 2, 2.0)));
+            let (a_log, bias) = (leaf(random([1, 3], 3, 1.0)), leaf(random([1, 3], 4, 1.0)));
+            let pull = random::<2>([7, 6], 5, 1.0);
+            let flat = |x: &Tensor<2>| x.clone().reshape([3]);
+            let kernel = gates(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
+            let decay = softplus(a.clone() + bias.clone(), 1.0) * -a_log.clone().exp();
+            let composed = Tensor::cat(vec![decay, sigmoid(b.clone()) * reach], 1);
+            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let found = (kernel * pull.clone()).sum().backward();
+            let expected = (composed * pull).sum().backward();
+            for leaf in [a, b, a_log, bias] {
+                assert_close(&values(&leaf.grad(&found).unwrap()), &values(&leaf.grad(&expected).unwrap()), 3e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn steep_inputs_stay_finite() {
+        let row = gates_row(&[1e4f32, -1e4], &[1e4, -1e4], &[2.77, 2.77], &[0.0, 0.0], 2.0);
+        assert!(row.iter().all(|(decay, strength)| decay.is_finite() && *decay <= 0.0 && strength.is_finite()));
+        assert_eq!((row[0].1, row[1].1), (2.0, 0.0));
+    }
+}
