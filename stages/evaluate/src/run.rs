@@ -32,7 +32,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     }
     let lanes = Lanes::new(context.cores())?;
     let placed = Placed::new(&weights, &device::cpu());
-    let evaluation = Evaluation { context, config: &config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
+    let evaluation =
+        Evaluation { context, config: &config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut scores = ScoresWriter::create(context.output("scores")?, model(&description), games.to_string())?;
@@ -41,7 +42,8 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     while first < dataset.len() {
         context.check_cancelled()?;
         let chunk = first..dataset.len().min(first + CHUNK);
-        let games = chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
+        let games =
+            chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
         let chunk = evaluation.scores(first, &games)?;
         scores.push(first, &chunk)?;
         chunk.iter().for_each(|game| tally.add_game(game));

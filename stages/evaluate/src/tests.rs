@@ -189,6 +189,37 @@ fn weights_that_are_not_finite_are_counted_not_hidden() {
 }
 
 #[test]
+fn labels_that_a_game_carries_are_what_it_is_scored_against() {
+    let folder = tempfile::tempdir().unwrap();
+    model(folder.path(), |_| {});
+    let scores = |more: &[(&str, Value)], carried: &dyn Fn(&[u16]) -> Option<Vec<u8>>| {
+        let path = folder.path().join("dataset");
+        let _ = std::fs::remove_dir_all(&path);
+        let mut writer = DatasetWriter::create(&path, 1_000_000).unwrap().labelled(true);
+        for (index, tokens) in (0..).zip(games()) {
+            let labels = carried(&tokens);
+            writer
+                .push(DatasetRow { index, id: "x", tokens: &tokens, result: "*", labels: labels.as_deref() })
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        evaluate(folder.path(), 2, more).map(|outcome| std::fs::read(&outcome.outputs["scores"]).unwrap())
+    };
+    let replayed = |tokens: &[u16]| {
+        let mut labels = vec![0; tokens.len() * LABELS];
+        replay_into(tokens, EnPassant::Always, &mut labels).unwrap();
+        Some(labels)
+    };
+    let plain = scores(&[], &|_| None).unwrap();
+    assert!(plain == scores(&[], &replayed).unwrap());
+    assert!(plain != scores(&[], &|tokens| Some(vec![1; tokens.len() * LABELS])).unwrap());
+    let legal = [("en_passant", Value::Text("legal".into()))];
+    scores(&legal, &|_| None).unwrap();
+    let message = scores(&legal, &replayed).unwrap_err().message;
+    assert!(message.starts_with("input `games`, game ") && message.contains("(x) carries its labels"), "{message}");
+}
+
+#[test]
 fn what_does_not_fit_is_said_in_words() {
     let folder = tempfile::tempdir().unwrap();
     dataset(folder.path(), &games());

@@ -130,6 +130,31 @@ mod tests {
     }
 
     #[test]
+    fn labels_go_with_their_games() {
+        let folder = tempdir().unwrap();
+        let mut writer = GamesWriter::create(&folder.path().join("games"), 7).unwrap().labelled(true);
+        let carried = vec![1; 75];
+        let labels = |index: u64| (index % 3 == 1).then_some(&carried[..]);
+        for index in 0..30 {
+            let (id, labels) = (format!("cwm_{index}"), labels(index));
+            writer.push(GameRow { index, id: &id, site: "", result: "*", moves: &[], labels }).unwrap();
+        }
+        writer.finish().unwrap();
+        let outcome = split(folder.path(), 2, 1).run(&Split).unwrap();
+        let mut found = 0;
+        for part in ["train", "validation"] {
+            let games = Games::open(&outcome.outputs[part]).unwrap();
+            assert!(games.labelled() && !games.is_empty());
+            for game in games.iter() {
+                let game = game.unwrap();
+                assert_eq!(game.row().labels, labels(game.row().index));
+                found += 1;
+            }
+        }
+        assert_eq!(found, 30);
+    }
+
+    #[test]
     fn equal_runs_give_equal_bytes_and_bad_shares_are_refused() {
         let folder = tempdir().unwrap();
         let ids: Vec<String> = (0..50).map(|index| format!("cwm_{index}")).collect();

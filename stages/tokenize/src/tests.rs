@@ -1,5 +1,7 @@
 //! From PGN to labels, through all data stages, against the paper's own code.
 
+mod authors;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -81,6 +83,12 @@ fn pgn_becomes_the_paper_s_labels_on_every_ply() {
     let mut games = 0;
     for set in ["train", "validation"] {
         let dataset = Dataset::open(&written.outputs[set]).unwrap();
+        if set == "train" {
+            let plies = dataset.positions() - dataset.len() as u64;
+            let size = std::fs::metadata(written.outputs[set].join("dataset-00000.arrow")).unwrap().len();
+            let beyond = (size - 2 * plies) as f64 / dataset.len() as f64;
+            assert!(beyond < 30.0, "2 bytes a ply and {beyond} a game");
+        }
         games += dataset.len();
         for row in dataset.iter() {
             let row = row.unwrap();
@@ -159,4 +167,34 @@ fn moves_of_several_sets_are_counted_together_as_well() {
     assert_eq!((unique(&counts["sets"]["train"]), unique(&counts["sets"]["validation"])), (2, 3));
     // e2e4 is in both.
     assert_eq!(counts["all"].to_string(), r#"{"games":4,"plies":7,"positions":11,"unique_moves":4}"#);
+}
+
+#[test]
+fn labels_are_passed_on_in_equal_bytes_for_any_cores_and_shards_end_where_they_should() {
+    let folder = tempdir().unwrap();
+    let games = folder.path().join("games");
+    let mut writer = GamesWriter::create(&games, 1_000).unwrap().labelled(true);
+    let moves: Vec<u16> = (0..60).map(|ply| ply << 6 | 5).collect();
+    let labels = |index: u64| (index % 7 == 3).then(|| vec![index as u8 % 2; LABELS * (1 + index as usize % 60)]);
+    for index in 0..2_500 {
+        let (id, labels) = (format!("cwm_{index}"), labels(index));
+        let (moves, labels) = (&moves[..index as usize % 60], labels.as_deref());
+        writer.push(GameRow { index, id: &id, site: "", result: "*", moves, labels }).unwrap();
+    }
+    writer.finish().unwrap();
+    let bytes = [1, 2, 5].map(|cores| {
+        let trial = Trial::new(folder.path().join(format!("work{cores}"))).input("games", &games).cores(cores);
+        let written = trial.with("shard_games", Value::Int(700)).run(&Tokenize).unwrap().outputs["dataset"].clone();
+        let dataset = Dataset::open(&written).unwrap();
+        assert_eq!((dataset.len(), dataset.labelled()), (2_500, true));
+        for (index, game) in (0..).zip(dataset.iter()) {
+            let game = game.unwrap();
+            assert_eq!((game.row().index, game.row().labels), (index, labels(index).as_deref()));
+        }
+        let mut files: Vec<_> = std::fs::read_dir(&written).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        assert_eq!(files.len(), 4);
+        files.into_iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>()
+    });
+    assert!(bytes.iter().all(|found| *found == bytes[0]));
 }

@@ -9,7 +9,7 @@ use cwm_contract::{
     Cancellation, Context, Event, Failure, FailureKind, GroupInput, Label, Parameters, Reporter, Resources, Stage,
     Task, Value, Values,
 };
-use cwm_encoding::START;
+use cwm_encoding::{EnPassant, LABELS, START, replay_into};
 use cwm_models::checkpoint;
 
 use crate::Train;
@@ -25,10 +25,16 @@ fn shuffle_knights(plies: usize, side: usize) -> Vec<u16> {
 }
 
 fn dataset(folder: &Path, games: impl IntoIterator<Item = Vec<u16>>) {
-    let mut writer = DatasetWriter::create(folder, 1_000_000).unwrap();
+    carrying(folder, games, |_| None);
+}
+
+/// A dataset whose games carry the labels that `labels` gives.
+fn carrying(folder: &Path, games: impl IntoIterator<Item = Vec<u16>>, labels: impl Fn(&[u16]) -> Option<Vec<u8>>) {
+    let mut writer = DatasetWriter::create(folder, 1_000_000).unwrap().labelled(true);
     for (index, tokens) in games.into_iter().enumerate() {
-        let id = format!("game{index}");
-        writer.push(DatasetRow { index: index as u64, id: &id, tokens: &tokens, result: "*", labels: None }).unwrap();
+        let (id, labels) = (format!("game{index}"), labels(&tokens));
+        let (index, labels) = (index as u64, labels.as_deref());
+        writer.push(DatasetRow { index, id: &id, tokens: &tokens, result: "*", labels }).unwrap();
     }
     writer.finish().unwrap();
 }
@@ -105,6 +111,32 @@ fn runs_are_equal_to_the_bit_whatever_the_cores() {
     assert!(one == run(2, 5), "two cores differ from one");
     assert!(one == run(3, 5), "three cores differ from one");
     assert!(one[0] != run(1, 6)[0], "the seed of dropout changes nothing");
+}
+
+#[test]
+fn labels_that_games_carry_are_used_as_if_they_had_been_replayed() {
+    let replayed = |tokens: &[u16]| {
+        let mut labels = vec![0; tokens.len() * LABELS];
+        replay_into(tokens, EnPassant::Always, &mut labels).unwrap();
+        labels
+    };
+    // Of games that no replay knows: white passes at every move.
+    let passing = |tokens: &[u16]| vec![1; tokens.len() * LABELS];
+    let run = |change: fn(&mut Vec<u16>), labels: &dyn Fn(&[u16]) -> Option<Vec<u8>>| {
+        let (data, work) = (data(), tempfile::tempdir().unwrap());
+        std::fs::remove_dir_all(data.path().join("train")).unwrap();
+        let mut games: Vec<_> = (0..11).map(|game| shuffle_knights(3 + game * 2, game % 2)).collect();
+        games.iter_mut().for_each(change);
+        carrying(&data.path().join("train"), games, labels);
+        trial(work.path(), data.path(), &[]).run(&Train).map(|_| written(work.path()))
+    };
+    let plain = run(|_| {}, &|_| None).unwrap();
+    assert!(plain == run(|_| {}, &|tokens| (tokens.len() % 4 == 0).then(|| replayed(tokens))).unwrap());
+    assert!(plain != run(|_| {}, &|tokens| Some(passing(tokens))).unwrap());
+    let pass = |tokens: &mut Vec<u16>| tokens[1] = 0;
+    run(pass, &|tokens| Some(passing(tokens))).unwrap();
+    let failure = run(pass, &|_| None).unwrap_err();
+    assert!(failure.message.ends_with(": token 0 (a1a1) at ply 1 is not a legal move"), "{failure}");
 }
 
 /// Asks to stop when something is reported the `after`-th time.

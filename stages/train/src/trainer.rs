@@ -168,7 +168,9 @@ mod tests {
         let broken = network.layout().find("output_head.bias").unwrap();
         state.weights.get_mut(broken)[0] = f32::NAN;
         let mut trainer = Trainer::new(&network, &lanes, &config, config.schedule(10), state);
-        let batch = [MicroBatch::labelled(&[&[START]], &[0], |_, rows| replay_into(&[START], EnPassant::Always, rows)).unwrap()];
+        let batch =
+            [MicroBatch::labelled(&[&[START]], &[0], |_, rows| replay_into(&[START], EnPassant::Always, rows))
+                .unwrap()];
 
         assert!(trainer.step(&batch).loss.is_nan());
         let counts = |state: &State| (state.step, state.adamw.updates, state.skipped, state.bad_in_a_row);

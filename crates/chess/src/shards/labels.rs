@@ -1,10 +1,37 @@
 //! The labels of a dataset's games: those that a game carries, else replayed from its tokens.
 
 use cwm_contract::Failure;
-use cwm_encoding::{EnPassant, ReplayError, replay_into};
+use cwm_encoding::{EnPassant, LABELS, ReplayError, classes, replay_into};
 use thiserror::Error;
 
 use super::{Dataset, ShardError};
+
+/// Checks that a game of so many positions may carry these labels: 75 bytes for each, every one a class that its label has.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check(labels: &[u8], positions: usize) -> Result<(), String> {
+    if labels.len() != positions * LABELS {
+        return Err(format!("it carries {} bytes of labels, not {}", labels.len(), positions * LABELS));
+    }
+    for (position, row) in labels.as_chunks::<LABELS>().0.iter().enumerate() {
+        if let Some(label) = (0..LABELS).find(|&label| usize::from(row[label]) >= CLASSES[label]) {
+            let (found, classes) = (row[label], CLASSES[label]);
+            return Err(format!("label {label} of its position {position} is {found}, and has {classes} classes"));
+        }
+    }
+    Ok(())
+}
+
+/// The number of classes of each label.
+const CLASSES: [usize; LABELS] = {
+    let (mut all, mut label) = ([0; LABELS], 0);
+    while label < LABELS {
+        all[label] = classes(label);
+        label += 1;
+    }
+    all
+};
 
 /// Labels that cannot be had.
 #[derive(Debug, Error)]
@@ -74,7 +101,7 @@ impl LabelError {
 
 #[cfg(test)]
 mod tests {
-    use cwm_encoding::{LABELS, START};
+    use cwm_encoding::START;
     use tempfile::tempdir;
 
     use super::super::{DatasetRow, DatasetWriter};
@@ -83,7 +110,7 @@ mod tests {
     #[test]
     fn carried_labels_come_first_and_are_of_one_kind() {
         let folder = tempdir().unwrap();
-        let carried = [9; 2 * LABELS];
+        let carried = [1; 2 * LABELS];
         let mut writer = DatasetWriter::create(folder.path(), 9).unwrap().labelled(true);
         for (index, tokens, labels) in
             [(0, [START, 3980], None), (1, [START, 0], Some(&carried[..])), (2, [START, 0], None)]

@@ -6,7 +6,8 @@
 //! - `format`: names, versions and columns.
 //! - Writing: `columns` grow, a `body` compresses them into a record batch, `writer` puts batches into files.
 //! - Reading: `mapped` finds the batches of files, `header` reads where a batch has its buffers, `packed` decodes them,
-//!   `lists` leaves them in place, `shards` makes a folder one sequence of games.
+//!   `lists` leaves them in place, `shards` makes a folder one sequence of games; what was decoded lately is
+//!   `kept`.
 //! - `games` and `dataset`: the two formats. `labels`: those of a dataset's games.
 
 mod body;
@@ -16,6 +17,7 @@ mod error;
 mod format;
 mod games;
 mod header;
+mod kept;
 mod labels;
 mod lists;
 mod mapped;

@@ -7,6 +7,7 @@ use cwm_encoding::LABELS;
 
 use super::format::{Kind, TEXTS};
 use super::header::{Column, Header};
+use super::labels;
 use super::lists::Lists;
 
 /// What stands in front of a buffer that is not compressed, instead of its length.
@@ -117,16 +118,15 @@ impl<'a> Packed<'a> {
         if valid.len() < rows.div_ceil(8) {
             return Err("it does not say which games carry labels".to_owned());
         }
-        let most = (lists.numbers() as usize).saturating_add(rows * beyond).saturating_mul(LABELS);
+        let most =
+            (lists.numbers() as usize).saturating_add(rows * beyond).saturating_mul(LABELS).min(i32::MAX as usize);
         let bytes = self.at_most(&column.second, most)?.into_owned();
         let offsets = self.offsets(column, bytes.len())?;
         let labels = Labels { bytes, offsets, valid };
         for row in 0..rows {
-            let positions = lists.get(row).map(|list| list.len() + beyond);
-            if let Some(found) = labels.get(row)
-                && positions.is_none_or(|positions| positions * LABELS != found.len())
-            {
-                return Err(format!("row {row} carries {} bytes of labels, which is not 75 a position", found.len()));
+            if let Some(carried) = labels.get(row) {
+                let list = lists.get(row).ok_or_else(|| format!("row {row} has no list"))?;
+                labels::check(carried, list.len() + beyond).map_err(|wrong| format!("row {row}: {wrong}"))?;
             }
         }
         Ok(Some(labels))

@@ -1,18 +1,15 @@
 //! A folder of shards as one sequence of games.
 
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::ShardError;
 use super::format::ShardFormat;
 use super::header::Header;
+use super::kept::Kept;
 use super::lists::Lists;
 use super::mapped::{self, MappedFile, Place};
-use super::packed::Packed;
-
-/// Decoded batches that are kept for whoever asks for games one by one: some 20 MB.
-const KEPT: usize = 16;
+use super::packed::{Labels, Packed};
 
 /// The columns of one record batch, but for the lists, which stay in the file.
 pub trait Columns: Sized {
@@ -42,7 +39,8 @@ pub struct Shards<C> {
     starts: Vec<usize>,
     games: usize,
     labelled: bool,
-    decoded: Mutex<VecDeque<(usize, Arc<C>)>>,
+    columns: Kept<C>,
+    labels: Kept<Option<Labels>>,
 }
 
 /// One record batch.
@@ -81,7 +79,8 @@ impl<C: Columns> Shards<C> {
             starts: Vec::with_capacity(opened.places.len()),
             games: 0,
             labelled: opened.labelled,
-            decoded: Mutex::default(),
+            columns: Kept::default(),
+            labels: Kept::default(),
         };
         for (file, place) in opened.places {
             let header = header(&file, &place)?;
@@ -119,7 +118,7 @@ impl<C: Columns> Shards<C> {
     /// Its batch is damaged.
     pub fn get(&self, game: usize) -> Result<Option<Game<'_, C>>, ShardError> {
         let Some((block, at)) = self.find(game) else { return Ok(None) };
-        let columns = self.columns(block)?;
+        let columns = self.columns.get(block, || self.blocks[block].columns())?;
         Ok(Some(Game { columns, at, list: self.blocks[block].list(at)? }))
     }
 
@@ -148,9 +147,9 @@ impl<C: Columns> Shards<C> {
     /// The labels that a game carries, if it does. Those of its batch are decoded, and no other columns.
     pub(super) fn carried_labels(&self, game: usize) -> Result<Option<Vec<u8>>, ShardError> {
         let Some((block, at)) = self.find(game).filter(|_| self.labelled) else { return Ok(None) };
-        let block = &self.blocks[block];
-        let labels = block.decode(|packed| packed.labels(&block.lists, C::FORMAT.positions_beyond_list))?;
-        Ok(labels.and_then(|labels| labels.get(at).map(<[u8]>::to_vec)))
+        let decode = |packed: &Packed<'_>| packed.labels(&self.blocks[block].lists, C::FORMAT.positions_beyond_list);
+        let labels = self.labels.get(block, || self.blocks[block].decode(decode))?;
+        Ok(labels.as_ref().as_ref().and_then(|labels| labels.get(at)).map(<[u8]>::to_vec))
     }
 
     /// How many numbers all lists have.
@@ -162,20 +161,6 @@ impl<C: Columns> Shards<C> {
     fn find(&self, game: usize) -> Option<(usize, usize)> {
         let block = self.starts.partition_point(|&start| start <= game).checked_sub(1)?;
         (game < self.games).then(|| (block, game - self.starts[block]))
-    }
-
-    /// The columns of a block, decoded now or lately.
-    fn columns(&self, block: usize) -> Result<Arc<C>, ShardError> {
-        let lock = || self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, columns)) = lock().iter().find(|(at, _)| *at == block) {
-            return Ok(columns.clone());
-        }
-        // Without the lock: others may decode meanwhile, in the worst case the same block.
-        let columns = Arc::new(self.blocks[block].columns::<C>()?);
-        let mut decoded = lock();
-        decoded.truncate(KEPT - 1);
-        decoded.push_front((block, columns.clone()));
-        Ok(columns)
     }
 }
 

@@ -8,13 +8,13 @@ use arrow_ipc::convert::IpcSchemaEncoder;
 use arrow_ipc::writer::{DictionaryTracker, EncodedData, IpcDataGenerator, IpcWriteOptions, write_message};
 use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
 use arrow_schema::{ArrowError, Schema};
-use cwm_encoding::LABELS;
 use flatbuffers::FlatBufferBuilder;
 
 use super::ShardError;
 use super::body::Body;
 use super::columns::Labels;
 use super::format::{LONGEST, ShardFormat};
+use super::labels;
 
 /// The first bytes of a file, up to where the first message begins, and without its zeros the last ones.
 const MAGIC: [u8; 64] = {
@@ -87,11 +87,10 @@ impl ShardFiles {
         if list.len() > LONGEST {
             return Err(unfit(format!("its {} moves are more than {LONGEST}", list.len())));
         }
-        let expected = (list.len() + self.format.positions_beyond_list) * LABELS;
+        if let Some(labels) = labels {
+            labels::check(labels, list.len() + self.format.positions_beyond_list).map_err(unfit)?;
+        }
         match (&mut self.labels, labels) {
-            (Some(_), Some(labels)) if labels.len() != expected => {
-                Err(unfit(format!("it carries {} bytes of labels, not {expected}", labels.len())))
-            }
             (Some(column), labels) => {
                 column.push(labels);
                 Ok(column.size())

@@ -7,7 +7,7 @@ mod peer;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cwm_encoding::LABELS;
+use cwm_encoding::{LABELS, classes};
 use proptest::prelude::*;
 use tempfile::tempdir;
 
@@ -26,7 +26,10 @@ struct Row {
 impl Row {
     /// The labels that it carries, if it does: no two positions alike.
     fn labels(&self) -> Option<Vec<u8>> {
-        self.labelled.then(|| (0..self.tokens.len() * LABELS).map(|at| (at / LABELS + at) as u8).collect())
+        self.labelled.then(|| {
+            let label = |at: usize| ((at / LABELS + at) % classes(at % LABELS)) as u8;
+            (0..self.tokens.len() * LABELS).map(label).collect()
+        })
     }
 
     fn result(&self) -> &'static str {
@@ -139,7 +142,7 @@ fn batches_end_where_shards_do_and_any_game_is_found() {
 fn a_game_that_does_not_fit_is_refused_and_the_rest_is_kept() {
     let folder = tempdir().unwrap();
     let mut games = GamesWriter::create(&folder.path().join("games"), 9).unwrap().labelled(true);
-    let labels = [7; 3 * LABELS];
+    let labels = [1; 3 * LABELS];
     let game = GameRow { index: 4, id: "cwm", site: "", result: "*", moves: &[1, 2], labels: Some(&labels) };
     games.push(game).unwrap();
     let mut refused = |game| {
@@ -148,6 +151,10 @@ fn a_game_that_does_not_fit_is_refused_and_the_rest_is_kept() {
         error.rsplit_once(": ").unwrap().1.to_owned()
     };
     assert_eq!(refused(GameRow { moves: &[1, 2, 3], ..game }), "it carries 225 bytes of labels, not 300");
+    let mut wrong = labels;
+    wrong[LABELS + 64] = 2;
+    let wrong = GameRow { labels: Some(&wrong), ..game };
+    assert_eq!(refused(wrong), "label 64 of its position 1 is 2, and has 2 classes");
     let long = "x".repeat((1 << 24) + 1);
     assert_eq!(refused(GameRow { site: &long, ..game }), "a text of 16777217 bytes is longer than 16777216");
     let long = vec![0; (1 << 24) + 1];
