@@ -32,8 +32,9 @@ pub struct Pin {
 pub struct Pins {
     path: PathBuf,
     pins: BTreeMap<Fetch, Pin>,
-    /// What is on disk.
+    /// What was on disk when it was read.
     text: Option<String>,
+    read: BTreeMap<Fetch, Pin>,
     /// What follows the stage in the command that forgets a pin: the option that names the pipeline.
     option: String,
 }
@@ -62,7 +63,7 @@ impl Pins {
             Err(error) => return Err(Error::io("read", &path, error)),
         };
         let pins = text::parse(&path, &text)?;
-        Ok(Pins { path, pins, text: Some(text), option })
+        Ok(Pins { path, read: pins.clone(), pins, text: Some(text), option })
     }
 
     /// What is pinned of a fetch.
@@ -95,21 +96,31 @@ impl Pins {
     /// stays. It is touched only when it changes.
     ///
     /// # Errors
-    /// It cannot be read or written.
+    /// It cannot be read or written, or someone else pinned another sum of the same meanwhile: the others are pinned.
     pub fn save(&self, fetched: impl IntoIterator<Item = Fetched>) -> Result<(), Error> {
-        let mut fetched = fetched.into_iter().peekable();
-        if fetched.peek().is_none() {
+        let fetched: Vec<Fetched> = fetched.into_iter().collect();
+        if fetched.is_empty() {
             return Ok(());
         }
         let mut now = Pins::beside(&self.path.with_file_name("pipeline.yaml"))?;
-        now.pins.extend(fetched.map(|one| (one.fetch, Pin { sha256: one.sha256, bytes: one.bytes })));
+        let mut contradiction = None;
+        for Fetched { fetch, sha256, bytes } in fetched {
+            match now.get(&fetch) {
+                Some(pin) if pin.sha256 != sha256 && self.read.get(&fetch) != Some(pin) => {
+                    let words = format!("{fetch} gave SHA-256 {sha256}, and meanwhile {} was pinned", pin.sha256);
+                    contradiction = Some(Error::usage(format!("{words} in {}", now.path.display())));
+                }
+                _ => _ = now.pins.insert(fetch, Pin { sha256, bytes }),
+            }
+        }
         let text = text::write(&now.pins);
         if now.text.as_ref() != Some(&text) {
             // Through a link, so that the link stays one.
             let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
             Disk::default().replace(&path, text.as_bytes(), true)?;
         }
-        Ok(())
+        let hint = "keep the line that is right, and run again";
+        contradiction.map_or(Ok(()), |error| Err(error.hint(hint)))
     }
 }
 
@@ -140,6 +151,23 @@ mod tests {
         let before = fs::metadata(folder.path().join(FILE_NAME)).unwrap().modified().unwrap();
         now.save([fetched("http://x/a", None, "c")]).unwrap();
         assert_eq!(fs::metadata(folder.path().join(FILE_NAME)).unwrap().modified().unwrap(), before);
+    }
+
+    #[test]
+    fn a_pin_that_someone_made_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let yaml = folder.path().join("pipeline.yaml");
+        let ours = Pins::beside(&yaml).unwrap();
+        Pins::beside(&yaml).unwrap().save([fetched("http://x/a", None, "a")]).unwrap();
+        let told = ours.save([fetched("http://x/a", None, "b"), fetched("http://x/b", None, "c")]).unwrap_err();
+        assert!(told.message.contains(&"a".repeat(64)) && told.message.contains(&"b".repeat(64)), "{}", told.message);
+        let mut now = Pins::beside(&yaml).unwrap();
+        let fetch = fetched("http://x/a", None, "").fetch;
+        assert_eq!((now.get(&fetch).unwrap().sha256.as_str(), now.pins.len()), ("a".repeat(64).as_str(), 2));
+        // Forgotten on purpose, what is there is what was read.
+        now.forget([&fetch]);
+        now.save([fetched("http://x/a", None, "b")]).unwrap();
+        assert_eq!(Pins::beside(&yaml).unwrap().get(&fetch).unwrap().sha256, "b".repeat(64));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::Label;
 
 use crate::brought;
+use crate::digest::Key;
 use crate::engine::cause::{Cause, differences};
 use crate::engine::components::{Resolved, resolve};
 use crate::error::Error;
@@ -97,8 +98,7 @@ pub fn find(
 ) -> Result<Option<ActionRecord>, Error> {
     let key = components.key();
     if brought::is_open(components) {
-        let last = store.actions(&key)?.pop();
-        return Ok(last.map(|record| by_sum(store, record)).transpose()?.flatten());
+        return last_by_sum(store, &key);
     }
     let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
     let mut candidates = store.candidates(&key, preferred)?;
@@ -110,6 +110,14 @@ pub fn find(
         }
     }
     Ok(candidates.into_iter().next())
+}
+
+/// Of what is known by its URL only: the record, under its sums, of what came last.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn last_by_sum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Error> {
+    store.actions(key)?.pop().map_or(Ok(None), |last| by_sum(store, last))
 }
 
 /// The record under its sums of what is recorded under its URLs; that of anything else is its own. Nothing if it is gone.

@@ -10,7 +10,7 @@ use super::Engine;
 use crate::brought;
 use crate::digest::{Digest, Key};
 use crate::engine::child::{describe_end, out_of_memory_kills};
-use crate::engine::status::by_sum;
+use crate::engine::status::{by_sum, last_by_sum};
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::{FailedKind, Line};
@@ -100,14 +100,15 @@ impl Engine<'_> {
         let label = &self.plan.cells[index].label;
         let Some(outputs) = outputs else {
             let preferred = self.locked.get(label).filter(|line| line.key == *key).map(|line| &line.outputs);
-            let found = self.store.available(key, preferred, self.files)?;
-            return Ok(found.map(|record| by_sum(self.store, record)).transpose()?.flatten());
+            return match self.store.available(key, preferred, self.files)? {
+                Some(found) if brought::is_open(&found.components) => last_by_sum(self.store, key),
+                found => Ok(found),
+            };
         };
         let candidates = self.store.candidates(key, Some(outputs))?;
         if candidates.first().is_some_and(|first| brought::is_open(&first.components)) {
             // Under one URL there may be many, one after the other.
-            let made = candidates.into_iter().next();
-            return Ok(made.map(|record| by_sum(self.store, record)).transpose()?.flatten());
+            return candidates.into_iter().next().map_or(Ok(None), |made| by_sum(self.store, made));
         }
         if candidates.len() > 1 {
             let message = format!(
