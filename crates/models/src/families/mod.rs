@@ -10,6 +10,7 @@ use crate::{Architecture, Model, ModelError};
 
 mod gated_deltanet;
 mod mamba2;
+mod mamba3;
 mod slice;
 mod transformer;
 
@@ -33,6 +34,8 @@ pub static FAMILIES: &[Family] = &[
     slice::BLOCKS,
     slice::DIAGONAL,
     mamba2::FAMILY,
+    mamba3::SISO,
+    mamba3::MIMO,
     gated_deltanet::NEGATIVE,
     gated_deltanet::POSITIVE,
 ];

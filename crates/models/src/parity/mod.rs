@@ -3,6 +3,7 @@
 mod fixture;
 mod gated_deltanet;
 mod mamba2;
+mod mamba3;
 mod slice;
 mod transformer;
 

@@ -1,0 +1,164 @@
+//! The gate after the recurrence, which also brings the outputs of a head together.
+
+use burn::tensor::Tensor;
+
+use super::Widths;
+use crate::ops::exp::sigmoid;
+use crate::ops::kernel::{Kernel, Operand, apply};
+
+/// out[h, p] = Σ_r mimo_o[h, r, p] · y[h, r, p] · SiLU(z[h, p] · mimo_z[h, r, p]): `y` [rows, heads * ranks * head width],
+/// `z` [rows, heads * head width], the parameters [heads, ranks, head width]; gives the shape of `z`.
+pub fn gate(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
+    let [rows, _] = z.dims();
+    apply([Operand::from(y), Operand::from(z), Operand::from(mimo_z), Operand::from(mimo_o)], Gate { rows, widths })
+}
+
+/// The same, composed of Burn's operations.
+#[cfg(test)]
+fn reference(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
+    let ([rows, inner], Widths { size, ranks, .. }) = (z.dims(), widths);
+    let y = y.reshape([rows, size.heads, ranks, size.head_width]);
+    let z = z.reshape([rows, size.heads, 1, size.head_width]);
+    let gates = burn::tensor::activation::silu(z * mimo_z.unsqueeze::<4>());
+    (y * gates * mimo_o.unsqueeze::<4>()).sum_dim(2).reshape([rows, inner])
+}
+
+#[derive(Debug)]
+struct Gate {
+    rows: usize,
+    widths: Widths,
+}
+
+impl Gate {
+    /// Where the values of each (row, head) lie in `z`, in `y` and in the parameters.
+    fn parts(&self) -> impl Iterator<Item = [std::ops::Range<usize>; 3]> + '_ {
+        let (heads, width, values) = (self.widths.size.heads, self.widths.size.head_width, self.widths.values());
+        (0..self.rows * heads).map(move |part| {
+            let head = part % heads;
+            [part * width..(part + 1) * width, part * values..(part + 1) * values, head * values..(head + 1) * values]
+        })
+    }
+}
+
+impl Kernel<4> for Gate {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.rows, self.widths.size.inner]
+    }
+
+    fn forward(&self, [y, z, mimo_z, mimo_o]: [&[f32]; 4], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let mut out = vec![0.0; z.len()];
+        for [of_z, of_y, of] in self.parts() {
+            forward_part(&y[of_y], &z[of_z.clone()], &mimo_z[of.clone()], &mimo_o[of], &mut out[of_z]);
+        }
+        (out, Vec::new())
+    }
+
+    fn backward(&self, [y, z, mimo_z, mimo_o]: [&[f32]; 4], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
+        let mut into = [y, z, mimo_z, mimo_o].map(|input| vec![0.0; input.len()]);
+        let [for_y, for_z, for_mimo_z, for_mimo_o] = &mut into;
+        for [of_z, of_y, of] in self.parts() {
+            let part = Part {
+                y: &y[of_y.clone()],
+                z: &z[of_z.clone()],
+                mimo_z: &mimo_z[of.clone()],
+                mimo_o: &mimo_o[of.clone()],
+                gradient: &gradient[of_z.clone()],
+            };
+            let towards = Towards {
+                y: &mut for_y[of_y],
+                z: &mut for_z[of_z],
+                mimo_z: &mut for_mimo_z[of.clone()],
+                mimo_o: &mut for_mimo_o[of],
+            };
+            backward_part(part, towards);
+        }
+        into
+    }
+}
+
+#[macerator::with_simd]
+fn forward_part<S: macerator::Simd>(y: &[f32], z: &[f32], mimo_z: &[f32], mimo_o: &[f32], out: &mut [f32]) {
+    let width = z.len();
+    let ranks = y.chunks_exact(width).zip(mimo_z.chunks_exact(width)).zip(mimo_o.chunks_exact(width));
+    for ((y, mimo_z), mimo_o) in ranks {
+        for (((out, y), z), (mimo_z, mimo_o)) in out.iter_mut().zip(y).zip(z).zip(mimo_z.iter().zip(mimo_o)) {
+            let gate = z * mimo_z;
+            *out += mimo_o * y * gate * sigmoid(gate);
+        }
+    }
+}
+
+/// One head of one row.
+struct Part<'a> {
+    y: &'a [f32],
+    z: &'a [f32],
+    mimo_z: &'a [f32],
+    mimo_o: &'a [f32],
+    gradient: &'a [f32],
+}
+
+struct Towards<'a> {
+    y: &'a mut [f32],
+    z: &'a mut [f32],
+    mimo_z: &'a mut [f32],
+    mimo_o: &'a mut [f32],
+}
+
+#[macerator::with_simd]
+fn backward_part<'a, S: macerator::Simd>(part: Part<'a>, into: Towards<'a>) {
+    let width = part.z.len();
+    for (rank, y) in part.y.chunks_exact(width).enumerate() {
+        let of = rank * width..(rank + 1) * width;
+        let inputs = y.iter().zip(part.z).zip(part.mimo_z[of.clone()].iter().zip(&part.mimo_o[of.clone()]));
+        let parameters = into.mimo_z[of.clone()].iter_mut().zip(&mut into.mimo_o[of.clone()]);
+        let outputs = into.y[of].iter_mut().zip(into.z.iter_mut()).zip(parameters);
+        for ((((y, z), (mimo_z, mimo_o)), g), ((for_y, for_z), (for_mimo_z, for_mimo_o))) in
+            inputs.zip(part.gradient).zip(outputs)
+        {
+            let gate = z * mimo_z;
+            let s = sigmoid(gate);
+            let silu = gate * s;
+            *for_y = g * mimo_o * silu;
+            *for_mimo_o += g * y * silu;
+            let slope = g * mimo_o * y * s * (1.0 + gate * (1.0 - s));
+            *for_z += slope * mimo_z;
+            *for_mimo_z += slope * z;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rotation::Pairing;
+    use super::*;
+    use crate::layers::mamba::MixerSize;
+    use crate::testing::{assert_close, assert_finite_differences, random, values};
+
+    #[test]
+    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+        for ranks in [1, 3] {
+            let size = MixerSize { width: 5, inner: 10, heads: 2, head_width: 5, state: 4 };
+            let widths = Widths { size, ranks, pairing: Pairing::Halves };
+            let y = random::<2>([7, 10 * ranks], 1, 1.0).autodiff().require_grad();
+            let z = random::<2>([7, 10], 2, 1.0).autodiff().require_grad();
+            let parameter = |seed| random::<3>([2, ranks, 5], seed, 1.0).autodiff().require_grad();
+            let (mimo_z, mimo_o) = (parameter(3), parameter(4));
+            let pull = random::<2>([7, 10], 5, 1.0);
+            let kernel = gate(y.clone(), z.clone(), mimo_z.clone(), mimo_o.clone(), widths);
+            let composed = reference(y.clone(), z.clone(), mimo_z.clone(), mimo_o.clone(), widths);
+            assert_close(&values(&kernel), &values(&composed), 2e-6);
+            let found = (kernel * pull.clone()).sum().backward();
+            let expected = (composed * pull).sum().backward();
+            for tensor in [&y, &z] {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-6);
+            }
+            for tensor in [&mimo_z, &mimo_o] {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-6);
+            }
+            let (y, z, mimo_o) = (y.inner(), z.inner(), mimo_o.inner());
+            assert_finite_differences(mimo_z.inner(), |mimo_z| {
+                gate(y.clone(), z.clone(), mimo_z, mimo_o.clone(), widths)
+            });
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The recurrence of all games and heads of a batch, as one operation.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+use super::Widths;
+use super::rates::{HeadGradients, Rates};
+use super::rotation::Turns;
+use crate::Tokens;
+use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::ops::matrix::{Matrix, MatrixMut};
+use crate::ops::state_space::{Group, Shape};
+
+/// What the recurrence reads, row by row.
+pub struct Inputs {
+    /// Normed keys B of all ranks, [rows, ranks * state].
+    pub keys: Tensor<2>,
+    /// Normed queries C of all ranks, [rows, ranks * state].
+    pub queries: Tensor<2>,
+    /// Values before they are scaled, [rows, heads * head width].
+    pub x: Tensor<2>,
+    /// Step sizes, decays and trapezoid shares of each head and the speeds of the angles, [rows, 3 heads + state / 4].
+    pub rates: Tensor<2>,
+}
+
+/// Its parameters.
+pub struct Parameters {
+    /// [heads]
+    pub dt_bias: Tensor<1>,
+    /// B_bias, [heads, ranks, state]
+    pub key_bias: Tensor<3>,
+    /// C_bias, [heads, ranks, state]
+    pub query_bias: Tensor<3>,
+    /// [heads, ranks, head width]
+    pub mimo_x: Tensor<3>,
+    /// D, [heads]
+    pub skip: Tensor<1>,
+}
+
+/// y_t = h_t q_t + D v_t with h_t = e^{ΔA} (h_{t-1} + (1-τ)Δ v_{t-1} k_{t-1}ᵀ) + τΔ v_t k_tᵀ, keys and queries with biases
+/// and turned by angles that grow by Δ π tanh(ang) (models.md §7). The result is [rows, heads * ranks * head width] and
+/// zero at padded steps.
+pub fn scan(inputs: Inputs, parameters: Parameters, widths: Widths, tokens: &Tokens) -> Tensor<2> {
+    let operands = [
+        Operand::from(inputs.keys),
+        Operand::from(inputs.queries),
+        Operand::from(inputs.x),
+        Operand::from(inputs.rates),
+        Operand::from(parameters.dt_bias),
+        Operand::from(parameters.key_bias),
+        Operand::from(parameters.query_bias),
+        Operand::from(parameters.mimo_x),
+        Operand::from(parameters.skip),
+    ];
+    apply(operands, Scan { widths, time: tokens.time(), lengths: tokens.lengths().clone() })
+}
+
+#[derive(Debug)]
+struct Scan {
+    widths: Widths,
+    time: usize,
+    lengths: Arc<[usize]>,
+}
+
+/// Keys, queries and values of one head of one game, [steps * ranks, ...].
+struct Rows {
+    k: Vec<f32>,
+    q: Vec<f32>,
+    v: Vec<f32>,
+}
+
+impl Scan {
+    /// The rows of each game's real steps.
+    fn games(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.lengths.iter().enumerate().map(|(game, &steps)| game * self.time..game * self.time + steps)
+    }
+
+    fn rates(&self, rows: &Range<usize>, [_, _, _, raw, dt_bias, ..]: [&[f32]; 9]) -> Rates {
+        let columns = self.widths.rates();
+        Rates::new(&self.widths, &raw[rows.start * columns..rows.end * columns], dt_bias)
+    }
+
+    fn turns<'a>(&self, rates: &'a Rates, head: usize) -> Turns<'a> {
+        Turns { pairing: self.widths.pairing, cosines: &rates.cosines[head], sines: &rates.sines[head] }
+    }
+
+    fn gather(&self, rows: &Range<usize>, head: usize, rates: &Rates, inputs: [&[f32]; 9]) -> Rows {
+        let [keys, queries, x, _, _, key_bias, query_bias, mimo_x, _] = inputs;
+        let Widths { size, ranks, .. } = self.widths;
+        let (all_keys, all_values) = (self.widths.keys(), self.widths.values());
+        let turned = |source: &[f32], bias: &[f32]| {
+            let mut turned = vec![0.0; rows.len() * all_keys];
+            let source = &source[rows.start * all_keys..rows.end * all_keys];
+            let bias = &bias[head * all_keys..(head + 1) * all_keys];
+            turn_rows(source, bias, ranks, self.turns(rates, head), &mut turned);
+            turned
+        };
+        let mut v = vec![0.0; rows.len() * all_values];
+        let scales = &mimo_x[head * all_values..(head + 1) * all_values];
+        for (row, v) in rows.clone().zip(v.chunks_exact_mut(all_values)) {
+            let x = &x[row * size.inner + head * size.head_width..][..size.head_width];
+            for (v, scales) in v.chunks_exact_mut(size.head_width).zip(scales.chunks_exact(size.head_width)) {
+                for ((v, scale), x) in v.iter_mut().zip(scales).zip(x) {
+                    *v = scale * x;
+                }
+            }
+        }
+        Rows { k: turned(keys, key_bias), q: turned(queries, query_bias), v }
+    }
+
+    fn group<'a>(&self, steps: usize, head: usize, rates: &'a Rates, rows: &'a Rows, skip: &'a [f32]) -> Group<'a> {
+        let Widths { size, ranks, .. } = self.widths;
+        let chunk = Shape::usual_chunk(ranks);
+        Group {
+            shape: Shape { steps, ranks, heads: 1, state: size.state, width: size.head_width, chunk },
+            q: Matrix::new(&rows.q, steps * ranks, size.state, size.state),
+            k: Matrix::new(&rows.k, steps * ranks, size.state, size.state),
+            v: Matrix::new(&rows.v, steps * ranks, size.head_width, size.head_width),
+            decay: &rates.decay[head],
+            own: &rates.own[head],
+            later: &rates.later[head],
+            skip: &skip[head..=head],
+        }
+    }
+
+    /// Where a row and head lie in the output.
+    fn place(&self, row: usize, head: usize) -> Range<usize> {
+        let values = self.widths.values();
+        let start = (row * self.widths.size.heads + head) * values;
+        start..start + values
+    }
+}
+
+impl Kernel<9> for Scan {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.lengths.len() * self.time, self.widths.size.heads * self.widths.values()]
+    }
+
+    fn forward(&self, inputs: [&[f32]; 9], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let Widths { size, ranks, .. } = self.widths;
+        let values = self.widths.values();
+        let mut y = vec![0.0; self.lengths.len() * self.time * size.heads * values];
+        let mut kept = Vec::new();
+        let mut out = vec![0.0; self.time * values];
+        for rows in self.games() {
+            let rates = self.rates(&rows, inputs);
+            for head in 0..size.heads {
+                let gathered = self.gather(&rows, head, &rates, inputs);
+                let group = self.group(rows.len(), head, &rates, &gathered, inputs[8]);
+                let mut states = Vec::new();
+                let into = MatrixMut::new(&mut out, rows.len() * ranks, size.head_width, size.head_width);
+                group.forward(into, keep.then_some(&mut states));
+                kept.push(states);
+                for (row, out) in rows.clone().zip(out.chunks_exact(values)) {
+                    y[self.place(row, head)].copy_from_slice(out);
+                }
+            }
+        }
+        (y, kept)
+    }
+
+    fn backward(&self, inputs: [&[f32]; 9], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 9] {
+        let Widths { size, ranks, .. } = self.widths;
+        let (all_keys, values, columns) = (self.widths.keys(), self.widths.values(), self.widths.rates());
+        let mut into = inputs.map(|input| vec![0.0; input.len()]);
+        let [_, _, x, raw, dt_bias, _, _, mimo_x, skip] = inputs;
+        let [for_keys, for_queries, for_x, for_raw, for_dt_bias, for_key_bias, for_query_bias, for_mimo_x, for_skip] =
+            &mut into;
+        let mut kept = kept.iter();
+        let mut pull = vec![0.0; self.time * values];
+        for rows in self.games() {
+            let rates = self.rates(&rows, inputs);
+            for head in 0..size.heads {
+                let gathered = self.gather(&rows, head, &rates, inputs);
+                let group = self.group(rows.len(), head, &rates, &gathered, skip);
+                for (row, pull) in rows.clone().zip(pull.chunks_exact_mut(values)) {
+                    pull.copy_from_slice(&gradient[self.place(row, head)]);
+                }
+                let states = kept.next().expect("states of each game and head");
+                let pull = Matrix::new(&pull, rows.len() * ranks, size.head_width, size.head_width);
+                let mut found = group.backward(states, pull);
+
+                let mut for_angles = vec![0.0; rates.cosines[head].len()];
+                let turns = self.turns(&rates, head);
+                for (turned, gradient, for_source, for_bias) in [
+                    (&gathered.k, &mut found.k, &mut *for_keys, &mut *for_key_bias),
+                    (&gathered.q, &mut found.q, &mut *for_queries, &mut *for_query_bias),
+                ] {
+                    turn_rows_back(turned, gradient, ranks, size.state, turns, &mut for_angles);
+                    let for_source = &mut for_source[rows.start * all_keys..rows.end * all_keys];
+                    add_rows(gradient, for_source, &mut for_bias[head * all_keys..(head + 1) * all_keys]);
+                }
+                let scales = &mimo_x[head * values..(head + 1) * values];
+                let for_scales = &mut for_mimo_x[head * values..(head + 1) * values];
+                for (row, for_v) in rows.clone().zip(found.v.chunks_exact(values)) {
+                    let at = row * size.inner + head * size.head_width;
+                    let at = at..at + size.head_width;
+                    through_scales(for_v, scales, &x[at.clone()], &mut for_x[at], for_scales);
+                }
+                for_skip[head] += found.skip[0];
+                let found =
+                    HeadGradients { decay: found.decay, own: found.own, later: found.later, angles: for_angles };
+                let of = rows.start * columns..rows.end * columns;
+                let into = [&mut for_raw[of.clone()], for_dt_bias.as_mut_slice()];
+                rates.backward(&self.widths, head, &found, [&raw[of], dt_bias], into);
+            }
+        }
+        into
+    }
+}
+
+/// Rows [steps, ranks * state] plus their bias, turned by each step's angles.
+#[macerator::with_simd]
+fn turn_rows<'a, S: macerator::Simd>(rows: &[f32], bias: &[f32], ranks: usize, turns: Turns<'a>, into: &mut [f32]) {
+    let state = bias.len() / ranks;
+    for (t, (row, into)) in rows.chunks_exact(bias.len()).zip(into.chunks_exact_mut(bias.len())).enumerate() {
+        for ((into, row), bias) in into.iter_mut().zip(row).zip(bias) {
+            *into = row + bias;
+        }
+        let (cosines, sines) = turns.at(t, state);
+        for row in into.chunks_exact_mut(state) {
+            turns.pairing.turn(row, cosines, sines);
+        }
+    }
+}
+
+/// From the gradient of turned rows to that of the rows, in place; adds that of the angles [steps, angles] to `slopes`.
+#[macerator::with_simd]
+fn turn_rows_back<'a, S: macerator::Simd>(
+    turned: &[f32],
+    gradient: &mut [f32],
+    ranks: usize,
+    state: usize,
+    turns: Turns<'a>,
+    slopes: &mut [f32],
+) {
+    for (row, (turned, gradient)) in turned.chunks_exact(state).zip(gradient.chunks_exact_mut(state)).enumerate() {
+        let (cosines, sines) = turns.at(row / ranks, state);
+        let slopes = &mut slopes[row / ranks * cosines.len()..][..cosines.len()];
+        turns.pairing.turn_back(turned, gradient, cosines, sines, slopes);
+    }
+}
+
+/// Adds rows to others, and their sum to the bias that all have in common.
+#[macerator::with_simd]
+fn add_rows<S: macerator::Simd>(rows: &[f32], into: &mut [f32], for_bias: &mut [f32]) {
+    for (row, into) in rows.chunks_exact(for_bias.len()).zip(into.chunks_exact_mut(for_bias.len())) {
+        for ((row, into), for_bias) in row.iter().zip(into).zip(for_bias.iter_mut()) {
+            *into += row;
+            *for_bias += row;
+        }
+    }
+}
+
+/// Adds the gradients of a head's values before they were scaled, and of the scales.
+#[macerator::with_simd]
+fn through_scales<S: macerator::Simd>(
+    for_v: &[f32],
+    scales: &[f32],
+    x: &[f32],
+    for_x: &mut [f32],
+    for_scales: &mut [f32],
+) {
+    let ranks = for_v.chunks_exact(x.len()).zip(scales.chunks_exact(x.len()));
+    for ((for_v, scales), for_scales) in ranks.zip(for_scales.chunks_exact_mut(x.len())) {
+        let inputs = for_v.iter().zip(scales).zip(x);
+        for (((for_v, scale), x), (for_x, for_scale)) in inputs.zip(for_x.iter_mut().zip(for_scales)) {
+            *for_x += for_v * scale;
+            *for_scale += for_v * x;
+        }
+    }
+}
