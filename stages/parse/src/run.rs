@@ -54,7 +54,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         Err(unread) => return Err(unreadable(&corpus.files()[unread.file], &unread)),
     }
     for ignored in meter.ignored() {
-        context.log(ignored);
+        context.note(ignored);
     }
     clerk.finish(config.limit)
 }
@@ -134,7 +134,7 @@ impl Clerk<'_> {
             let FileAccount { file, games, looks_like_pgn } = self.file;
             let path = self.corpus.files()[file].display();
             if games == 0 {
-                self.context.log(format!("warning: {path} holds no game"));
+                self.context.note(format!("{path} holds no game"));
             } else if !looks_like_pgn {
                 let failure = Failure::input(format!("{path} is not PGN: it has neither a tag nor a legal move"));
                 return Err(failure.hint("give PGN text in UTF-8, plain or compressed with zstd, gzip or bzip2"));
@@ -156,7 +156,7 @@ impl Clerk<'_> {
             return Err(Failure::input(message).hint("lower `limit`, or give more games"));
         }
         if kept == 0 {
-            self.context.log(format!("warning: none of the {read} games in {name} is kept"));
+            self.context.note(format!("none of the {read} games in {name} is kept"));
         }
         self.games.finish()?;
         self.ledger.tell(self.context);

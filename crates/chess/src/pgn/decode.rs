@@ -183,7 +183,7 @@ impl<R: BufRead> Members<R> {
         }
         if !padding {
             let (path, name) = (self.path.display(), self.packing.name());
-            self.meter.ignore(format!("warning: {path}: ignored {ignored} bytes after the end of its {name} data"));
+            self.meter.ignore(format!("{path}: ignored {ignored} bytes after the end of its {name} data"));
         }
         Ok(())
     }

@@ -171,7 +171,7 @@ fn what_follows_the_last_member_is_passed_over_as_gzip_does() {
             let outcome = parse_text(folder.path(), &bytes, &[]).unwrap();
             assert_eq!(games(&outcome).len(), 1);
             let warning = outcome.events.iter().find_map(|event| match event {
-                Event::Log(line) if line.contains("ignored") => Some(line.clone()),
+                Event::Note(line) if line.contains("ignored") => Some(line.clone()),
                 _ => None,
             });
             let words = told.map(|bytes| format!("ignored {bytes} bytes after the end of its {kind} data"));

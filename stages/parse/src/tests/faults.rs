@@ -48,9 +48,8 @@ fn the_log_stays_short() {
     let folder = tempdir().unwrap();
     let outcome = parse_text(folder.path(), text.as_bytes(), &[]).unwrap();
     let lines = outcome.events.iter().filter(|event| matches!(event, Event::Log(_))).count();
-    assert_eq!(lines, 23);
-    let none_kept =
-        |event: &Event| matches!(event, Event::Log(line) if line.starts_with("warning: none of the 3000 games"));
+    assert_eq!(lines, 22);
+    let none_kept = |event: &Event| matches!(event, Event::Note(line) if line.starts_with("none of the 3000 games"));
     assert!(outcome.events.iter().any(none_kept));
     assert!(outcome.events.contains(&Event::Log("left out 2980 more faulty games".into())));
     assert_eq!(dropped(&outcome), "illegal_move 3000");

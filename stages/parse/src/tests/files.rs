@@ -75,8 +75,8 @@ fn an_input_without_games_is_an_error_and_an_empty_file_among_others_a_warning()
         for files in [[&empty, &full], [&full, &empty]] {
             let outcome = parse_files(folder.path(), &files.map(|file| file.as_path()), &[]).unwrap();
             assert_eq!(games(&outcome).len(), 1);
-            let told = format!("warning: {} holds no game", empty.display());
-            assert!(outcome.events.contains(&Event::Log(told)), "{:?}", outcome.events);
+            let told = format!("{} holds no game", empty.display());
+            assert!(outcome.events.contains(&Event::Note(told)), "{:?}", outcome.events);
         }
     }
     let folder = tempdir().unwrap();
