@@ -2,6 +2,8 @@
 
 mod authors;
 
+mod authors;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
