@@ -37,7 +37,7 @@ use crate::Tokens;
 use crate::ops::dot;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
-/// Steps of a chunk: the fastest for games of usual length.
+/// Steps of a chunk. From 16 to 80 all are about as fast.
 const CHUNK: usize = 32;
 
 /// Shape of a batch.
