@@ -23,9 +23,6 @@ pub(crate) enum Counts {
         kept: u64,
         /// Games dropped, by reason.
         dropped: BTreeMap<String, u64>,
-        /// Games kept of which something is to be said, by what.
-        #[serde(default)]
-        warnings: BTreeMap<String, u64>,
     },
     /// Of `split`.
     Split {
@@ -103,13 +100,11 @@ fn read_one(path: &Path, label: &str) -> Result<Labelled, Failure> {
     let counts = serde_json::from_str(&text).map_err(|error| {
         Failure::input(format!("the counts of {label} ({}) cannot be understood: {error}", path.display()))
     })?;
-    let named = |games: BTreeMap<String, u64>| -> BTreeMap<String, u64> {
-        games.into_iter().map(|(name, games)| (visible(&name), games)).collect()
-    };
     let counts = match counts {
         Counts::Play(played) => Counts::Play(Played { policy: visible(&played.policy), ..played }),
-        Counts::Parse { read, kept, dropped, warnings } => {
-            Counts::Parse { read, kept, dropped: named(dropped), warnings: named(warnings) }
+        Counts::Parse { read, kept, dropped } => {
+            let dropped = dropped.into_iter().map(|(reason, games)| (visible(&reason), games)).collect();
+            Counts::Parse { read, kept, dropped }
         }
         Counts::Tokenize { sets, all } => {
             Counts::Tokenize { sets: sets.into_iter().map(|(name, set)| (visible(&name), set)).collect(), all }
@@ -132,21 +127,12 @@ mod tests {
 
     #[test]
     fn each_kind_is_read() {
-        assert_eq!(
-            check(r#"{"stage":"parse","read":3,"kept":1,"plies":40,"dropped":{"short":2}}"#),
-            Ok(Counts::Parse {
-                read: 3,
-                kept: 1,
-                dropped: BTreeMap::from([("short".into(), 2)]),
-                warnings: BTreeMap::new()
-            })
-        );
-        let warned = r#"{"stage":"parse","read":1,"kept":1,"plies":40,"dropped":{},"warnings":{"null_move":1}}"#;
-        assert!(matches!(check(warned), Ok(Counts::Parse { warnings, .. }) if warnings["null_move"] == 1));
-        assert_eq!(
-            check(r#"{"stage":"import","read":3,"kept":3,"plies":40,"dropped":{}}"#),
-            Ok(Counts::Parse { read: 3, kept: 3, dropped: BTreeMap::new(), warnings: BTreeMap::new() })
-        );
+        for stage in ["parse", "import"] {
+            assert_eq!(
+                check(&format!(r#"{{"stage":"{stage}","read":3,"kept":1,"plies":40,"dropped":{{"short":2}}}}"#)),
+                Ok(Counts::Parse { read: 3, kept: 1, dropped: BTreeMap::from([("short".into(), 2)]) })
+            );
+        }
         let split = r#"{"stage":"split","buckets":10,"validation_buckets":1,
             "train":{"games":9,"plies":90},"validation":{"games":1,"plies":10}}"#;
         assert!(matches!(check(split), Ok(Counts::Split { buckets: 10, train: Side { games: 9, .. }, .. })));

@@ -1,14 +1,14 @@
-//! What `parse` kept and dropped, and why.
+//! What `parse` and `import` kept and dropped, and why.
 
 use crate::read::counts::{Counts, Labelled};
 use crate::table::{Cell, Column, Row, Table};
 
-/// Games by fate for each parse; `None` where nothing was parsed.
+/// Games by fate for each stage that read any; `None` where none did.
 pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
     let mut groups = Vec::new();
     let mut every = Vec::new();
     for labelled in counts {
-        let Counts::Parse { read, kept, dropped, warnings } = &labelled.counts else {
+        let Counts::Parse { read, kept, dropped } = &labelled.counts else {
             continue;
         };
         let row = |fate: String, games: u64| {
@@ -17,14 +17,12 @@ pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
         };
         let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
         every.push(rows.clone());
-        for (what, named) in [("kept, with", warnings), ("dropped:", dropped)] {
-            let mut named: Vec<_> = named.iter().collect();
-            named.sort_by_key(|(name, games)| (std::cmp::Reverse(**games), *name));
-            for (name, games) in named {
-                every.push(vec![row(format!("{what} {name}"), *games)]);
-                if *games > 0 {
-                    rows.push(row(format!("{what} {}", name.replace('_', " ")), *games));
-                }
+        let mut reasons: Vec<_> = dropped.iter().collect();
+        reasons.sort_by_key(|(reason, games)| (std::cmp::Reverse(**games), *reason));
+        for (reason, games) in reasons {
+            every.push(vec![row(format!("dropped: {reason}"), *games)]);
+            if *games > 0 {
+                rows.push(row(format!("dropped: {}", reason.replace('_', " ")), *games));
             }
         }
         groups.push(rows);

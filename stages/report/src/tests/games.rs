@@ -107,26 +107,19 @@ fn what_happens_in_games_that_were_played_here_is_told() {
 }
 
 #[test]
-fn reasons_and_warnings_that_nobody_has_heard_of_are_shown() {
+fn reasons_that_nobody_has_heard_of_are_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let trial = counted(
-        trial(folder.path(), &rows()),
-        folder.path(),
-        "corpus",
-        r#"{"stage":"parse","read":100,"kept":90,"plies":9,"dropped":{"full_moon":10,"short":0},
-            "warnings":{"cut_short":3,"odd_result":0}}"#,
-    );
-    let report = run(trial).unwrap();
+    let counts = r#"{"stage":"import","read":100,"kept":90,"plies":9,"dropped":{"full_moon":10,"short":0}}"#;
+    let report = run(counted(trial(folder.path(), &rows()), folder.path(), "theirs", counts)).unwrap();
     assert_eq!(
-        lines(&read(&report, "tables/drops.md"), "corpus"),
+        lines(&read(&report, "tables/drops.md"), "theirs"),
         [
-            "| corpus | read | 100 | 100.00 |",
-            "| corpus | kept | 90 | 90.00 |",
-            "| corpus | kept, with cut short | 3 | 3.00 |",
-            "| corpus | dropped: full moon | 10 | 10.00 |",
+            "| theirs | read | 100 | 100.00 |",
+            "| theirs | kept | 90 | 90.00 |",
+            "| theirs | dropped: full moon | 10 | 10.00 |",
         ]
     );
-    assert!(read(&report, "tables/drops.csv").contains("corpus,\"kept, with odd_result\",0,0\n"));
+    assert!(read(&report, "tables/drops.csv").contains("theirs,dropped: short,0,0\n"));
     assert!(read(&report, "index.html").contains("<h2 id=\"games\">Games kept and dropped</h2>"));
 }
 
