@@ -12,5 +12,6 @@ mod inspection;
 mod licences;
 mod pipeline_errors;
 mod processes;
+mod python;
 mod results;
 mod tidy;
