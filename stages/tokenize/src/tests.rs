@@ -2,8 +2,6 @@
 
 mod authors;
 
-mod authors;
-
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
