@@ -68,10 +68,9 @@ impl Type {
             (Type::Integer { min, max }, Value::Int(i)) if (min..=max).contains(&i) => Ok(value.clone()),
             (Type::Float, Value::Float(_)) => Ok(value.clone()),
             (Type::Float, Value::Int(i)) => Ok(Value::Float(*i as f64)),
-            (
-                Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl | Type::Secret { .. },
-                Value::Text(_),
-            ) => Ok(value.clone()),
+            (Type::Text | Type::File | Type::Files { .. } | Type::FileOrUrl | Type::Secret { .. }, Value::Text(_)) => {
+                Ok(value.clone())
+            }
             (Type::Secret { .. }, Value::Null) => Ok(Value::Null),
             (Type::Bytes, value) => match amount::bytes(value) {
                 Some(bytes) => Ok(Value::Int(bytes.into())),

@@ -35,7 +35,7 @@ pub(crate) fn class_of(piece: Piece) -> u8 {
 
 /// The 75 labels of a position (see [`GROUPS`](crate::GROUPS)), from scratch.
 ///
-/// Clocks above 65,535 lose their higher bits, as in the paper's code.
+/// Clocks above 65,535 are held there, as in the paper's code.
 pub fn labels_of(position: &Chess, en_passant: EnPassant) -> [u8; LABELS] {
     let mut row = [0; LABELS];
     for (square, piece) in position.board().iter() {
@@ -61,12 +61,21 @@ pub(crate) fn set_state(row: &mut [u8; LABELS], position: &Chess, en_passant: En
         None => (0, 0),
         Some(square) => (square.file() as u8 + 1, if square.rank() == Rank::Third { 1 } else { 2 }),
     };
-    [row[HALFMOVE], row[HALFMOVE + 1]] = (position.halfmoves() as u16).to_be_bytes();
-    [row[FULLMOVE], row[FULLMOVE + 1]] = (position.fullmoves().get() as u16).to_be_bytes();
+    [row[HALFMOVE], row[HALFMOVE + 1]] = two_bytes(position.halfmoves());
+    [row[FULLMOVE], row[FULLMOVE + 1]] = two_bytes(position.fullmoves().get());
+}
+
+/// High byte and low byte of a clock.
+#[inline]
+fn two_bytes(clock: u32) -> [u8; 2] {
+    u16::try_from(clock).unwrap_or(u16::MAX).to_be_bytes()
 }
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::CastlingMode;
+    use shakmaty::fen::Fen;
+
     use super::*;
 
     #[test]
@@ -77,5 +86,15 @@ mod tests {
         assert_eq!(row[48..56], [1; 8]);
         assert_eq!(row[56..64], [4, 2, 3, 5, 6, 3, 2, 4]);
         assert_eq!(row[64..], [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn clocks_are_held_at_two_bytes() {
+        for (clock, bytes) in [(255, [0, 255]), (256, [1, 0]), (65_535, [255, 255]), (70_000, [255, 255])] {
+            assert_eq!(two_bytes(clock), bytes);
+        }
+        let fen: Fen = "4k3/8/8/8/8/8/8/4K3 w - - 300 9999".parse().unwrap();
+        let row = labels_of(&fen.into_position(CastlingMode::Standard).unwrap(), EnPassant::Always);
+        assert_eq!(row[HALFMOVE..], [1, 44, 39, 15]);
     }
 }
