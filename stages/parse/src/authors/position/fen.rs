@@ -146,7 +146,7 @@ fn three_check(fen: &str) -> Option<Position> {
     let mut fields: Vec<&str> = words(fen).collect();
     let checks = if fields.get(6).is_some_and(|field| field.starts_with('+')) {
         let (white, black) = fields.remove(6)[1..].split_once('+')?;
-        (3 - integer(white)?, 3 - integer(black)?)
+        (3i64.saturating_sub(integer(white)?), 3i64.saturating_sub(integer(black)?))
     } else if fields.get(4).is_some_and(|field| field.contains('+')) {
         let (white, black) = fields.remove(4).split_once('+')?;
         (integer(white)?, integer(black)?)
@@ -215,6 +215,17 @@ mod tests {
         assert!(accepted(Variant::ThreeCheck, &format!("{pieces} w KQkq - 1+-2 0 1")));
         assert!(accepted(Variant::ThreeCheck, &format!("{pieces} w KQkq - 0 1 +1+2")));
         assert!(!accepted(Variant::ThreeCheck, &format!("{pieces} w KQkq - 1+ 0 1")));
+    }
+
+    #[test]
+    fn a_number_of_checks_of_any_size_is_a_number() {
+        let checks = |given: &str| {
+            let fen = format!("8/8/8/8/8/8/8/8 w - - 0 1 +{given}+2");
+            Position::new(Variant::ThreeCheck, Some(&fen), false).unwrap().checks
+        };
+        assert_eq!(checks("1"), ByColor { white: 2, black: 1 });
+        assert_eq!(checks("9999999999999999999999").white, -(1 << 30));
+        assert_eq!(checks("-9999999999999999999999").white, 1 << 30);
     }
 
     #[test]
