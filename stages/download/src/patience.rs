@@ -34,8 +34,14 @@ impl<'a> Patience<'a> {
     ) -> Result<(), Failure> {
         self.idle = if brought { 0 } else { self.idle + 1 };
         if self.idle >= self.settings.tries {
-            return Err(Failure::system(format!("{what}: {reason}; {} tries in a row brought nothing new", self.idle))
-                .hint(format!("the {have} bytes that have arrived are kept: run again to go on from there")));
+            let failure =
+                Failure::system(format!("{what}: {reason}; {} tries in a row brought nothing new", self.idle));
+            return Err(match have {
+                0 => failure,
+                _ => {
+                    failure.hint(format!("the {have} bytes that have arrived are kept: run again to go on from there"))
+                }
+            });
         }
         let wait = self.settings.wait(self.idle, after);
         let next = format!("next try in {:.0} s", wait.as_secs_f64());

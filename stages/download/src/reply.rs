@@ -106,7 +106,8 @@ fn range(value: &str) -> Option<(u64, u64, Option<u64>)> {
         "*" => None,
         length => Some(length.parse().ok()?),
     };
-    (first <= last && total.is_none_or(|total| last < total)).then_some((first, last, total))
+    // A file has a byte after its last one, even if only in numbers.
+    (first <= last && total.map_or(last < u64::MAX, |total| last < total)).then_some((first, last, total))
 }
 
 #[cfg(test)]
@@ -137,9 +138,15 @@ mod tests {
         let rest = |total, end| Reply::Rest { start: 5, last: 9, total, validator: None, end };
         check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), End::Close));
         check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, End::Length(5)));
-        for nonsense in
-            ["bytes 5-9", "bytes 9-5/10", "bytes 5-10/10", "bytes */10", "5-9/10", "bytes 5-9/99999999999999999999"]
-        {
+        for nonsense in [
+            "bytes 5-9",
+            "bytes 9-5/10",
+            "bytes 5-10/10",
+            "bytes */10",
+            "5-9/10",
+            "bytes 5-9/99999999999999999999",
+            "bytes 0-18446744073709551615/*",
+        ] {
             check(206, &[("Content-Range", nonsense)], Reply::Outdated);
         }
         check(206, &[], Reply::Outdated);
