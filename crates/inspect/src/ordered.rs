@@ -1,6 +1,8 @@
 //! Work on all cores, taken in order.
 
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 
 use crossbeam_channel::bounded;
@@ -25,7 +27,8 @@ where
     let jobs = Mutex::new((0_u64..).zip(jobs));
     let under_way = 2 * cores + 1;
     let (give_permit, permits) = bounded::<()>(under_way);
-    let (finish, done) = bounded::<(u64, Result<T, E>)>(under_way);
+    // A panic is a result too: one that never came would be waited for without end.
+    let (finish, done) = bounded::<(u64, Result<Result<T, E>, Box<dyn Any + Send>>)>(under_way);
     for _ in 0..under_way {
         let _ = give_permit.send(());
     }
@@ -36,7 +39,8 @@ where
                 for () in permits {
                     let next = jobs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
                     let Some((ordinal, job)) = next else { return };
-                    if finish.send((ordinal, work(job))).is_err() {
+                    let result = catch_unwind(AssertUnwindSafe(|| work(job)));
+                    if finish.send((ordinal, result)).is_err() {
                         return;
                     }
                 }
@@ -49,7 +53,7 @@ where
         for (ordinal, result) in done {
             early.insert(ordinal, result);
             while let Some(result) = early.remove(&next) {
-                take(result?)?;
+                take(result.unwrap_or_else(|panic| resume_unwind(panic))?)?;
                 let _ = give_permit.try_send(());
                 next += 1;
             }
@@ -76,6 +80,15 @@ mod tests {
             };
             in_order(cores, 0..200, slow_first, taking).unwrap();
             assert_eq!(taken, (0..200).map(|job| job * job).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_it() {
+        for cores in [1, 3] {
+            let work = |job: u64| if job == 7 { panic!("seven") } else { Ok::<u64, ()>(job) };
+            let ended = catch_unwind(AssertUnwindSafe(|| in_order(cores, 0.., work, |_| Ok(()))));
+            assert_eq!(ended.unwrap_err().downcast_ref::<&str>(), Some(&"seven"));
         }
     }
 

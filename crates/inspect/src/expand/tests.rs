@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use cwm_chess::{DatasetRow, DatasetWriter};
-use cwm_encoding::{EnPassant, LABELS, PlainMove, START, replay_into};
+use cwm_encoding::{EnPassant, LABELS, PlainMove, START, classes, replay_into};
 use shakmaty::{Chess, Position};
 use tempfile::tempdir;
 
@@ -127,7 +127,7 @@ fn what_is_no_game_is_told_with_its_place_and_other_formats_are_refused() {
 fn labels_that_games_carry_go_out_as_they_are() {
     let folder = tempdir().unwrap();
     let mut writer = DatasetWriter::create(&folder.path().join("dataset"), 9).unwrap().labelled(true);
-    let carried: Vec<u8> = (0..3 * LABELS).map(|at| (at % 251) as u8).collect();
+    let carried: Vec<u8> = (0..3 * LABELS).map(|at| ((at * at + at / LABELS) % classes(at % LABELS)) as u8).collect();
     // A null move, which no replay takes; then a game that is replayed.
     for (index, tokens, labels) in [(0, [START, 0, 3980], Some(&carried[..])), (1, [START, 3980, 16820], None)] {
         writer.push(DatasetRow { index, id: "x", tokens: &tokens, result: "*", labels }).unwrap();
