@@ -23,8 +23,8 @@ pub struct Components {
     pub contract: u32,
     /// Kind of stage.
     pub kind: String,
-    /// Code fingerprint, by part: `base` and the parts that the parameters rest on. Empty for fixed-output stages and
-    /// for commands.
+    /// Code fingerprint, by part: `base` and the parts that the parameters rest on. Empty for stages that only bring in
+    /// what is elsewhere, and for commands.
     pub code: BTreeMap<String, String>,
     /// Parameters, normalised, defaults included. A file from outside stands as `{"$file": digest}`, a secret as
     /// `{"$secret": digest}`.

@@ -31,7 +31,8 @@ use crate::store::{ActionRecord, Store};
 /// Runs a command and says what went wrong, on standard error.
 pub fn main(cli: Cli) -> ExitCode {
     let goes_on = match &cli.command {
-        Command::Run(_) | Command::Pin(_) | Command::Exec(_) => true,
+        Command::Run(_) | Command::Exec(_) => true,
+        Command::Pin(arguments) => arguments.update,
         Command::Export(arguments) => arguments.is_stream(),
         _ => false,
     };

@@ -30,7 +30,8 @@ const INTRODUCTION: &str = "\
 /// - {"url": "https://…/a.pgn.zst", "first_bytes": 1000000, "sha256": "31…", "bytes": 1000000}
 /// ```
 ///
-/// With `first_bytes`, sum and length are those of that beginning of the file. Lines that start with `#` are comments.
+/// With `first_bytes`, sum and length are those of that beginning of the file. Lines that start with `#` are
+/// comments; those of others are gone when a pin is added.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {

@@ -1,6 +1,6 @@
 //! What a cell's process told, and how it ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 
@@ -110,11 +110,13 @@ impl Engine<'_> {
             // Under one URL there may be many, one after the other.
             return candidates.into_iter().next().map_or(Ok(None), |made| by_sum(self.store, made));
         }
-        if candidates.len() > 1 {
+        // A file from outside that lies elsewhere now makes another record of the same result.
+        let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
+        if different.len() > 1 {
             let message = format!(
                 "{label}: {} different results are recorded for the same inputs, parameters and code; this run uses \
                  the one just made",
-                candidates.len()
+                different.len()
             );
             self.readers.read(&RunEvent::Warning { message });
         }

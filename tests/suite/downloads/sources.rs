@@ -100,6 +100,19 @@ fn of_a_beginning_parse_reads_up_to_its_limit() {
 }
 
 #[test]
+fn a_file_that_lies_elsewhere_now_is_no_different_result() {
+    let context = Context::with(
+        "cwm: 1\nvars: { games: here.pgn }\nstages:\n  games: { stage: download, with: { source: $games } }\n",
+    );
+    context.write_old("here.pgn", &games(2));
+    context.run(&[]).ran_just(&["games"]);
+    std::fs::rename(context.path("here.pgn"), context.path("there.pgn")).unwrap();
+    let run = context.run(&["--set", "games=there.pgn"]);
+    run.ran_just(&["games"]);
+    assert!(!run.raw.stdout.contains("different results"), "{}", run.raw.stdout);
+}
+
+#[test]
 fn what_cannot_be_a_source_is_told_with_its_place() {
     for (with, words) in [
         ("source: there", "is a folder"),
