@@ -14,8 +14,9 @@ use crate::ordered::in_order;
 use crate::tally::{Tally, Totals};
 use crate::words::{bytes, grouped, line, several};
 
-/// Games that one thread counts at a time.
-const CHUNK: usize = 1 << 15;
+/// Games that one thread counts at a time: so few that all threads are in a few record batches at any moment, since only
+/// so many are kept decoded.
+const CHUNK: usize = 1 << 10;
 
 /// What a folder holds, told.
 #[derive(Serialize)]

@@ -23,12 +23,18 @@ impl<T> Kept<T> {
     /// What `make` fails with; nothing is kept then.
     pub fn get<E>(&self, block: usize, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kept)) = lock().iter().find(|(of, _)| *of == block) {
-            return Ok(kept.clone());
+        let find =
+            |kept: &VecDeque<(usize, Arc<T>)>| kept.iter().find(|(of, _)| *of == block).map(|(_, found)| found.clone());
+        if let Some(found) = find(&lock()) {
+            return Ok(found);
         }
         // Without the lock: others make theirs meanwhile, in the worst case the same.
         let made = Arc::new(make()?);
         let mut kept = lock();
+        if let Some(found) = find(&kept) {
+            // Kept once, however many made it at once: copies would put out what others are reading.
+            return Ok(found);
+        }
         kept.truncate(MOST - 1);
         kept.push_front((block, made.clone()));
         Ok(made)
@@ -48,5 +54,14 @@ mod tests {
         assert_eq!(kept.get(0, || Err("made again")), Err("made again"));
         assert_eq!(made(0), 0);
         assert_eq!(kept.0.lock().unwrap().len(), MOST);
+    }
+
+    #[test]
+    fn what_several_make_at_once_is_kept_once() {
+        let kept = Kept::default();
+        let meanwhile = || kept.get(5, || Ok::<_, ()>("theirs"));
+        let got = kept.get(5, || meanwhile().map(|_| "ours"));
+        assert_eq!(got, Ok(Arc::new("theirs")));
+        assert_eq!(kept.0.lock().unwrap().len(), 1);
     }
 }
