@@ -45,7 +45,7 @@ fn while_the_server_says_nothing() {
 }
 
 #[test]
-fn while_a_transfer_stalls_and_what_has_arrived_is_kept() {
+fn while_a_transfer_stalls_and_nothing_of_it_is_taken_for_another_url() {
     let folder = is_stopped(|_, request| serve(&file(), TAG, request).cut(60_000).stalling());
     let server = Server::start(|_, request| serve(&file(), TAG, request));
     // Another URL: nothing of the first is taken for it.

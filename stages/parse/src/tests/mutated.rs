@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cwm_chess::pgn::{Block, Blocks, LONGEST_GAME, Meter, PgnSource, Text};
-use cwm_encoding::PlainMove;
+use cwm_encoding::{LABELS, PlainMove};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::{MOVES, game, shared};
+use crate::authors;
 use crate::harvest::{Harvest, Verdict};
 use crate::pipeline::{Why, read_all};
 use crate::rules::{Ids, Rules};
@@ -283,6 +284,20 @@ fn check(path: &Path, random: &mut Random) {
     }
 }
 
+/// By the authors' rules any text is read too, and a game that carries labels has those of all its positions.
+fn check_by_the_authors_rules(path: &Path) {
+    let read = authors::read_all(&[path.to_owned()], &Arc::default(), &rules(), |_, harvest| {
+        for verdict in harvest.verdicts() {
+            if let Verdict::Kept(game) = verdict {
+                assert!(game.labels.is_none_or(|labels| labels.len() == (game.moves.len() + 1) * LABELS));
+                assert!(game.moves.iter().all(|&packed| PlainMove::from_packed(packed).is_some()));
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    drop(read);
+}
+
 fn originals() -> Vec<Vec<u8>> {
     let mut files = vec![
         (game("a", MOVES) + "[Site \"?\"]\n\n1. d4 {x} (1. c4 (1. g4)) ; y\n1... d5 $1 *\n\n" + &game("b", MOVES))
@@ -327,7 +342,10 @@ fn mutated_files_are_read_without_a_panic_and_alike_by_any_number_of_threads() {
                         mutate(&mut bytes, &originals, &mut random);
                     }
                     fs::write(&path, &bytes).unwrap();
-                    let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&path, &mut random)));
+                    let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                        check(&path, &mut random);
+                        check_by_the_authors_rules(&path);
+                    }));
                     if let Err(panic) = checked {
                         let kept = std::env::temp_dir().join(format!("cwm-mutation-{seed}.pgn"));
                         fs::write(&kept, &bytes).unwrap();
