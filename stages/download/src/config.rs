@@ -1,5 +1,7 @@
 //! What `download` takes.
 
+use std::collections::BTreeSet;
+
 use cwm_contract::{Brought, Bytes, Fault, Fetch, OneOrMany, Origin, Parameters, SourceLocation, Values, parameters};
 
 use crate::checksum::Checksum;
@@ -24,6 +26,9 @@ parameters! {
         pub sha256: OneOrMany<Option<String>> = OneOrMany::One(None),
     }
 }
+
+/// So many files have numbers of five digits, by which their order is that of their names.
+const MOST: usize = 100_000;
 
 /// What is to be brought in, well-formed.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +123,10 @@ impl Config {
         if locations.is_empty() {
             return Err(Fault::new("source", "must name at least one file or URL"));
         }
+        if locations.len() > MOST {
+            let message = format!("must name at most {MOST} files and URLs, not {}", locations.len());
+            return Err(Fault::new("source", message));
+        }
         let sums = self.sums(locations.len())?;
         let item = |(location, sum): (&SourceLocation, &Option<Checksum>)| {
             let from = match location {
@@ -130,6 +139,12 @@ impl Config {
             Ok(Item { from, sum: *sum, published: None })
         };
         let mut items = locations.iter().zip(&sums).map(item).collect::<Result<Vec<_>, Fault>>()?;
+        if let Some(url) = twice(&items) {
+            return Err(Fault::new(
+                "source",
+                format!("names {url} twice, which could give other bytes the second time"),
+            ));
+        }
         Ok(match (source, items.pop()) {
             (OneOrMany::One(_), Some(item)) => Wanted::One(item),
             (_, last) => Wanted::Many(items.into_iter().chain(last).collect()),
@@ -147,6 +162,15 @@ impl Config {
             (_, sums) => Err(fault(format!("must be as many as there are sources: {sources}, not {}", sums.len()))),
         }
     }
+}
+
+/// The first URL that is there twice.
+fn twice(items: &[Item]) -> Option<&str> {
+    let mut seen = BTreeSet::new();
+    items.iter().find_map(|item| match &item.from {
+        Origin::Url(fetch) => (!seen.insert(fetch)).then_some(fetch.url.as_str()),
+        Origin::File { .. } => None,
+    })
 }
 
 /// Whether this is a URL that can be fetched.

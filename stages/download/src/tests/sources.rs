@@ -150,6 +150,13 @@ fn what_is_asked_for_is_checked_before_anything_runs() {
     };
     assert!(fault(&[]).starts_with("source must be given"));
     assert!(fault(&[("source", Value::List(Vec::new()))]).starts_with("source must name at least one"));
+    assert!(
+        fault(&[("source", list(&["http://x/y", "/x", " http://x/y"]))]).starts_with("source names http://x/y twice")
+    );
+    let many: Vec<String> = (0..=100_000).map(|number| format!("/{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(fault(&[("source", list(&many))]), "source must name at most 100000 files and URLs, not 100001");
+    assert!(Download.check(&values(&[("source", list(&many[1..]))])).is_empty());
     assert!(fault(&[("source", text("file:///x/y.pgn"))]).ends_with("write `/x/y.pgn`"));
     assert!(fault(&[("source", list(&["/x", "ftp://x/y"]))]).starts_with("source must be the path of a file or"));
     assert!(fault(&[("month", text("2025-13"))]).starts_with("month must be a year and a month"));
