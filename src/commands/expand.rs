@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use cwm_contract::{Expansion, Form, Inspector, Target};
+use cwm_contract::{Expansion, Inspector, Target};
 
 use crate::cli::ExportArguments;
 use crate::commands::Workspace;
@@ -18,11 +18,9 @@ use crate::store::{Exported, OutputRecord};
 /// # Errors
 /// It has no such form or cannot be read; something is in the way; the disk refuses.
 pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<Exported, Error> {
-    let (inspector, wanted, form) = form(output, arguments)?;
+    let (inspector, wanted) = inspector(output, arguments)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
-    let limit = arguments.limit.map_or("all".to_owned(), |limit| format!("the first {limit}"));
-    let recipe = format!("{} {} of {}, {limit}", form.name, form.version, output.digest);
-    workspace.store.export_made(&recipe, &arguments.destination, |folder| {
+    workspace.store.export_made(&arguments.destination, |folder| {
         inspector.expand(&output.format, &path, &wanted, Target::Folder(folder)).map_err(inside)
     })
 }
@@ -33,7 +31,7 @@ pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
 /// # Errors
 /// It has no such form or cannot be read, or standard output cannot be written.
 pub fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<(), Error> {
-    let (inspector, wanted, _) = form(output, arguments)?;
+    let (inspector, wanted) = inspector(output, arguments)?;
     let stdout = io::stdout();
     if stdout.is_terminal() {
         return Err(Error::usage("an Arrow stream is not for a terminal").hint(
@@ -51,22 +49,19 @@ pub fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
     if stream.closed { Ok(()) } else { written.map_err(inside) }
 }
 
-/// Who makes the form that is asked for, and which that is.
-fn form(
-    output: &OutputRecord,
-    arguments: &ExportArguments,
-) -> Result<(&'static dyn Inspector, Expansion, Form), Error> {
+/// Who makes what is asked for, which it can, and what that is.
+fn inspector(output: &OutputRecord, arguments: &ExportArguments) -> Result<(&'static dyn Inspector, Expansion), Error> {
     let inspector = Registry::inspector().ok_or_else(|| {
         Error::usage("this build of cwm exports outputs only as they are, to a folder")
             .hint("build it with the cargo feature `inspect`, which is on by default")
     })?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = Expansion { labels: arguments.labels, limit: arguments.limit, cores };
-    let form = inspector.form(&output.format, &wanted).map_err(|failure| {
+    inspector.form(&output.format, &wanted).map_err(|failure| {
         let error = Error::usage(failure.message);
         failure.hint.into_iter().fold(error, Error::hint)
     })?;
-    Ok((inspector, wanted, form))
+    Ok((inspector, wanted))
 }
 
 /// Standard output, and whether its reader has closed it.

@@ -44,16 +44,13 @@ struct List {
     cwm_export: u32,
     /// Whether the folder as a whole is one export; else each file is one.
     whole: bool,
-    /// What the files were made from and how, where they are no copies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    recipe: Option<String>,
     /// By name in the folder.
     files: BTreeMap<String, Copied>,
 }
 
 impl Default for List {
     fn default() -> Self {
-        List { cwm_export: LIST_FORMAT, whole: false, recipe: None, files: BTreeMap::new() }
+        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new() }
     }
 }
 

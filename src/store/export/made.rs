@@ -9,44 +9,52 @@ use crate::store::hashing::hash_own_file;
 use crate::store::{Result, Store, StoreError};
 
 impl Store {
-    /// Fills the folder `destination` with the files that `fill` makes in an empty one. `recipe` says what they are made
-    /// from and how; where an earlier export with this recipe is there, unchanged, `fill` is not called. Nothing has its
-    /// name before all is complete.
+    /// Fills the folder `destination` with the files that `fill` makes in an empty one. Nothing has its name before all is
+    /// complete; where an earlier export has the same content, it stays as it is. They are made anew each time: what they
+    /// are made from does not tell whether the code that makes them has changed.
     ///
     /// # Errors
     /// Those of `fill`; the destination is in the store; something is in the way that no export made, or that was
     /// changed since; the disk refuses.
     pub fn export_made<E: From<StoreError>>(
         &self,
-        recipe: &str,
         destination: &Path,
         fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
     ) -> std::result::Result<Exported, E> {
         let target = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
         let export = self.export_to(&target)?;
-        let exists = fs::symlink_metadata(&target).is_ok();
-        if exists {
-            let (exported, there) = export.look_at_folder()?;
-            if exported.recipe.as_deref() == Some(recipe) && there == exported.files.len() {
-                return Ok(Exported { path: target, written: false });
-            }
-        }
+        let earlier = match fs::symlink_metadata(&target) {
+            Ok(_) => Some(export.look_at_folder()?),
+            Err(_) => None,
+        };
         self.disk.make_folders(export.parent)?;
         let (aside, _held) = export.aside()?;
         fill(aside.path())?;
-        write_list(&aside, &list_of(aside.path(), recipe)?)?;
-        if exists {
-            aside.replace(&target)?
-        } else {
-            aside.place(&target)?
+        let made = list_of(aside.path())?;
+        if earlier.as_ref().is_some_and(|(exported, there)| *there == exported.files.len() && exported.holds(&made)) {
+            return Ok(Exported { path: target.clone(), written: false });
+        }
+        write_list(&aside, &made)?;
+        match earlier {
+            Some(_) => aside.replace(&target)?,
+            None => aside.place(&target)?,
         }
         Ok(Exported { path: target, written: true })
     }
 }
 
+impl List {
+    /// Whether the files are those of `other` by name and content.
+    fn holds(&self, other: &List) -> bool {
+        let contents =
+            |list: &List| -> Vec<_> { list.files.iter().map(|(name, file)| (name.clone(), file.digest)).collect() };
+        contents(self) == contents(other)
+    }
+}
+
 /// The files in a folder, as they are now.
-fn list_of(folder: &Path, recipe: &str) -> Result<List> {
-    let mut list = List { whole: true, recipe: Some(recipe.to_owned()), ..List::default() };
+fn list_of(folder: &Path) -> Result<List> {
+    let mut list = List { whole: true, ..List::default() };
     for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
         let entry = entry.map_err(StoreError::io("read the folder", folder))?;
         let path = entry.path();
