@@ -31,6 +31,13 @@ struct Stamp {
     pieces: u32,
 }
 
+impl Stamp {
+    /// Whether every byte that is wanted is safe.
+    fn is_complete(&self) -> bool {
+        self.total == Some(self.safe) || self.fetch.first_bytes == Some(self.safe)
+    }
+}
+
 /// The file as far as it has arrived.
 pub struct Partial {
     path: PathBuf,
@@ -44,7 +51,7 @@ pub struct Partial {
 
 impl Partial {
     /// What `place` holds of `fetch`; nothing, if what lies there belongs to something else or cannot be continued.
-    /// `is_summed` is whether the sum of the whole is known. Bytes are made safe after each `checkpoint` of them.
+    /// `is_summed` is whether the sum of the whole is known; without it a whole file lacks its last byte. Bytes are made safe after each `checkpoint` of them.
     ///
     /// # Errors
     /// The place cannot be read or written.
@@ -66,6 +73,9 @@ impl Partial {
             Some(stamp) => {
                 context.doing("looking at what has arrived before");
                 partial.stamp = stamp;
+                if !is_summed && partial.stamp.is_complete() {
+                    partial.go_back()?;
+                }
                 partial.rehash(context)?;
                 if partial.length > 0 && !partial.is_complete() {
                     context.note(format!("{}: going on after {} bytes", fetch.url, partial.length));
@@ -85,12 +95,19 @@ impl Partial {
         };
         let length = self.file.metadata().map_err(|error| self.cannot("read", error))?.len();
         Ok(serde_json::from_slice(&text).ok().filter(|stamp: &Stamp| {
-            let complete = stamp.total == Some(stamp.safe) || stamp.fetch.first_bytes == Some(stamp.safe);
             stamp.version == VERSION
                 && stamp.fetch == self.stamp.fetch
-                && (stamp.validator.is_some() || is_summed || complete)
+                && (stamp.validator.is_some() || is_summed)
                 && stamp.safe <= length
         }))
+    }
+
+    /// Gives up the last byte of a whole file, so that the server is asked for it: with no sum only the server can tell
+    /// whether a file that came at another time is still the one that it has. First the stamp: killed after it, what lies
+    /// there is still more than what is noted.
+    fn go_back(&mut self) -> Result<(), Failure> {
+        self.stamp.safe = self.stamp.safe.saturating_sub(1);
+        self.write_stamp()
     }
 
     /// Sums up the safe bytes and stands behind the last of them.

@@ -1,5 +1,8 @@
 //! What may be asked for: files, URLs, lists, beginnings.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use cwm_contract::Origin;
 
 use super::*;
@@ -67,7 +70,7 @@ fn a_list_makes_a_folder_in_its_order() {
 }
 
 #[test]
-fn of_a_list_what_has_arrived_is_not_fetched_again() {
+fn of_a_list_what_has_arrived_is_asked_about_and_not_fetched_again() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(|number, request| match request.path.as_str() {
         "/b" if number < 8 => empty("503 Service Unavailable"),
@@ -77,8 +80,62 @@ fn of_a_list_what_has_arrived_is_not_fetched_again() {
     let sources = list(&[&sources[0], &sources[1]]);
     let run = || Trial::new(folder.path()).with("source", sources.clone()).run(&Impatient(settings()));
     assert!(fails(run()).message.contains("503"));
-    run().unwrap();
-    assert_eq!(server.requests().iter().filter(|request| request.path == "/a").count(), 1);
+    let outcome = run().unwrap();
+    assert_eq!(std::fs::read(outcome.outputs["pgn"].join("00000-a")).unwrap(), b"/a");
+    let of_a: Vec<Request> = server.requests().into_iter().filter(|request| request.path == "/a").collect();
+    // By its last byte.
+    assert_eq!(of_a.iter().map(|request| (request.ranged, request.start)).collect::<Vec<_>>(), [(false, 0), (true, 1)]);
+    assert_eq!(of_a[1].if_range.as_deref(), Some(TAG));
+}
+
+/// Runs a list of two files twice, of which the second fails the first time, and the first is another the second time,
+/// named `tags`; what the first one is then, and how it was asked for.
+fn changed_between_two_runs(tags: [&'static str; 2], is_summed: bool) -> (Vec<u8>, Vec<usize>) {
+    let folder = tempfile::tempdir().unwrap();
+    let second = Arc::new(AtomicBool::new(false));
+    let now = second.clone();
+    let server = Server::start(move |_, request| match (request.path.as_str(), now.load(Ordering::SeqCst)) {
+        ("/a", false) => serve(b"old", tags[0], request),
+        ("/a", true) => serve(b"new", tags[1], request),
+        (_, false) => empty("404 Not Found"),
+        (_, true) => serve(b"b", TAG, request),
+    });
+    let sources = ["a", "b"].map(|name| format!("{}/{name}", server.base));
+    let sums = Value::List(vec![if is_summed { text(&sum(b"old")) } else { Value::Null }, Value::Null]);
+    let run = || {
+        let trial = Trial::new(folder.path()).with("source", list(&[&sources[0], &sources[1]]));
+        trial.with("sha256", sums.clone()).run(&Impatient(settings()))
+    };
+    assert!(fails(run()).message.contains("404"));
+    second.store(true, Ordering::SeqCst);
+    let outcome = run().unwrap();
+    let content = std::fs::read(outcome.outputs["pgn"].join("00000-a")).unwrap();
+    if let [first, _] = &told(&outcome)[..] {
+        assert_eq!(first.sha256, sum(&content));
+    }
+    let requests = server.requests().into_iter().filter(|request| request.path == "/a");
+    (content, requests.map(|request| request.start).collect())
+}
+
+#[test]
+fn a_whole_file_of_an_earlier_run_is_not_taken_unasked() {
+    assert_eq!(changed_between_two_runs(["\"v1\"", "\"v2\""], false), (b"new".to_vec(), vec![0, 2]));
+    // No name that could be asked about.
+    assert_eq!(changed_between_two_runs(["W/\"v1\"", "W/\"v1\""], false), (b"new".to_vec(), vec![0, 0]));
+    // A sum says more than the server.
+    assert_eq!(changed_between_two_runs(["\"v1\"", "\"v2\""], true), (b"old".to_vec(), vec![0]));
+}
+
+#[test]
+fn a_whole_beginning_of_an_earlier_run_is_asked_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(|_, request| serve(&file(), TAG, request));
+    for _ in 0..2 {
+        let trial = trial(folder.path(), &server.url, None).with("first_bytes", Value::Int(20_000));
+        assert!(content(&trial.run(&Impatient(settings())).unwrap()) == file()[..20_000]);
+    }
+    let asked: Vec<_> = server.requests().iter().map(|request| (request.start, request.last)).collect();
+    assert_eq!(asked, [(0, Some(19_999)), (19_999, Some(19_999))]);
 }
 
 #[test]
