@@ -35,7 +35,8 @@ pub fn parameters(
         let value = values.get(spec.name).cloned().unwrap_or_default();
         Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
     };
-    stage.parameters().iter().map(|spec| keyed(spec, seen)).collect()
+    let idle = stage.idle(values);
+    stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| keyed(spec, seen)).collect()
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.

@@ -14,6 +14,9 @@ use crate::events::{bytes, duration};
 use crate::exit_code::ExitCode;
 use crate::store::ActionRecord;
 
+/// Artifacts of one input that are listed for people.
+const INPUTS_SHOWN: usize = 20;
+
 /// Runs `cwm show`.
 ///
 /// # Errors
@@ -144,9 +147,12 @@ fn describe(record: &ActionRecord) -> String {
         text += &format!("  parameter   {name}: {value}\n");
     }
     for (name, group) in &record.components.inputs {
-        for (label, digest) in group {
+        for (label, digest) in group.iter().take(INPUTS_SHOWN) {
             let label = if label.is_empty() { String::new() } else { format!(" ({label})") };
             text += &format!("  input       {name}{label}: {digest}\n");
+        }
+        if group.len() > INPUTS_SHOWN {
+            text += &format!("  input       {name}: {} more, which --json lists\n", group.len() - INPUTS_SHOWN);
         }
     }
     for (name, value) in &record.metrics {

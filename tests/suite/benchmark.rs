@@ -227,12 +227,15 @@ fn the_papers_data_with_small_months() {
 #[test]
 fn the_secret_of_the_ids_enters_the_key_and_is_written_nowhere() {
     let context = miniature();
-    context.edit("pipeline.yaml", "with: { ids: site } }\n  split", "with: { ids: hmac } }\n  split");
     let run = |key: &str| {
         let output = context.command(&["run", "corpus", "--json"]).env("CHESS_WORLD_MODEL_ID_KEY", key).output();
         crate::context::Run::read(crate::context::finish(output.expect("cwm starts")))
     };
-    run("first-very-secret").ran_just(&["games", "corpus"]);
+    // Where the site is the id, the secret means nothing, not even if it is none.
+    run("").ran_just(&["games", "corpus"]);
+    run("zeroth-very-secret").ran_just(&[]);
+    context.edit("pipeline.yaml", "with: { ids: site } }\n  split", "with: { ids: hmac } }\n  split");
+    run("first-very-secret").ran_just(&["corpus"]);
     run("second-very-secret").ran_just(&["corpus"]);
     run("first-very-secret").ran_just(&[]);
     for (path, _) in context.inventory(".") {

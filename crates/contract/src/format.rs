@@ -18,6 +18,8 @@ impl Format {
     pub const GAMES: Format = Format::named("games");
     /// Counts of what was kept and dropped, and why (JSON).
     pub const COUNTS: Format = Format::named("counts");
+    /// Faulty games that were left out, one JSON object a line.
+    pub const FAULTS: Format = Format::named("faults");
     /// Token sequences ready for training, one row a game (Arrow IPC).
     pub const DATASET: Format = Format::named("dataset");
     /// A trained model: weights and description (a folder).

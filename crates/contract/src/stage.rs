@@ -27,6 +27,12 @@ pub trait Stage: Send + Sync {
         Vec::new()
     }
 
+    /// Parameters that these values make no use of. They stay out of the key, so that changing them reruns nothing, and a
+    /// secret among them is not looked for.
+    fn idle(&self, _values: &Values) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// What it wants of the machine when the pipeline does not say.
     fn needs(&self, _values: &Values) -> Needs {
         Needs::default()

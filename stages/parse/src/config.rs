@@ -24,6 +24,11 @@ parameters! {
 }
 
 impl Config {
+    /// Parameters that these values make no use of: where the site is the id, no key is.
+    pub fn idle(&self) -> Vec<&'static str> {
+        if self.ids == "site" { vec!["id_key_file"] } else { Vec::new() }
+    }
+
     /// What is wrong with these values beyond their types.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();

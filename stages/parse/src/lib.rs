@@ -38,6 +38,7 @@ impl Stage for Parse {
         vec![
             Output::folder("games", Format::GAMES, "The kept games in the order of the files."),
             Output::file("counts", Format::COUNTS, "json", "How many games were read, kept, and dropped for what."),
+            Output::file("faults", Format::FAULTS, "jsonl", "Every faulty game that was left out, and its place."),
         ]
     }
 
@@ -51,6 +52,10 @@ impl Stage for Parse {
 
     fn needs(&self, _values: &Values) -> Needs {
         Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
+    }
+
+    fn idle(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.idle())
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

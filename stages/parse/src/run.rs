@@ -13,7 +13,7 @@ use crate::authors;
 use crate::config::Config;
 use crate::corpus::Corpus;
 use crate::harvest::{Harvest, Verdict};
-use crate::ledger::{Ledger, describe};
+use crate::ledger::{Ledger, Place, describe};
 use crate::pipeline::{Unread, Why, read_all};
 use crate::rules::{Ids, Rules};
 
@@ -34,8 +34,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         limit: config.limit.unwrap_or(u64::MAX),
         fail: config.on_error == "fail",
         games: GamesWriter::create(context.output("games")?, config.shard_games)?.labelled(authors),
-        ledger: Ledger::default(),
+        ledger: Ledger::create(context.output("faults")?)?,
         file: FileAccount::default(),
+        pgn_files: 0,
     };
     context.doing("reading games");
     let take = |file, harvest: &Harvest| {
@@ -51,7 +52,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         Ok(ControlFlow::Break(Some(failure))) => return Err(failure),
         Ok(ControlFlow::Break(None)) => {}
         Ok(ControlFlow::Continue(())) => clerk.go_to_file(corpus.files().len())?,
-        Err(unread) => return Err(unreadable(&corpus.files()[unread.file], &unread)),
+        Err(unread) => return Err(unreadable(&corpus.files()[unread.file], &unread, config.limit)),
     }
     for ignored in meter.ignored() {
         context.note(ignored);
@@ -59,19 +60,24 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     clerk.finish(config.limit)
 }
 
-fn unreadable(path: &Path, unread: &Unread) -> Failure {
+fn unreadable(path: &Path, unread: &Unread, limit: Option<u64>) -> Failure {
     let (kind, message) = match &unread.why {
         Why::Closed(error) => (error.kind(), format!("cannot read {}: {error}", path.display())),
         Why::Cut(error) => (error.source.kind(), format!("cannot read {}: {error}", path.display())),
     };
     match (kind, &unread.why) {
-        (ErrorKind::UnexpectedEof, _) => {
-            Failure::input(message).hint("get the whole file, or set `limit` to stop before its end")
-        }
+        (ErrorKind::UnexpectedEof, _) => Failure::input(message).hint(match limit {
+            None => "get the whole file, or set `limit` to stop before its end",
+            Some(_) => "get more of the file, or lower `limit`: it was not met before the end",
+        }),
         (ErrorKind::Unsupported, _) => Failure::input(message).hint("convert it first"),
         (_, Why::Closed(_)) => Failure::system(message),
         (_, Why::Cut(_)) => Failure::input(message),
     }
+}
+
+fn not_pgn(message: String) -> Failure {
+    Failure::input(message).hint("give PGN text in UTF-8, plain or compressed with zstd, gzip or bzip2")
 }
 
 /// What was seen of the file that is being read.
@@ -91,6 +97,8 @@ struct Clerk<'a> {
     games: GamesWriter,
     ledger: Ledger,
     file: FileAccount,
+    /// Files read to their end that look like PGN.
+    pgn_files: u64,
 }
 
 impl Clerk<'_> {
@@ -115,7 +123,10 @@ impl Clerk<'_> {
                     }
                 }
                 Verdict::Dropped(number, drop) => {
-                    self.ledger.drop(number, &of_file, drop, self.context);
+                    let place = Place { file: file + 1, of_file: &of_file, game: number };
+                    if let Err(failure) = self.ledger.drop(&place, drop, self.context) {
+                        return stop(failure);
+                    }
                     if self.fail && drop.reason.is_fault() {
                         let path = self.corpus.files()[file].display();
                         let failure =
@@ -136,20 +147,28 @@ impl Clerk<'_> {
             if games == 0 {
                 self.context.note(format!("{path} holds no game"));
             } else if !looks_like_pgn {
-                let failure = Failure::input(format!("{path} is not PGN: it has neither a tag nor a legal move"));
-                return Err(failure.hint("give PGN text in UTF-8, plain or compressed with zstd, gzip or bzip2"));
+                let message = format!("{path} is not PGN: it has neither a tag nor a legal move");
+                if self.fail || self.corpus.files().len() == 1 {
+                    return Err(not_pgn(message));
+                }
+                self.context.note(message);
+            } else {
+                self.pgn_files += 1;
             }
             self.file = FileAccount { file: file + 1, ..FileAccount::default() };
         }
         Ok(())
     }
 
-    fn finish(self, limit: Option<u64>) -> Result<(), Failure> {
+    fn finish(mut self, limit: Option<u64>) -> Result<(), Failure> {
         let Ledger { read, kept, .. } = self.ledger;
         let name = self.corpus.name();
         if read == 0 {
             let failure = Failure::input(format!("there is no game in {name}"));
             return Err(failure.hint("an empty download or pipe is a usual reason"));
+        }
+        if kept == 0 && self.pgn_files == 0 {
+            return Err(not_pgn(format!("{name} are not PGN: none of them has a tag or a legal move")));
         }
         if let Some(limit) = limit.filter(|&limit| kept < limit) {
             let message = format!("`limit` asks for {limit} games, and of the {read} in {name} only {kept} are kept");
@@ -159,7 +178,7 @@ impl Clerk<'_> {
             self.context.note(format!("none of the {read} games in {name} is kept"));
         }
         self.games.finish()?;
-        self.ledger.tell(self.context);
+        self.ledger.finish(self.context)?;
         fs_err::write(self.context.output("counts")?, self.ledger.to_json())?;
         Ok(())
     }

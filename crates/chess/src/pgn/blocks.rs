@@ -136,6 +136,12 @@ impl<R: BufRead> Blocks<R> {
                 block.offset += settled as u64;
             }
         }
+        // How much of a long game was read at once depends on what stands before it; whether it is too long must not.
+        for game in &mut block.games {
+            if game.broken.is_none() && game.end - game.start > self.longest_game {
+                game.broken = Some(BrokenText::TooLong);
+            }
+        }
         self.games += block.games.len() as u64;
         let settled = if self.end.is_some() { block.text.len() } else { self.scanner.settled() };
         if !block.games.is_empty() {

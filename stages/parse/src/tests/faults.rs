@@ -51,7 +51,14 @@ fn the_log_stays_short() {
     assert_eq!(lines, 22);
     let none_kept = |event: &Event| matches!(event, Event::Note(line) if line.starts_with("none of the 3000 games"));
     assert!(outcome.events.iter().any(none_kept));
-    assert!(outcome.events.contains(&Event::Log("left out 2980 more faulty games".into())));
+    let more = "left out 2980 more faulty games; the output `faults` names all of them";
+    assert!(outcome.events.contains(&Event::Log(more.into())));
+    let faults = std::fs::read_to_string(&outcome.outputs["faults"]).unwrap();
+    assert_eq!(faults.lines().count(), 3_000);
+    let last: serde_json::Value = serde_json::from_str(faults.lines().last().unwrap()).unwrap();
+    let fault = &text[last["byte"].as_u64().unwrap() as usize..];
+    assert!(fault.starts_with("e5"), "{last}");
+    assert_eq!((&last["file"], &last["game"], &last["reason"]), (&1.into(), &3_000.into(), &"illegal_move".into()));
     assert_eq!(dropped(&outcome), "illegal_move 3000");
 }
 

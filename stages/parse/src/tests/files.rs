@@ -106,11 +106,18 @@ fn what_is_no_pgn_is_told() {
         let folder = tempdir().unwrap();
         let failure = parse_text(folder.path(), bytes, &[]).err().unwrap();
         assert!(failure.message.ends_with("is not PGN: it has neither a tag nor a legal move"), "{failure}");
-        // It is no better after a good file.
-        let good = folder.path().join("good.pgn");
+        // Beside a good file it is told; that it be an error can be asked for.
+        let (good, bad) = (folder.path().join("good.pgn"), folder.path().join("games.pgn"));
         fs::write(&good, game("a", MOVES)).unwrap();
-        let bad = folder.path().join("games.pgn");
-        assert_eq!(parse_files(folder.path(), &[&good, &bad], &[]).err().unwrap().message, failure.message);
+        for files in [[&good, &bad], [&bad, &good]] {
+            let files = files.map(|file| file.as_path());
+            let outcome = parse_files(folder.path(), &files, &[]).unwrap();
+            assert_eq!(games(&outcome).len(), 1);
+            assert!(outcome.events.contains(&Event::Note(failure.message.clone())), "{:?}", outcome.events);
+            assert!(parse_files(folder.path(), &files, &[("on_error", Value::Text("fail".into()))]).is_err());
+        }
+        let failure = parse_files(folder.path(), &[&bad, &bad], &[]).err().unwrap();
+        assert!(failure.message.contains("the 2 files are not PGN"), "{failure}");
     }
     let text: Vec<u16> = game("a", MOVES).encode_utf16().collect();
     let little: Vec<u8> = text.iter().flat_map(|unit| unit.to_le_bytes()).collect();
