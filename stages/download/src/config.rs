@@ -180,12 +180,44 @@ fn speaks(url: &str) -> Result<(), String> {
         "http" | "https" if rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@')) => {
             Err("must not hold a user name or a password, which sources.lock and the store would show".into())
         }
+        "http" | "https" if credential(rest).is_some() => Err(format!(
+            "must not hold a credential (`{}`), which sources.lock and the store would show: fetch it with another \
+             program, and give the file or a pipe (`--set NAME=<(curl …)`)",
+            credential(rest).unwrap_or_default(),
+        )),
         "http" | "https" if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(()),
         "http" | "https" => Err(format!("names no host: `{url}`")),
         "file" => Err(format!("must be a path or an http(s) URL: write `{}`", rest.trim_start_matches("localhost"))),
         "" => Err(format!("must begin with http:// or https://, not be `{url}`")),
         other => Err(format!("must be the path of a file or an http(s) URL; {other}:// is not spoken here")),
     }
+}
+
+/// The name of the first part of a URL's query that is a key to what lies there, by its name: signatures of the stores
+/// of Amazon, Google and Microsoft, tokens and passwords.
+fn credential(rest: &str) -> Option<&str> {
+    const NAMES: [&str; 17] = [
+        "x-amz-signature",
+        "x-amz-credential",
+        "x-amz-security-token",
+        "x-goog-signature",
+        "x-goog-credential",
+        "signature",
+        "sig",
+        "token",
+        "access_token",
+        "auth_token",
+        "private_token",
+        "auth",
+        "api_key",
+        "apikey",
+        "password",
+        "passwd",
+        "secret",
+    ];
+    let query = rest.split('#').next()?.split_once('?')?.1;
+    let names = query.split(['&', ';']).map(|part| part.split('=').next().unwrap_or_default());
+    names.into_iter().find(|name| NAMES.contains(&name.to_ascii_lowercase().as_str()))
 }
 
 /// What is wrong with well-typed parameters.
@@ -225,7 +257,15 @@ mod tests {
         assert!(told("http:///x").contains("names no host"));
         let secret = told("https://me:secret@x/y");
         assert!(secret.starts_with("must not hold a user name") && !secret.contains("me:"), "{secret}");
-        assert!(speaks("https://x/me@y").is_ok());
+        for url in ["https://x/y?a=1&X-Amz-Signature=hidden", "http://x?token=hidden#z", "http://x/y?sv=1;SIG=hidden"] {
+            let secret = told(url);
+            assert!(secret.starts_with("must not hold a credential") && !secret.contains("hidden"), "{secret}");
+        }
+        for url in
+            ["https://x/me@y", "https://x/y?design=1", "https://x/token=1", "https://x/y#?token=1", "http://x?a=sig"]
+        {
+            assert!(speaks(url).is_ok(), "{url}");
+        }
         assert!(speaks("HTTPS://x").is_ok());
     }
 }
