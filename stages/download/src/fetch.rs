@@ -144,8 +144,8 @@ impl Try<'_> {
                 }
                 Ok((total, end))
             }
-            Reply::Rest { start, last, total, validator, end }
-                if range.is_some_and(|range| fits(partial, range, (start, last), total, validator.as_deref())) =>
+            Reply::Rest { start, last, total, validator, name, end }
+                if range.is_some_and(|range| fits(partial, range, (start, last), total, name.as_deref())) =>
             {
                 if matches!(end, End::Length(length) if length != last - start + 1) {
                     return Err(self.nonsense(partial)?);
@@ -203,10 +203,9 @@ fn fits(
     (wanted, wanted_last): (u64, Option<u64>),
     (start, last): (u64, u64),
     total: Option<u64>,
-    validator: Option<&str>,
+    name: Option<&str>,
 ) -> bool {
     let same_length = start == 0 || partial.total().is_none() || total.is_none() || partial.total() == total;
-    let same_name =
-        start == 0 || partial.validator().is_none() || validator.is_none() || partial.validator() == validator;
+    let same_name = start == 0 || partial.validator().is_none() || name.is_none() || partial.validator() == name;
     start == wanted && wanted_last.is_none_or(|wanted| last <= wanted) && same_length && same_name
 }

@@ -19,7 +19,7 @@ const VERSION: u32 = 2;
 struct Stamp {
     version: u32,
     fetch: Fetch,
-    /// The server's name for these bytes: a strong `ETag`, else `Last-Modified`. Without one only a sum can tell whether
+    /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum can tell whether
     /// what is added belongs to them.
     validator: Option<String>,
     /// Length of the whole file at the server, if known.

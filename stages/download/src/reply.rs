@@ -10,7 +10,8 @@ use ureq::http::{HeaderMap, Response};
 pub enum Reply {
     /// The body is the file from its beginning.
     Whole {
-        /// How to know these bytes again: a strong `ETag`, else `Last-Modified`.
+        /// How to know these bytes again: a strong `ETag`, or where there is none at all a `Last-Modified` that is as
+        /// strong.
         validator: Option<String>,
         /// Where the body ends.
         end: End,
@@ -25,6 +26,8 @@ pub enum Reply {
         total: Option<u64>,
         /// As of [`Reply::Whole`].
         validator: Option<String>,
+        /// The same, however weak the date is: enough to see that it is another file.
+        name: Option<String>,
         /// Where the body ends.
         end: End,
     },
@@ -65,7 +68,8 @@ pub fn read(response: &Response<Body>) -> Reply {
         200 => Reply::Whole { validator: validator(headers), end: end(headers) },
         206 => match text(headers, "content-range").and_then(range) {
             Some((start, last, total)) => {
-                Reply::Rest { start, last, total, validator: validator(headers), end: end(headers) }
+                let (validator, name, end) = (validator(headers), name(headers), end(headers));
+                Reply::Rest { start, last, total, validator, name, end }
             }
             None => Reply::Outdated,
         },
@@ -82,7 +86,25 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
+/// What may be sent as `If-Range` (RFC 9110 §13.1.5).
 fn validator(headers: &HeaderMap) -> Option<String> {
+    match text(headers, "etag") {
+        Some(tag) => (!tag.starts_with("W/")).then(|| tag.to_owned()),
+        None => text(headers, "last-modified").filter(|date| is_strong(date, headers)).map(str::to_owned),
+    }
+}
+
+/// Whether a `Last-Modified` names these bytes and no others (RFC 9110 §8.8.2.2): it lies a minute or more before the
+/// answer's `Date`. A file may change twice within one second, and two clocks may differ.
+fn is_strong(modified: &str, headers: &HeaderMap) -> bool {
+    let time = |date: &str| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.trim()).ok();
+    match (time(modified), text(headers, "date").and_then(time)) {
+        (Some(modified), Some(date)) => date.as_second() - modified.as_second() >= 60,
+        _ => false,
+    }
+}
+
+fn name(headers: &HeaderMap) -> Option<String> {
     let strong = text(headers, "etag").filter(|tag| !tag.starts_with("W/"));
     strong.or(text(headers, "last-modified")).map(str::to_owned)
 }
@@ -128,14 +150,33 @@ mod tests {
     fn a_whole_file_is_known_by_its_strong_tag_or_its_date() {
         let whole = |validator: Option<&str>, end| Reply::Whole { validator: validator.map(str::to_owned), end };
         check(200, &[("ETag", "\"a\""), ("Content-Length", "5")], whole(Some("\"a\""), End::Length(5)));
-        let date = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
-        check(200, &[("ETag", "W/\"a\""), date], whole(Some(date.1), End::Close));
+        let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
+        let later = ("Date", "Tue, 01 Apr 2025 00:01:00 GMT");
+        check(200, &[modified, later], whole(Some(modified.1), End::Close));
+        // A date does not help where there is a tag that says of itself that it is weak.
+        check(200, &[("ETag", "W/\"a\""), modified, later], whole(None, End::Close));
         check(200, &[("Transfer-Encoding", "chunked"), ("Content-Length", "5")], whole(None, End::Chunks));
     }
 
     #[test]
+    fn a_date_names_a_file_only_a_minute_later() {
+        let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
+        let none = || Reply::Whole { validator: None, end: End::Close };
+        check(200, &[modified], none());
+        for date in ["Tue, 01 Apr 2025 00:00:59 GMT", "Mon, 31 Mar 2025 00:00:00 GMT", "yesterday"] {
+            check(200, &[modified, ("Date", date)], none());
+        }
+        check(200, &[("Last-Modified", "long ago"), ("Date", modified.1)], none());
+        // Weak or not, it tells another file.
+        let part = ("Content-Range", "bytes 5-9/10");
+        let name = Some(modified.1.to_owned());
+        let rest = Reply::Rest { start: 5, last: 9, total: Some(10), validator: None, name, end: End::Close };
+        check(206, &[modified, part], rest);
+    }
+
+    #[test]
     fn a_part_says_where_it_begins() {
-        let rest = |total, end| Reply::Rest { start: 5, last: 9, total, validator: None, end };
+        let rest = |total, end| Reply::Rest { start: 5, last: 9, total, validator: None, name: None, end };
         check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), End::Close));
         check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, End::Length(5)));
         for nonsense in [
