@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use signal_hook::SigId;
+
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
 use crate::outside::{Files, once};
@@ -28,25 +30,20 @@ pub fn drain(
     if pipes.is_empty() {
         return Ok(true);
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut watched = Vec::new();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let watch = signal_hook::flag::register(signal, stop.clone());
-        watched.push(watch.map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?);
-    }
+    let stop = Watch::of(&[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
     let mut read = BTreeMap::new();
     let mut outcome = Ok(true);
     for path in pipes {
         readers.read(&RunEvent::Reading { path: path.clone() });
-        let taken = store.take_in(&path, |take| once::read(&path, &mut || !stop.load(Ordering::SeqCst), take));
-        match taken {
+        let taken = store.take_in(&path, |take| once::read(&path, &mut || !stop.came(), take));
+        // Hashed as it came, and read-only: it need not be read again.
+        let known = taken.and_then(|taken| files.trust(&taken.path, taken.digest).map(|()| taken));
+        match known {
             Ok(taken) => {
                 readers.read(&RunEvent::Read { path: path.clone(), digest: taken.digest, bytes: taken.size });
-                // Hashed as it came, and read-only: it need not be read again.
-                files.trust(&taken.path, taken.digest)?;
                 read.insert(path, taken.path);
             }
-            Err(_) if stop.load(Ordering::SeqCst) => {
+            Err(_) if stop.came() => {
                 outcome = Ok(false);
                 break;
             }
@@ -56,9 +53,57 @@ pub fn drain(
             }
         }
     }
-    for watch in watched {
-        signal_hook::low_level::unregister(watch);
-    }
     plan.replace_files(&read);
     outcome
+}
+
+/// Notes the signals that come, until it is dropped.
+struct Watch {
+    came: Arc<AtomicBool>,
+    registered: Vec<SigId>,
+}
+
+impl Watch {
+    fn of(signals: &[i32]) -> Result<Watch, Error> {
+        let mut watch = Watch { came: Arc::new(AtomicBool::new(false)), registered: Vec::new() };
+        for signal in signals {
+            let registered = signal_hook::flag::register(*signal, watch.came.clone());
+            let registered = registered.map_err(|error| Error::system(format!("cannot watch for signals: {error}")));
+            watch.registered.push(registered?);
+        }
+        Ok(watch)
+    }
+
+    fn came(&self) -> bool {
+        self.came.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        for id in self.registered.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use signal_hook::consts::SIGUSR1;
+
+    use super::*;
+
+    #[test]
+    fn signals_are_noted_until_the_watch_ends() {
+        let watch = Watch::of(&[SIGUSR1]).unwrap();
+        let came = watch.came.clone();
+        assert!(!watch.came());
+        signal_hook::low_level::raise(SIGUSR1).unwrap();
+        assert!(watch.came());
+        came.store(false, Ordering::SeqCst);
+        drop(watch);
+        // The handler stays, with nothing to do.
+        signal_hook::low_level::raise(SIGUSR1).unwrap();
+        assert!(!came.load(Ordering::SeqCst));
+    }
 }
