@@ -89,8 +89,8 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let Workspace { plan, store, files, locked, pins } = workspace;
     let options =
         Options { targets: cells.to_vec(), force: cells.iter().copied().collect(), machine: Machine::here(None) };
-    let (records, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
-    engine::update_pins(plan, pins, &records)?;
+    let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    engine::update_pins(plan, pins, &records, &ran_now)?;
     files.save_if_possible();
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,

@@ -63,9 +63,9 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     }
     let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs) };
     let Workspace { plan, store, files, locked, pins } = &mut workspace;
-    let (records, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
     // None keeps the others from being done.
-    let pinned = engine::update_pins(plan, pins, &records);
+    let pinned = engine::update_pins(plan, pins, &records, &ran_now);
     let written = engine::update_lock_file(plan, locked, &records, whole);
     let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();

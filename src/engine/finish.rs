@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cwm_contract::{Fetch, Origin};
+use cwm_contract::{Fetch, Fetched, Origin};
 
 use crate::engine::components::output_of;
 use crate::error::Error;
@@ -41,19 +41,29 @@ pub fn update_lock_file(
     Ok(())
 }
 
-/// Pins what was fetched for the cells that are done, in this run or before; also in a run with `--set`, since a pin is
-/// a fact about a URL.
+/// Pins what was fetched for the cells that are done: of those that `ran` in place of an older pin, of those that were
+/// done before only where there is none. Also in a run with `--set`, since a pin is a fact about a URL.
 ///
 /// # Errors
 /// The file of pins cannot be read or written.
-pub fn update_pins(plan: &Plan, pins: &Pins, records: &[Option<ActionRecord>]) -> Result<(), Error> {
-    let done = plan.cells.iter().zip(records).filter_map(|(cell, record)| Some((cell, record.as_ref()?)));
-    let fetched = done.flat_map(|(cell, record)| {
+pub fn update_pins(
+    plan: &Plan,
+    pins: &Pins,
+    records: &[Option<ActionRecord>],
+    ran: &BTreeSet<usize>,
+) -> Result<(), Error> {
+    let mut new = Vec::new();
+    for (index, (cell, record)) in plan.cells.iter().zip(records).enumerate() {
+        let Some(record) = record else { continue };
         let fetches = fetches(cell);
+        let is_new = |one: &&Fetched| match pins.get(&one.fetch) {
+            None => true,
+            Some(pin) => ran.contains(&index) && pin.sha256 != one.sha256,
+        };
         // A result of these sums may have been made of other URLs.
-        record.fetched.iter().filter(move |one| fetches.contains(&one.fetch)).cloned()
-    });
-    pins.save(fetched.filter(|one| pins.get(&one.fetch).is_none_or(|pin| pin.sha256 != one.sha256)))
+        new.extend(record.fetched.iter().filter(|one| fetches.contains(&one.fetch)).filter(is_new).cloned());
+    }
+    pins.save(new)
 }
 
 /// What a cell fetches from the network.

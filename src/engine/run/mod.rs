@@ -99,7 +99,8 @@ struct Engine<'a> {
     summary: Summary,
 }
 
-/// Runs the targets of `options`. Returns the record of every cell that is done, by index, and the summary.
+/// Runs the targets of `options`. Returns the record of every cell that is done, by index, the cells that ran, and the
+/// summary.
 ///
 /// # Errors
 /// The store or the machine cannot be used at all; failures of stages are events and are counted.
@@ -111,7 +112,7 @@ pub fn run(
     pins: &Pins,
     options: Options,
     readers: &mut Readers,
-) -> Result<(Vec<Option<ActionRecord>>, Summary), Error> {
+) -> Result<(Vec<Option<ActionRecord>>, BTreeSet<usize>, Summary), Error> {
     let mut wanted = vec![false; plan.cells.len()];
     for index in plan.ancestors(&options.targets) {
         wanted[index] = true;
@@ -141,12 +142,12 @@ pub fn run(
     };
     engine.drive(&inbox);
     signals.close();
-    let summary = engine.summary;
+    let (ran, summary) = (engine.ran, engine.summary);
     let records = engine.schedule.stands.into_iter().map(|stand| match stand {
         Stand::Done(record) => Some(*record),
         _ => None,
     });
-    Ok((records.collect(), summary))
+    Ok((records.collect(), ran, summary))
 }
 
 /// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
