@@ -6,7 +6,7 @@
 mod text;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,8 @@ pub struct Pins {
     /// What was on disk when it was read.
     text: Option<String>,
     read: BTreeMap<Fetch, Pin>,
-    /// What follows the stage in the command that forgets a pin: the option that names the pipeline.
-    option: String,
+    /// What follows the stage in the command that fetches anew.
+    options: String,
 }
 
 impl Pins {
@@ -51,19 +51,22 @@ impl Pins {
     /// The file cannot be read, is damaged or in the middle of a merge (told with its lines), or a newer cwm wrote it.
     pub fn beside(yaml: &Path) -> Result<Pins, Error> {
         let path = yaml.with_file_name(FILE_NAME);
-        let name = yaml.file_name().unwrap_or_default().to_string_lossy();
-        let option = if name == "pipeline.yaml" { String::new() } else { format!(" -f {name}") };
         if yaml.with_extension("lock") == path {
             let words = format!("{} cannot be the name of a pipeline: its results and its sources", yaml.display());
             return Err(Error::usage(format!("{words} would both be locked in {FILE_NAME}")).hint("rename it"));
         }
         let text = match fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pins { path, option, ..Pins::none() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pins { path, ..Pins::none() }),
             Err(error) => return Err(Error::io("read", &path, error)),
         };
         let pins = text::parse(&path, &text)?;
-        Ok(Pins { path, read: pins.clone(), pins, text: Some(text), option })
+        Ok(Pins { path, read: pins.clone(), pins, text: Some(text), options: String::new() })
+    }
+
+    /// The same, whose advice names commands with these options after the stage: those by which this pipeline was found.
+    pub fn asked_with(self, options: String) -> Pins {
+        Pins { options, ..self }
     }
 
     /// What is pinned of a fetch.
@@ -80,7 +83,7 @@ impl Pins {
             words: format!("is pinned in {FILE_NAME}"),
             advice: format!(
                 "if it was changed on purpose, `cwm pin --update {stage}{}` fetches it anew and pins the new sum",
-                self.option
+                self.options
             ),
         })
     }
@@ -102,6 +105,9 @@ impl Pins {
         if fetched.is_empty() {
             return Ok(());
         }
+        // Through a link, so that the link stays one.
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let _alone = lock(path.parent().unwrap_or(Path::new("/")))?;
         let mut now = Pins::beside(&self.path.with_file_name("pipeline.yaml"))?;
         let mut contradiction = None;
         for Fetched { fetch, sha256, bytes } in fetched {
@@ -115,8 +121,6 @@ impl Pins {
         }
         let text = text::write(&now.pins);
         if now.text.as_ref() != Some(&text) {
-            // Through a link, so that the link stays one.
-            let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
             Disk::default().replace(&path, text.as_bytes(), true)?;
         }
         let hint = "keep the line that is right, and run again";
@@ -124,8 +128,24 @@ impl Pins {
     }
 }
 
+/// Has the pins of a folder alone until the file is dropped. The kernel's lock is on the folder itself: the file of pins is
+/// replaced by each change, and there is nothing to be deleted by hand.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let file = File::open(folder).map_err(|error| Error::io("open", folder, error))?;
+    loop {
+        match file.lock() {
+            Ok(()) => return Ok(file),
+            // A signal whose handler only notes it.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("lock", folder, error)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     fn fetched(url: &str, first_bytes: Option<u64>, content: &str) -> Fetched {
@@ -146,11 +166,16 @@ mod tests {
         let now = Pins::beside(&yaml).unwrap();
         assert_eq!(now.pins.len(), 3);
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
+        let now = now.asked_with(" -f lichess.yaml".into());
         let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
         assert!(expected.advice.contains("`cwm pin --update games -f lichess.yaml`"), "{}", expected.advice);
-        let before = fs::metadata(folder.path().join(FILE_NAME)).unwrap().modified().unwrap();
+        // Another file in its place would have another number.
+        let number = || fs::metadata(folder.path().join(FILE_NAME)).unwrap().ino();
+        let before = number();
         now.save([fetched("http://x/a", None, "c")]).unwrap();
-        assert_eq!(fs::metadata(folder.path().join(FILE_NAME)).unwrap().modified().unwrap(), before);
+        assert_eq!(number(), before);
+        now.save([fetched("http://x/c", None, "c")]).unwrap();
+        assert_ne!(number(), before);
     }
 
     #[test]
@@ -168,6 +193,24 @@ mod tests {
         now.forget([&fetch]);
         now.save([fetched("http://x/a", None, "b")]).unwrap();
         assert_eq!(Pins::beside(&yaml).unwrap().get(&fetch).unwrap().sha256, "b".repeat(64));
+    }
+
+    #[test]
+    fn of_those_who_pin_at_once_none_loses_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let yaml = folder.path().join("pipeline.yaml");
+        std::thread::scope(|scope| {
+            for one in 0..8 {
+                let yaml = &yaml;
+                scope.spawn(move || {
+                    for number in 0..10 {
+                        let pins = Pins::beside(yaml).unwrap();
+                        pins.save([fetched(&format!("http://x/{one}/{number}"), None, "a")]).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(Pins::beside(&yaml).unwrap().pins.len(), 80);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod pin;
 mod run;
 mod show;
 mod status;
+mod typed;
 mod verify;
 mod why;
 
@@ -104,7 +105,7 @@ impl Workspace {
         let file = pipeline_file(arguments.file.as_deref())?;
         let mut plan = plan::load(&file, &arguments.sets, &Registry::built_in())?;
         plan.name_descriptors();
-        let pins = Pins::beside(&plan.file)?;
+        let pins = Pins::beside(&plan.file)?.asked_with(typed::options(store, arguments));
         let root = store.map_or_else(|| plan.folder.join("artifacts"), Path::to_owned);
         let store = Store::at(&root)?;
         let files = Files::of_store(&store);

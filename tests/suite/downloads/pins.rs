@@ -148,6 +148,38 @@ fn a_sum_in_the_pipeline_counts_before_the_pin_and_the_contradiction_is_told() {
 }
 
 #[test]
+fn a_pin_is_replaced_only_by_what_is_fetched() {
+    let (server, _) = versions();
+    let context = pipeline(&format!("source: \"{}\", sha256: \"{}\"", server.url, of(1)));
+    context.run(&[]).ran_just(&["games", "size"]);
+    context.edit("sources.lock", &of(1), &of(2));
+    let pins = context.read("sources.lock");
+    // Cached by the pipeline's sum, it says nothing of what the URL gives now.
+    context.run(&[]).ran_just(&[]);
+    assert_eq!(context.read("sources.lock"), pins);
+    context.run(&["--force", "games"]).ran_just(&["games"]);
+    assert!(context.read("sources.lock").contains(&of(1)));
+}
+
+#[test]
+fn the_command_that_an_error_names_finds_the_fetch() {
+    let (server, version) = versions();
+    let context = pipeline("source: unused.pgn");
+    let yaml = "cwm: 1\nvars: { url: null }\nstages:\n  games: { stage: download, with: { source: $url } }\n";
+    context.write("below/other.yaml", yaml);
+    let set = format!("url={}", server.url);
+    let run = ["run", "below/other.yaml", "--set", &set, "--store", "elsewhere"];
+    well(context.cwm(&run));
+    version.store(2, Ordering::SeqCst);
+    let forced = context.cwm(&[&run[..], &["--force", "games"]].concat());
+    let command = format!("cwm pin --update games -f below/other.yaml --set {set} --store elsewhere");
+    assert!(forced.stderr.contains(&format!("`{command}`")), "{}", forced.stderr);
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert!(well(context.cwm(&words)).contains(&format!("{} -> {}", of(1), of(2))));
+    assert!(context.read("below/sources.lock").contains(&of(2)));
+}
+
+#[test]
 fn a_damaged_file_of_pins_is_told_with_its_line_and_fetches_nothing() {
     let (server, _) = versions();
     let context = pipeline(&format!("source: \"{}\"", server.url));

@@ -1,0 +1,48 @@
+//! The options of this command line, as a person types them again for another command on the same pipeline.
+
+use std::path::Path;
+
+use crate::cli::PipelineArguments;
+
+/// What names the pipeline, its variables and its store, each option after a space.
+pub fn options(store: Option<&Path>, arguments: &PipelineArguments) -> String {
+    let mut options = String::new();
+    if let Some(file) = &arguments.file {
+        options += &format!(" -f {}", quoted(&file.to_string_lossy()));
+    }
+    for (name, value) in &arguments.sets {
+        options += &format!(" --set {}", quoted(&format!("{name}={value}")));
+    }
+    if let Some(store) = store {
+        options += &format!(" --store {}", quoted(&store.to_string_lossy()));
+    }
+    options
+}
+
+/// One word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_them_as_they_were_given() {
+        let sets = [("url", "http://x/y?a=1&b=2"), ("who", "it's I"), ("none", "")];
+        let sets = sets.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let arguments = PipelineArguments { file: Some("a folder/lichess.yaml".into()), sets };
+        let typed = options(Some(Path::new("/store")), &arguments);
+        let echoed = std::process::Command::new("sh").args(["-c", &format!("printf '%s\\n' {typed}")]).output();
+        let words = String::from_utf8(echoed.expect("a shell").stdout).expect("text");
+        let expected = "-f\na folder/lichess.yaml\n--set\nurl=http://x/y?a=1&b=2\n--set\nwho=it's I\n--set\nnone=\n";
+        assert_eq!(words, format!("{expected}--store\n/store\n"));
+        assert_eq!(options(None, &PipelineArguments { file: None, sets: Vec::new() }), "");
+    }
+}
