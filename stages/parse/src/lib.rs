@@ -50,8 +50,10 @@ impl Stage for Parse {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
     }
 
-    fn needs(&self, _values: &Values) -> Needs {
-        Needs { cpu: None, gpu: 0.0, memory: 512 << 20 }
+    fn needs(&self, values: &Values) -> Needs {
+        // By the authors' rules one thread reads, and another decompresses.
+        let authors = Config::read(values).is_ok_and(|config| config.rules == "authors");
+        Needs { cpu: authors.then_some(2), gpu: 0.0, memory: 512 << 20 }
     }
 
     fn idle(&self, values: &Values) -> Vec<&'static str> {

@@ -21,6 +21,9 @@ use crate::rules::Rules;
 /// Cores that read games for each that decompresses zstd, which takes a third of the time of reading (docs/design/parse.md).
 const CORES_A_DECODER: usize = 3;
 
+/// Decompressing threads, at most: the one that cuts takes in no more than they give, and each has memory of its own.
+const DECODERS: usize = 6;
+
 /// A block and what was read from it; goes round between the threads.
 #[derive(Default)]
 struct Batch {
@@ -79,7 +82,7 @@ pub fn read_all<B>(
     std::thread::scope(|scope| {
         let failed = finish.clone();
         scope.spawn(move || {
-            let decoders = cores.div_ceil(CORES_A_DECODER);
+            let decoders = cores.div_ceil(CORES_A_DECODER).min(DECODERS);
             let cutter = Cutter { spare: &spare, to_read: &to_read, decoders, ordinal: 0, idle: None };
             cut(files, meter, cutter, &failed);
         });
