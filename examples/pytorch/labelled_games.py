@@ -29,7 +29,10 @@ class LabelledGames(Dataset):
     def __init__(self, folder):
         self.folder = folder
         self.batches = []
-        for file in sorted(pathlib.Path(folder).glob("labelled-*.arrow")):
+        files = sorted(pathlib.Path(folder).glob("labelled-*.arrow"))
+        if not files:
+            raise FileNotFoundError(f"{folder} holds no labelled-*.arrow; `cwm export STAGE {folder} --labels` writes them")
+        for file in files:
             reader = pa.ipc.open_file(pa.memory_map(str(file)))
             for batch in map(reader.get_batch, range(reader.num_record_batches)):
                 tokens, labels = batch["tokens"], batch["labels"]
