@@ -3,7 +3,7 @@
 use cwm_contract::{Description, Detail, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
-use crate::commands::Workspace;
+use crate::commands::{Workspace, remake};
 use crate::engine::{CellState, Survey, output_of};
 use crate::error::Error;
 use crate::registry::Registry;
@@ -94,7 +94,7 @@ fn describe(
     let output = output_of(record, port)?;
     if workspace.store.missing(record, &workspace.files)?.iter().any(|missing| missing.output == port) {
         let words = format!("the files of {}.{port} are missing from the store", record.label);
-        return Err(Error::store(words).hint("`cwm run` makes them again"));
+        return Err(Error::store(words).hint(remake(record)));
     }
     let path = workspace.store.path_of(output, &workspace.files)?;
     inspector.describe(&output.format, &path, detail).map_err(inside)
@@ -110,7 +110,7 @@ pub fn inside(failure: Failure) -> Error {
     match (failure.hint, failure.kind) {
         (Some(hint), _) => error.hint(hint),
         (None, FailureKind::Input) => {
-            error.hint("`cwm verify` sets damaged files aside; the next run makes them again")
+            error.hint("`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again")
         }
         (None, _) => error,
     }

@@ -87,6 +87,11 @@ fn tell(error: &Error) {
     }
 }
 
+/// How to have files made again that a recorded result lacks: a run that nothing needs them for lets them be.
+fn remake(record: &ActionRecord) -> String {
+    format!("`cwm run {}` makes them again", typed::quoted(&record.label.to_string()))
+}
+
 /// A pipeline with its store and lock file, as commands use them.
 struct Workspace {
     plan: Plan,
@@ -139,7 +144,7 @@ impl Workspace {
         };
         if !self.store.missing(record, &self.files)?.is_empty() {
             let words = format!("files of {text} are missing from the store");
-            return Err(Error::store(words).hint("`cwm run` makes them again"));
+            return Err(Error::store(words).hint(remake(record)));
         }
         Ok(record)
     }

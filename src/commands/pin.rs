@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
-use cwm_contract::Fetch;
+use cwm_contract::{Fetch, amount};
 use serde::Serialize;
 
 use crate::cli::PinArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::{self, Machine, Options};
 use crate::error::Error;
-use crate::events::{Plain, Reader, Readers, RunEvent, RunLog, Terminal, bytes};
+use crate::events::{Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
 use crate::pins::{Pin, Pins};
 
@@ -129,6 +129,6 @@ fn describe(row: &Row) -> String {
         Some(before) => format!("{} -> {}", sum(before), sum(&row.sha256)),
         None => sum(&row.sha256),
     };
-    let size = row.bytes.map(|size| format!("  ({})", bytes(size))).unwrap_or_default();
+    let size = row.bytes.map(|size| format!("  ({})", amount::in_words(size))).unwrap_or_default();
     format!("{}: {fetch}\n  {state}{size}\n", row.stage)
 }

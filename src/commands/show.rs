@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_contract::Detail;
+use cwm_contract::{Detail, amount};
 use serde_json::Value;
 
 use crate::cli::ShowArguments;
@@ -10,7 +10,7 @@ use crate::commands::contents::Contents;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::{CellState, Survey};
 use crate::error::Error;
-use crate::events::{bytes, duration};
+use crate::events::duration;
 use crate::exit_code::ExitCode;
 use crate::store::ActionRecord;
 
@@ -131,7 +131,7 @@ fn describe(record: &ActionRecord) -> String {
         duration(made.wall_seconds),
         duration(made.user_seconds),
         duration(made.system_seconds),
-        bytes(made.peak_memory_bytes),
+        amount::in_words(made.peak_memory_bytes),
         made.machine.cores,
     );
     for line in &record.cause {
@@ -140,8 +140,12 @@ fn describe(record: &ActionRecord) -> String {
     for (name, output) in &record.outputs {
         let outside = output.outside.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
         let outside = outside.unwrap_or_default();
-        text +=
-            &format!("  output      {name}: {} {} ({}{outside})\n", output.format, output.digest, bytes(output.size));
+        text += &format!(
+            "  output      {name}: {} {} ({}{outside})\n",
+            output.format,
+            output.digest,
+            amount::in_words(output.size)
+        );
     }
     for (name, value) in &record.components.parameters {
         text += &format!("  parameter   {name}: {value}\n");

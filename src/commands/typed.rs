@@ -1,4 +1,5 @@
-//! The options of this command line, as a person types them again for another command on the same pipeline.
+//! What a person types: words for a shell, and the options of this command line for another command on the same
+//! pipeline.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ pub fn options(store: Option<&Path>, arguments: &PipelineArguments) -> String {
 }
 
 /// One word for a shell.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

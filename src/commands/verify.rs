@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use cwm_contract::amount;
+
 use crate::cli::VerifyArguments;
 use crate::commands::{pipeline_file, print, print_json};
 use crate::error::Error;
-use crate::events::{bytes, plural};
+use crate::events::plural;
 use crate::exit_code::ExitCode;
 use crate::store::Store;
 
-/// Runs `cwm verify`. Damaged files are set aside; the next run makes them again.
+/// Runs `cwm verify`. Damaged files are set aside; a run that needs them makes them again.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -37,7 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         text += &format!(
             "{}, {} checked; {}, {}",
             plural(report.objects, "object", "objects"),
-            bytes(report.bytes),
+            amount::in_words(report.bytes),
             plural(report.actions, "action", "actions"),
             if report.findings.is_empty() {
                 "all sound".to_owned()

@@ -20,7 +20,7 @@ pub use json::Json;
 pub use plain::Plain;
 pub use run_log::RunLog;
 pub use terminal::Terminal;
-pub use words::{bytes, duration, plural, short_path};
+pub use words::{duration, plural, short_path};
 
 /// One thing that happened. Documented in `docs/events.md`; new fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

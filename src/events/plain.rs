@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use crate::events::words::{bytes, duration, plural, short_path};
+use cwm_contract::amount;
+
+use crate::events::words::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
 
 /// Writes to the stream that it is given (standard error, in practice).
@@ -35,7 +37,9 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Planned { .. } => Vec::new(),
         RunEvent::Warning { message } => vec![format!("warning: {message}")],
         RunEvent::Reading { path } => vec![format!("  reading  {} into the store", path.display())],
-        RunEvent::Read { path, bytes: size, .. } => vec![format!("  read     {}  ({})", path.display(), bytes(*size))],
+        RunEvent::Read { path, bytes: size, .. } => {
+            vec![format!("  read     {}  ({})", path.display(), amount::in_words(*size))]
+        }
         RunEvent::Cached { label, origin, .. } => vec![format!("  cached   {label}  ({origin})")],
         RunEvent::WouldRun { label, cause, uncertain } => {
             let verb = if *uncertain { "may run  " } else { "would run" };
@@ -58,7 +62,7 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Note { label, message } => vec![format!("  note     {label}: {message}")],
         RunEvent::Finished { label, seconds, bytes: size, note, .. } => {
             let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
-            vec![format!("  done     {label}  ({}, {}{note})", duration(*seconds), bytes(*size))]
+            vec![format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::in_words(*size))]
         }
         RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
             let mut lines = vec![format!("  FAILED   {label}: {reason}")];

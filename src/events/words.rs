@@ -18,18 +18,6 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// `812 B`, `3.4 kB`, `1.2 MB`, `5.0 GB` (powers of 1000).
-pub fn bytes(count: u64) -> String {
-    let mut value = count as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if value < 1000.0 {
-            return if unit == "B" { format!("{count} B") } else { format!("{value:.1} {unit}") };
-        }
-        value /= 1000.0;
-    }
-    format!("{value:.1} TB")
-}
-
 /// The path relative to the current folder where that is shorter, else as it is.
 pub fn short_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
@@ -51,6 +39,5 @@ mod tests {
         assert_eq!(plural(2, "game", "games"), "2 games");
         let durations = [0.04, 9.94, 59.4, 60.0, 3599.0, 3600.0].map(duration);
         assert_eq!(durations, ["0.0s", "9.9s", "59s", "1m00s", "59m59s", "1h00m"]);
-        assert_eq!([999, 1000, 1_500_000].map(bytes), ["999 B", "1.0 kB", "1.5 MB"]);
     }
 }

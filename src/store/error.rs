@@ -123,7 +123,9 @@ impl StoreError {
             _ => match self.trouble() {
                 Trouble::DiskFull => Some("free space on that disk, then run again: nothing that was recorded is lost"),
                 Trouble::ReadOnly => Some("the store cannot be written; name another one with `--store` or CWM_STORE"),
-                Trouble::Damaged => Some("`cwm verify` sets damaged files aside; the next run makes them again"),
+                Trouble::Damaged => {
+                    Some("`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again")
+                }
                 Trouble::TooNew => Some("use the cwm that wrote it, or a newer one"),
                 Trouble::Missing | Trouble::Refused | Trouble::System => None,
             },

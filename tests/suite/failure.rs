@@ -182,6 +182,14 @@ stages:
     let run = context.run(&[]);
     run.ran_just(&["first", "second"]);
     assert_eq!(run.causes["first"], "a file of its recorded result is missing");
+
+    // Whoever asks for it is told the command that makes it again, and that is true.
+    std::fs::remove_file(object.trim()).expect("a removed object");
+    let refused = context.cwm(&["path", "first"]);
+    assert_eq!(refused.code, 4);
+    assert!(refused.stderr.contains("`cwm run first` makes them again"), "{}", refused.stderr);
+    context.run(&["first"]).ran_just(&["first"]);
+    assert_eq!(context.cwm(&["path", "first"]).code, 0);
 }
 
 #[test]

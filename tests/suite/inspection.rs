@@ -110,7 +110,8 @@ fn what_cannot_be_looked_into_is_told_after_what_can() {
     std::fs::remove_file(&file).expect("removed");
     let shown = context.cwm(&["show", "tokens.train"]);
     assert!(shown.stdout.starts_with("tokens (tokenize)\n"));
-    assert!(shown.stderr.contains("the files of tokens.train are missing") && shown.stderr.contains("`cwm run`"));
+    assert!(shown.stderr.contains("the files of tokens.train are missing"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("`cwm run tokens` makes them again"), "{}", shown.stderr);
 }
 
 #[test]

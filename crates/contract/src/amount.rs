@@ -1,4 +1,4 @@
-//! Amounts of bytes as people write them.
+//! Amounts of bytes as people write and read them.
 
 use crate::Value;
 
@@ -28,9 +28,27 @@ pub fn bytes(value: &Value) -> Option<u64> {
     (bytes >= 1.0 && bytes <= (1u64 << 60) as f64).then_some(bytes as u64)
 }
 
+/// `812 B`, `3.4 kB`, `1.2 MB`, `5.0 GB` (powers of 1000).
+pub fn in_words(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "kB", "MB", "GB"] {
+        if value < 1000.0 {
+            return if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} TB")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_read_well() {
+        let words = [999, 1000, 1_500_000, 2_000_000_000_000].map(in_words);
+        assert_eq!(words, ["999 B", "1.0 kB", "1.5 MB", "2.0 TB"]);
+    }
 
     #[test]
     fn amounts_with_and_without_units() {

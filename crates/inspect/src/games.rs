@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use cwm_chess::{Dataset, DatasetRow, Games};
-use cwm_contract::{Description, Detail, Failure};
+use cwm_contract::{Description, Detail, Failure, amount};
 use cwm_encoding::{PlainMove, START};
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::example::{Example, Game};
 use crate::facts;
 use crate::ordered::in_order;
 use crate::tally::{Tally, Totals};
-use crate::words::{bytes, grouped, line, several};
+use crate::words::{grouped, line, several};
 
 /// Games that one thread counts at a time: so few that all threads are in a few record batches at any moment, since only
 /// so many are kept decoded.
@@ -98,7 +98,7 @@ fn tell(path: &Path, totals: Totals, examples: Vec<Example>) -> Result<Descripti
         if totals.games == 0 { String::new() } else { format!(" ({:.0} a game)", size as f64 / totals.games as f64) };
     let mut lines = vec![line("games", grouped(totals.games))];
     lines.extend(totals.lines());
-    lines.push(line("on disk", format!("{} in {}{each}", bytes(size), several(files, "file"))));
+    lines.push(line("on disk", format!("{} in {}{each}", amount::in_words(size), several(files, "file"))));
     for example in &examples {
         lines.push(String::new());
         lines.extend(example.lines());

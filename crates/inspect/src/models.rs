@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use cwm_contract::{Description, Failure};
+use cwm_contract::{Description, Failure, amount};
 use serde_json::{Map, Value, json};
 
 use crate::json::read_object;
-use crate::words::{bytes, grouped, line, several, visible};
+use crate::words::{grouped, line, several, visible};
 
 /// No header of a weights file of ours is larger: 16 MiB.
 const LARGEST_HEADER: u64 = 16 << 20;
@@ -32,7 +32,7 @@ pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
     for name in ["parameters", "status"] {
         lines.extend(model.get(name).map(|value| line(name, told(value))));
     }
-    lines.push(line("weights", format!("{} in {}", several(tensors, "tensor"), bytes(size))));
+    lines.push(line("weights", format!("{} in {}", several(tensors, "tensor"), amount::in_words(size))));
     if let Some(Value::Object(training)) = model.get("training") {
         let plain: Map<String, Value> = training
             .iter()

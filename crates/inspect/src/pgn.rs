@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cwm_chess::pgn::{Block, Blocks, GameText, Meter, PgnSource, Tags, read_moves};
-use cwm_contract::{Description, Detail, Failure};
+use cwm_contract::{Description, Detail, Failure, amount};
 use cwm_encoding::{PlainMove, START};
 use serde::Serialize;
 
 use crate::example::{Example, Game};
 use crate::facts;
-use crate::words::{bytes, grouped, line, several};
+use crate::words::{grouped, line, several};
 
 /// Bytes of text that are looked at, at most: larger files are not read to their end only to be told.
 const TEXT: u64 = 32 << 20;
@@ -59,13 +59,13 @@ pub fn pgn(path: &Path, detail: Detail) -> Result<Description, Failure> {
     let games = if told.complete {
         grouped(told.games)
     } else {
-        format!("more than {} (the first {} of the text were looked at)", grouped(told.games), bytes(TEXT))
+        format!("more than {} (the first {} of the text were looked at)", grouped(told.games), amount::in_words(TEXT))
     };
     let packed =
         if told.compression == "none" { String::new() } else { format!(", compressed with {}", told.compression) };
     let mut lines = vec![
         line("games", games),
-        line("on disk", format!("{} in {}{packed}", bytes(told.bytes), several(told.files, "file"))),
+        line("on disk", format!("{} in {}{packed}", amount::in_words(told.bytes), several(told.files, "file"))),
     ];
     for example in &told.examples {
         lines.push(String::new());

@@ -18,18 +18,6 @@ pub fn share(part: u64, whole: u64) -> String {
     if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }
 
-/// `812 B`, `3.4 kB`, `1.2 MB`, `5.0 GB` (powers of 1000).
-pub fn bytes(count: u64) -> String {
-    let mut value = count as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if value < 1000.0 {
-            return if unit == "B" { format!("{count} B") } else { format!("{value:.1} {unit}") };
-        }
-        value /= 1000.0;
-    }
-    format!("{value:.1} TB")
-}
-
 /// `1 game`, `2 games`: of words that take an `s`.
 pub fn several(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
@@ -64,7 +52,6 @@ mod tests {
         assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!((share(1, 3), share(0, 0)), ("33.3 %".to_owned(), "0 %".to_owned()));
         assert_eq!([1, 2, 0].map(|count| several(count, "game")), ["1 game", "2 games", "0 games"]);
-        assert_eq!([999, 1_000, 1_500_000].map(bytes), ["999 B", "1.0 kB", "1.5 MB"]);
         assert_eq!(line("games", "3"), "games       3");
         assert_eq!(line("rook_captured_right", "3"), "rook_captured_right 3");
     }

@@ -21,13 +21,11 @@ pub enum Reason {
     Differs,
 }
 
-impl Reason {
-    /// All reasons.
-    pub const ALL: [Reason; 6] =
-        [Reason::Unreadable, Reason::TooLong, Reason::NoId, Reason::DuplicateId, Reason::IllegalMove, Reason::Differs];
+impl cwm_chess::Reason for Reason {
+    const ALL: &'static [Reason] =
+        &[Reason::Unreadable, Reason::TooLong, Reason::NoId, Reason::DuplicateId, Reason::IllegalMove, Reason::Differs];
 
-    /// Its name in `counts`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Reason::Unreadable => "unreadable",
             Reason::TooLong => "too_long",

@@ -6,7 +6,6 @@
 mod config;
 mod harvest;
 mod judge;
-mod ledger;
 mod lines;
 mod record;
 mod run;
@@ -37,6 +36,7 @@ impl Stage for Import {
         vec![
             Output::folder("games", Format::GAMES, "The games in the order of the lines."),
             Output::file("counts", Format::COUNTS, "json", "How many records were read, kept, and left out for what."),
+            Output::file("faults", Format::FAULTS, "jsonl", "Every record that was left out, and its place."),
         ]
     }
 

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cwm_chess::pgn::Meter;
-use cwm_chess::{GameRow, GamesWriter};
+use cwm_chess::{GameRow, GamesWriter, Ledger};
 use cwm_contract::{Context, Failure};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::config::Config;
 use crate::harvest::{Game, Read, gather};
 use crate::judge::{Fault, Reason};
-use crate::ledger::Ledger;
 use crate::stream::{Stream, Window};
 
 /// Blocks of a window for each core: enough that none waits long for the last one.
 const BLOCKS: usize = 4;
 
-/// Reads the records and writes `games` and `counts`. While one window of lines is read on all cores, the next is taken
+/// Reads the records and writes `games`, `counts` and `faults`. While one window of lines is read on all cores, the next is taken
 /// from the files; what is written goes by the lines alone.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
@@ -38,7 +38,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         fail: config.on_error == "fail",
         games: GamesWriter::create(context.output("games")?, config.shard_games)?,
         ids: HashSet::new(),
-        ledger: Ledger::default(),
+        ledger: Ledger::create(context.output("faults")?)?,
     };
     context.doing("reading records");
     let blocks = BLOCKS * context.cores();
@@ -78,7 +78,7 @@ struct Clerk<'a> {
     /// The first 96 bits of the MD5 of every id so far: of ten million ids, two that differ would be taken for one with a
     /// probability below 10^-14.
     ids: HashSet<[u8; 12]>,
-    ledger: Ledger,
+    ledger: Ledger<Reason>,
 }
 
 impl Clerk<'_> {
@@ -96,11 +96,12 @@ impl Clerk<'_> {
             }
             Err(fault) => {
                 let named = if id.is_empty() { String::new() } else { format!(" ({id:?})") };
-                let place = format!("{}, line {}{named}: {}", self.files[file].display(), read.line, fault.what);
+                let words = format!("{}, line {}{named}: {}", self.files[file].display(), read.line, fault.what);
                 if self.fail {
-                    return Err(Failure::input(place).hint(advice(fault.reason)));
+                    return Err(Failure::input(words).hint(advice(fault.reason)));
                 }
-                self.ledger.drop(fault.reason, &place, self.context);
+                let place = [("file", json!(file + 1)), ("line", json!(read.line)), ("seen", json!(fault.what))];
+                self.ledger.fault(fault.reason, place, &words, self.context)?;
             }
         }
         Ok(())
@@ -113,9 +114,7 @@ impl Clerk<'_> {
                 .hint("give JSON lines as the paper's own `process.py` writes them"));
         }
         self.games.finish()?;
-        self.ledger.tell(self.context);
-        fs_err::write(self.context.output("counts")?, self.ledger.to_json())?;
-        Ok(())
+        self.ledger.finish("import", self.context.output("counts")?, self.context)
     }
 }
 

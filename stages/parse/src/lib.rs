@@ -7,7 +7,6 @@ mod authors;
 mod config;
 mod corpus;
 mod harvest;
-mod ledger;
 mod pipeline;
 mod rules;
 mod run;

@@ -36,9 +36,8 @@ pub enum Reason {
     Exception,
 }
 
-impl Reason {
-    /// All reasons.
-    pub const ALL: [Reason; 13] = [
+impl cwm_chess::Reason for Reason {
+    const ALL: &'static [Reason] = &[
         Reason::Short,
         Reason::Variant,
         Reason::SetUpPosition,
@@ -54,8 +53,7 @@ impl Reason {
         Reason::Exception,
     ];
 
-    /// Its name in `counts`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Reason::Short => "short",
             Reason::Variant => "variant",
@@ -72,7 +70,9 @@ impl Reason {
             Reason::Exception => "exception",
         }
     }
+}
 
+impl Reason {
     /// Whether the game is faulty, rather than sound and not wanted.
     pub fn is_fault(self) -> bool {
         !matches!(self, Reason::Short | Reason::Variant | Reason::SetUpPosition | Reason::Unplayable)

@@ -6,18 +6,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwm_chess::pgn::Meter;
-use cwm_chess::{GameRow, GamesWriter, IdKey};
+use cwm_chess::{GameRow, GamesWriter, IdKey, Ledger, Reason as _};
 use cwm_contract::{Context, Failure};
+use serde_json::json;
 
 use crate::authors;
 use crate::config::Config;
 use crate::corpus::Corpus;
 use crate::harvest::{Harvest, Verdict};
-use crate::ledger::{Ledger, Place, describe};
 use crate::pipeline::{Unread, Why, read_all};
-use crate::rules::{Ids, Rules};
+use crate::rules::{Drop, Ids, Reason, Rules};
 
-/// Reads the input and writes `games` and `counts`.
+/// Reads the input and writes `games`, `counts` and `faults`.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let ids = match config.ids.as_str() {
@@ -95,7 +95,7 @@ struct Clerk<'a> {
     limit: u64,
     fail: bool,
     games: GamesWriter,
-    ledger: Ledger,
+    ledger: Ledger<Reason>,
     file: FileAccount,
     /// Files read to their end that look like PGN.
     pgn_files: u64,
@@ -123,15 +123,24 @@ impl Clerk<'_> {
                     }
                 }
                 Verdict::Dropped(number, drop) => {
-                    let place = Place { file: file + 1, of_file: &of_file, game: number };
-                    if let Err(failure) = self.ledger.drop(&place, drop, self.context) {
-                        return stop(failure);
-                    }
-                    if self.fail && drop.reason.is_fault() {
+                    if !drop.reason.is_fault() {
+                        self.ledger.leave_out(drop.reason);
+                    } else if self.fail {
                         let path = self.corpus.files()[file].display();
                         let failure =
                             Failure::input(format!("{path} holds a faulty game: {}", describe(number, "", drop)));
                         return stop(failure.hint("set `on_error: drop` to leave such games out"));
+                    } else {
+                        let place = [
+                            ("file", json!(file + 1)),
+                            ("game", json!(number)),
+                            ("byte", json!(drop.offset)),
+                            ("seen", json!(drop.seen)),
+                        ];
+                        let words = describe(number, &of_file, drop);
+                        if let Err(failure) = self.ledger.fault(drop.reason, place, &words, self.context) {
+                            return stop(failure);
+                        }
                     }
                 }
             }
@@ -160,7 +169,7 @@ impl Clerk<'_> {
         Ok(())
     }
 
-    fn finish(mut self, limit: Option<u64>) -> Result<(), Failure> {
+    fn finish(self, limit: Option<u64>) -> Result<(), Failure> {
         let Ledger { read, kept, .. } = self.ledger;
         let name = self.corpus.name();
         if read == 0 {
@@ -178,8 +187,12 @@ impl Clerk<'_> {
             self.context.note(format!("none of the {read} games in {name} is kept"));
         }
         self.games.finish()?;
-        self.ledger.finish(self.context)?;
-        fs_err::write(self.context.output("counts")?, self.ledger.to_json())?;
-        Ok(())
+        self.ledger.finish("parse", self.context.output("counts")?, self.context)
     }
+}
+
+/// A game that is dropped: its number, place, and what is wrong with it.
+fn describe(number: u64, of_file: &str, drop: &Drop) -> String {
+    let seen = drop.seen.as_deref().map(|seen| format!(", {seen}")).unwrap_or_default();
+    format!("game {number}{of_file}: {} at byte {} of the text{seen}", drop.reason.name(), drop.offset)
 }

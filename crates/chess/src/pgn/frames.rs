@@ -1,6 +1,6 @@
 //! zstd frames, found without decompressing them.
 //!
-//! A month of Lichess is thousands of frames. Their lengths are not written down, but each block of a frame says how
+//! `pzstd`, and whoever puts files together, makes many frames. Their lengths are not written down, but each block of a frame says how
 //! long it is (RFC 8878, section 3.1), so that walking over the blocks' headers finds the frames' ends.
 
 use std::fs::File;

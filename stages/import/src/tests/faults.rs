@@ -71,7 +71,15 @@ fn faulty_records_may_be_left_out_and_are_counted_and_named() {
     );
     let named = |event: &&Event| matches!(event, Event::Log(line) if line.contains("chess_000000.jsonl, line "));
     assert_eq!(outcome.events.iter().filter(named).count(), 20);
-    assert!(outcome.events.contains(&Event::Log("left out 12 more".into())));
+    let more = "left out 12 more, all of which the output `faults` names";
+    assert!(outcome.events.contains(&Event::Log(more.into())));
+    let faults = std::fs::read_to_string(&outcome.outputs["faults"]).unwrap();
+    assert_eq!(faults.lines().count(), 32);
+    for fault in faults.lines() {
+        let fault: serde_json::Value = serde_json::from_str(fault).unwrap();
+        assert!(dropped[fault["reason"].as_str().unwrap()].as_u64().unwrap() > 0, "{fault}");
+        assert!((1..=34).contains(&fault["line"].as_u64().unwrap()) && fault["file"] == 1, "{fault}");
+    }
     assert_eq!(outcome.metrics["dropped_unreadable"], 30.0);
 }
 

@@ -51,7 +51,7 @@ fn the_log_stays_short() {
     assert_eq!(lines, 22);
     let none_kept = |event: &Event| matches!(event, Event::Note(line) if line.starts_with("none of the 3000 games"));
     assert!(outcome.events.iter().any(none_kept));
-    let more = "left out 2980 more faulty games; the output `faults` names all of them";
+    let more = "left out 2980 more, all of which the output `faults` names";
     assert!(outcome.events.contains(&Event::Log(more.into())));
     let faults = std::fs::read_to_string(&outcome.outputs["faults"]).unwrap();
     assert_eq!(faults.lines().count(), 3_000);

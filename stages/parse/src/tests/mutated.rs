@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cwm_chess::Reason as _;
 use cwm_chess::pgn::{Block, Blocks, LONGEST_GAME, Meter, PgnSource, Text};
 use cwm_encoding::{LABELS, PlainMove};
 use shakmaty::uci::UciMove;
