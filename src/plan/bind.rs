@@ -113,7 +113,13 @@ pub fn bind(
         }
     }
     let mut bound = bound;
-    if let Kind::Built { .. } = kind {
+    if let Kind::Built { stage: built, .. } = kind {
+        let names: Vec<&str> = bound.iter().map(|bound| bound.input.name.as_str()).collect();
+        if let Some(fault) = built.check_inputs(&names).filter(|_| complete) {
+            let message = format!("stage `{}` {fault}", stage.name.text);
+            problems.push(Diagnostic::at(stage.name.place, message));
+            return None;
+        }
         bound.sort_by_key(|bound| inputs.iter().position(|input| input.name == bound.input.name));
     }
     complete.then_some(bound)

@@ -201,7 +201,7 @@ impl Context {
     }
 
     /// A folder that survives interruption: checkpoints go here. It may hold what an interrupted run of the same
-    /// key left.
+    /// key left. An output that people follow while it grows stands here too, under its name and extension.
     pub fn kept(&self) -> &Path {
         &self.task.kept
     }

@@ -26,6 +26,8 @@ impl Format {
     pub const CHECKPOINT: Format = Format::named("checkpoint");
     /// What training recorded as it went, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
+    /// What a model of any program said, one row a position (Parquet).
+    pub const PREDICTIONS: Format = Format::named("predictions");
     /// How a model did, one row a position (Parquet).
     pub const SCORES: Format = Format::named("scores");
     /// Metrics over all positions and per prefix bin (a folder of Parquet files).

@@ -32,6 +32,27 @@ pub trait Inspector: Send + Sync {
     /// # Errors
     /// There is no such form, the artifact cannot be read, or the target cannot be written.
     fn expand(&self, format: &Format, path: &Path, wanted: &Expansion, target: Target<'_>) -> Result<(), Failure>;
+
+    /// Whether artifacts of `format` are lines that [`Inspector::points`] reads. While a stage writes one it grows in
+    /// [`Context::kept`](crate::Context::kept), under the name of the output and its extension: `curves.jsonl`.
+    fn has_points(&self, format: &Format) -> bool;
+
+    /// The numbers in one line of an artifact of `format`.
+    ///
+    /// # Errors
+    /// It is no such line.
+    fn points(&self, format: &Format, line: &str) -> Result<Vec<Point>, Failure>;
+}
+
+/// One number of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The curve, such as `validation/loss`.
+    pub curve: String,
+    /// Where on it, such as the number of steps done.
+    pub step: u64,
+    /// The number; it may be infinite or NaN.
+    pub value: f64,
 }
 
 /// How much a description tells.

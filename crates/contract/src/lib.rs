@@ -25,7 +25,7 @@ pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources,
 pub use failure::{Failure, FailureKind};
 pub use fetch::{Brought, Expected, Fetch, Fetched, Origin};
 pub use format::Format;
-pub use inspector::{Description, Detail, Expansion, Form, Inspector, Target};
+pub use inspector::{Description, Detail, Expansion, Form, Inspector, Point, Target};
 pub use label::Label;
 pub use parameters::{
     Bytes, Fault, OneOrMany, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,

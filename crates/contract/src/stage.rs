@@ -27,6 +27,12 @@ pub trait Stage: Send + Sync {
         Vec::new()
     }
 
+    /// What is wrong with being given just these of its inputs, where their counts alone cannot say it: of two optional
+    /// ones it needs one, for instance. A phrase that fits after the stage's name.
+    fn check_inputs(&self, _given: &[&str]) -> Option<String> {
+        None
+    }
+
     /// Parameters that these values make no use of. They stay out of the key, so that changing them reruns nothing, and a
     /// secret among them is not looked for.
     fn idle(&self, _values: &Values) -> Vec<&'static str> {

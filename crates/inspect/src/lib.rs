@@ -12,6 +12,7 @@ mod json;
 mod models;
 mod ordered;
 mod pgn;
+mod points;
 mod tally;
 mod words;
 
@@ -20,7 +21,7 @@ mod tests;
 
 use std::path::Path;
 
-use cwm_contract::{Description, Detail, Expansion, Failure, Form, Format, Inspector, Target};
+use cwm_contract::{Description, Detail, Expansion, Failure, Form, Format, Inspector, Point, Target};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -51,6 +52,17 @@ impl Inspector for Inspect {
 
     fn expand(&self, format: &Format, path: &Path, wanted: &Expansion, target: Target<'_>) -> Result<(), Failure> {
         expand::expand(format, path, wanted, target)
+    }
+
+    fn has_points(&self, format: &Format) -> bool {
+        *format == Format::CURVES
+    }
+
+    fn points(&self, format: &Format, line: &str) -> Result<Vec<Point>, Failure> {
+        match self.has_points(format) {
+            true => points::curves(line),
+            false => Err(Failure::input(format!("{format} has no curves"))),
+        }
     }
 }
 
