@@ -24,6 +24,14 @@ impl Format {
     pub const DATASET: Format = Format::named("dataset");
     /// A trained model: weights and description (a folder).
     pub const CHECKPOINT: Format = Format::named("checkpoint");
+    /// What a trained model is and how its training went: a checkpoint's description in a file of its own (JSON).
+    pub const SUMMARY: Format = Format::named("summary");
+    /// Hyper-parameters for one family and size (JSON).
+    pub const CHOICE: Format = Format::named("choice");
+    /// The trainings that a choice was made from, best first, one JSON object a line.
+    pub const CANDIDATES: Format = Format::named("candidates");
+    /// How models differ from another on the same games, one JSON object a line.
+    pub const DIFFERENCES: Format = Format::named("differences");
     /// What training recorded as it went, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
     /// What a model of any program said, one row a position (Parquet).

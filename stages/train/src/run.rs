@@ -151,6 +151,7 @@ impl Run<'_> {
             training: self.training(state, games),
         };
         write(self.context.output("checkpoint")?, &description, &state.weights)?;
+        description.write(self.context.output("summary")?)?;
         self.curves.sync()?;
         fs_err::copy(keep::curves_path(self.context.kept()), self.context.output("curves")?)?;
         Ok(())

@@ -34,6 +34,12 @@ impl Stage for Train {
                 "jsonl",
                 "Loss, learning rate and gradient norm by step; validation.",
             ),
+            Output::file(
+                "summary",
+                Format::SUMMARY,
+                "json",
+                "The description of the trained model by itself: what it is, how it was trained, how it did.",
+            ),
         ]
     }
 

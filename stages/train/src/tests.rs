@@ -83,6 +83,8 @@ fn the_outputs_are_what_the_formats_say() {
     assert_eq!(network.architecture().size.to_string(), "d16/l1");
     assert_eq!(description.training["steps"], 9);
     assert_ne!(weights.values(), network.initial_weights(5).values());
+    let described = std::fs::read(outcome.outputs["checkpoint"].join(checkpoint::DESCRIPTION_FILE)).unwrap();
+    assert_eq!(std::fs::read(&outcome.outputs["summary"]).unwrap(), described);
     let curves = std::fs::read_to_string(&outcome.outputs["curves"]).unwrap();
     let lines: Vec<serde_json::Value> = curves.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let steps = |kind: &str| -> Vec<u64> {
@@ -168,7 +170,12 @@ fn run_until(work: &Path, data: &Path, on: fn(&Event) -> bool, after: usize) -> 
     let task = Task {
         values,
         inputs: [input("train"), input("validation")].into(),
-        outputs: [output("checkpoint", "checkpoint"), output("curves", "curves.jsonl")].into(),
+        outputs: [
+            output("checkpoint", "checkpoint"),
+            output("curves", "curves.jsonl"),
+            output("summary", "summary.json"),
+        ]
+        .into(),
         temporary: work.join("tmp"),
         kept: work.join("keep"),
         resources: Resources { cores: 2, ..Resources::default() },
