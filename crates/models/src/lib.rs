@@ -26,6 +26,7 @@ pub mod parameters;
 #[cfg(test)]
 mod parity;
 mod pass;
+mod precision;
 pub mod scoring;
 pub mod size;
 pub mod streaming;
@@ -37,6 +38,7 @@ pub use architecture::Architecture;
 pub use error::ModelError;
 pub use network::{Model, Network};
 pub use pass::{Observation, Pass, Placed};
+pub use precision::Precision;
 pub use size::Size;
 pub use streaming::{Memory, Stepwise};
 pub use tokens::Tokens;

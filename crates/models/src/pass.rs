@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use crate::gradient::{EmbeddingGradient, MicroGradient};
 use crate::noise::Noise;
 use crate::parameters::{Role, Slot, Weights};
-use crate::{Tokens, ops};
+use crate::{Precision, Tokens, ops};
 
 /// Weights as tensors on a device, for one or more passes at once.
 ///
@@ -19,6 +19,7 @@ pub struct Placed<'w> {
     weights: &'w Weights,
     device: Device,
     tensors: Vec<Option<Tensor<1>>>,
+    precision: Precision,
 }
 
 impl<'w> Placed<'w> {
@@ -34,7 +35,13 @@ impl<'w> Placed<'w> {
                 (declared.role == Role::Dense).then(|| Tensor::from_data(data(), device))
             })
             .collect();
-        Placed { weights, device: device.clone(), tensors }
+        Placed { weights, device: device.clone(), tensors, precision: Precision::Fp32 }
+    }
+
+    /// The same weights, for passes in another precision than fp32.
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
     }
 }
 
@@ -92,6 +99,11 @@ impl<'w> Pass<'w> {
     /// The device of this pass.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// What operands of matrix products are rounded to.
+    pub fn precision(&self) -> Precision {
+        self.placed.precision
     }
 
     /// A dense parameter in its declared shape.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Fault, Type, parameters};
 use cwm_encoding::{EnPassant, VOCABULARY};
 use cwm_models::optimiser::{AdamWOptions, Schedule, Shape};
-use cwm_models::{Architecture, ModelError, Network, Size, families};
+use cwm_models::{Architecture, ModelError, Network, Precision, Size, families};
 
 use crate::sampler::Order;
 
@@ -58,8 +58,9 @@ parameters! {
         pub validation_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Validate on so many games, the first of the validation set.
         pub validation_games: u64 = 1_280, kind = Type::Integer { min: 1, max: 1 << 40 },
-        /// Arithmetic of the model.
-        pub precision: String = "fp32".into(), kind = Type::Choice(&["fp32"]),
+        /// What operands of matrix products are rounded to, in training and validation: `fp32` (nothing), `tf32` or
+        /// `bf16`. Weights, recurrences, norms and loss are fp32 in all.
+        pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
         /// Padded tokens that go through the model at once. Batches are sorted by length and cut into micro-batches of
         /// at most so many, whose gradients add up to the batch's: the same but for rounding and which elements drop
         /// out. Cores work on different micro-batches.
@@ -128,6 +129,11 @@ impl Config {
         };
         let horizon = self.horizon.unwrap_or(total_steps);
         Schedule { shape, rate: self.lr, warmup: self.warmup, horizon, floor: self.lr_floor }
+    }
+
+    /// What operands of matrix products are rounded to.
+    pub fn precision(&self) -> Precision {
+        Precision::named(&self.precision).unwrap_or_default()
     }
 
     /// AdamW's constants.

@@ -1,10 +1,10 @@
 //! The training loop (protocol.md).
 
 use cwm_contract::{Context, Failure};
-use cwm_models::Network;
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
+use cwm_models::{Network, Placed, device};
 use serde_json::json;
 
 use crate::config::Config;
@@ -116,7 +116,8 @@ impl Run<'_> {
             return Ok(());
         }
         self.context.doing("validating");
-        let tally = validation.measure(self.context, self.network, &state.weights, self.lanes)?;
+        let placed = Placed::new(&state.weights, &device::cpu()).with_precision(self.config.precision());
+        let tally = validation.measure(self.context, self.network, &placed, self.lanes)?;
         if state.validated < state.step {
             self.curves.push(&Line::validation(state.step, &tally))?;
             state.validated = state.step;

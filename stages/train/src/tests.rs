@@ -116,6 +116,27 @@ fn runs_are_equal_to_the_bit_whatever_the_cores() {
 }
 
 #[test]
+fn a_precision_rounds_training_and_validation_and_little_changes() {
+    let data = data();
+    let losses = |precision: &str| -> Vec<f64> {
+        let work = tempfile::tempdir().unwrap();
+        let trial = trial(work.path(), data.path(), &[("precision", Value::Text(precision.into()))]);
+        let outcome = trial.run(&Train).unwrap();
+        let curves = std::fs::read_to_string(&outcome.outputs["curves"]).unwrap();
+        let lines = curves.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines.map(|line| line["loss"].as_f64().unwrap()).collect()
+    };
+    let strict = losses("fp32");
+    for (precision, allowed) in [("tf32", 2e-3), ("bf16", 2e-2)] {
+        let found = losses(precision);
+        assert_eq!(found.len(), strict.len());
+        for (found, strict) in found.iter().zip(&strict) {
+            assert!(found != strict && (found / strict - 1.0).abs() < allowed, "{precision}: {found} {strict}");
+        }
+    }
+}
+
+#[test]
 fn labels_that_games_carry_are_used_as_if_they_had_been_replayed() {
     let replayed = |tokens: &[u16]| {
         let mut labels = vec![0; tokens.len() * LABELS];

@@ -6,7 +6,7 @@ use cwm_models::lanes::Lanes;
 use cwm_models::noise::Noise;
 use cwm_models::optimiser::{AdamW, Schedule, clip_factor, norm};
 use cwm_models::parameters::Weights;
-use cwm_models::{Network, Pass, Placed, device, loss};
+use cwm_models::{Network, Pass, Placed, Precision, device, loss};
 
 use crate::config::Config;
 
@@ -72,6 +72,7 @@ pub struct Trainer<'a> {
     lanes: &'a Lanes,
     schedule: Schedule,
     clip: f64,
+    precision: Precision,
     /// Seed of dropout; none without dropout.
     noise_seed: Option<u64>,
     gradient: GradientSum,
@@ -87,6 +88,7 @@ impl<'a> Trainer<'a> {
             lanes,
             schedule,
             clip: config.clip,
+            precision: config.precision(),
             noise_seed: (config.dropout > 0.0).then(|| config.dropout_seed()),
             gradient: GradientSum::new(network.layout().clone()),
             state,
@@ -131,7 +133,7 @@ impl<'a> Trainer<'a> {
 
     /// Sums the gradients of all micro-batches; returns the sum of their cross-entropies.
     fn backward(&self, micro_batches: &[MicroBatch], steps: usize) -> f64 {
-        let placed = Placed::new(&self.state.weights, &device::cpu());
+        let placed = Placed::new(&self.state.weights, &device::cpu()).with_precision(self.precision);
         let sums = self.lanes.map(micro_batches.len(), |index| {
             let noise = self.noise_seed.map(|seed| Noise::new(seed, self.state.step, index as u64));
             let pass = Pass::training(&placed, noise);

@@ -4,9 +4,8 @@ use cwm_contract::{Context, Failure};
 use cwm_models::batch::MicroBatch;
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
-use cwm_models::parameters::Weights;
 use cwm_models::scoring::score;
-use cwm_models::{Network, Placed, device};
+use cwm_models::{Network, Placed};
 
 use crate::data::Games;
 
@@ -27,7 +26,7 @@ impl Validation {
         Ok(Validation { micro_batches: games.micro_batches(&places)?, games: count })
     }
 
-    /// How `weights` do. Sums run in the order of the games.
+    /// How the weights that were `placed` do. Sums run in the order of the games.
     ///
     /// # Errors
     /// The stage was asked to stop.
@@ -35,12 +34,11 @@ impl Validation {
         &self,
         context: &Context,
         network: &Network,
-        weights: &Weights,
+        placed: &Placed,
         lanes: &Lanes,
     ) -> Result<Tally, Failure> {
-        let placed = Placed::new(weights, &device::cpu());
         let scores = lanes.map(self.micro_batches.len(), |index| {
-            context.check_cancelled().map(|()| score(network, &placed, &self.micro_batches[index]))
+            context.check_cancelled().map(|()| score(network, placed, &self.micro_batches[index]))
         });
         let mut by_game = vec![Vec::new(); self.games];
         for (micro_batch, scores) in self.micro_batches.iter().zip(scores) {

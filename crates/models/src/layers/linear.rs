@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use burn::tensor::Tensor;
 
-use crate::Pass;
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
+use crate::{Pass, ops};
 
 /// y = W x + b with `weight` [out, in] and, if any, `bias` [out].
 ///
@@ -58,15 +58,12 @@ impl Linear {
     pub fn forward_outputs(&self, pass: &Pass, x: Tensor<2>, outputs: Range<usize>) -> Tensor<2> {
         assert!(self.bias.is_none(), "parts of layers without bias only");
         let [_, inputs] = self.weight.shape;
-        x.matmul(pass.parameter(self.weight).slice([outputs, 0..inputs]).transpose())
+        ops::linear(x, pass.parameter(self.weight).slice([outputs, 0..inputs]), None, pass.precision())
     }
 
     /// [rows, in] to [rows, out].
     pub fn forward(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
-        let y = x.matmul(pass.parameter(self.weight).transpose());
-        match self.bias {
-            Some(bias) => y + pass.parameter(bias).unsqueeze::<2>(),
-            None => y,
-        }
+        let bias = self.bias.map(|bias| pass.parameter(bias));
+        ops::linear(x, pass.parameter(self.weight), bias, pass.precision())
     }
 }

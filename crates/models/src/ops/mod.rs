@@ -11,6 +11,7 @@ mod dropout;
 pub(crate) mod exp;
 mod gelu;
 pub(crate) mod kernel;
+mod linear;
 pub(crate) mod matrix;
 mod rms_norm;
 pub(crate) mod state_space;
@@ -20,6 +21,7 @@ pub use convolution::short_convolution;
 pub use cross_entropy::{Targets, cross_entropy};
 pub use dropout::{Dropout, dropout};
 pub use gelu::gelu;
+pub use linear::linear;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, silu_gate, swiglu};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 
 use super::rope::Rotation;
-use crate::Tokens;
 use crate::ops::exp::exp;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::{Dropout, dot, sum};
+use crate::{Precision, Tokens};
 
 /// Shape of a batch of attention.
 #[derive(Clone, Debug)]
@@ -37,9 +37,15 @@ impl Shape {
 /// softmax(q kᵀ/√D) v over steps up to each step's own, with dropout on the probabilities.
 ///
 /// `qkv` is [batch * time, 3 * width], queries, keys, values, each head by head; the result is [batch * time, width] and
-/// zero at padded steps.
-pub fn attention(qkv: Tensor<2>, shape: Shape, rotation: &Rotation, dropout: Option<Dropout>) -> Tensor<2> {
-    apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout })
+/// zero at padded steps. `precision` rounds the operands of its products; scores and softmax are f32.
+pub fn attention(
+    qkv: Tensor<2>,
+    shape: Shape,
+    rotation: &Rotation,
+    dropout: Option<Dropout>,
+    precision: Precision,
+) -> Tensor<2> {
+    apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
 }
 
 #[derive(Debug)]
@@ -47,6 +53,7 @@ struct AttentionKernel {
     shape: Shape,
     rotation: Rotation,
     dropout: Option<Dropout>,
+    precision: Precision,
 }
 
 /// One head of one game: where its things lie.
@@ -74,7 +81,8 @@ impl AttentionKernel {
         })
     }
 
-    /// Copies queries (0), keys (1) or values (2) of a part into [steps, head width], turned by position if wanted.
+    /// Copies queries (0), keys (1) or values (2) of a part into [steps, head width], turned by position if wanted, as
+    /// operands of a product.
     fn gather(&self, qkv: &[f32], part: &Part, which: usize, into: &mut Vec<f32>) {
         let (width, d) = (self.shape.width(), self.shape.head_width);
         into.clear();
@@ -88,6 +96,7 @@ impl AttentionKernel {
                 self.rotation.turn(t, from, into);
             }
         }
+        self.precision.round(into);
     }
 
     /// Ordinal of the probabilities of step `i` among all of the batch, [game, head, time, time].
@@ -129,8 +138,11 @@ impl Kernel<1> for AttentionKernel {
                 if let Some(dropout) = self.dropout {
                     drop_out(row, dropout, self.ordinal(&part, i));
                 }
+                self.precision.round(row);
                 let start = (part.row + i) * width + part.channel;
-                weighted_sum(row, &v, &mut out[start..start + d]);
+                let out = &mut out[start..start + d];
+                weighted_sum(row, &v, out);
+                self.precision.round_result(out);
             }
         }
         (out, if keep { vec![kept] } else { Vec::new() })
@@ -142,6 +154,7 @@ impl Kernel<1> for AttentionKernel {
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
         let mut row = vec![0.0; self.shape.time];
         let mut factors = vec![1.0; self.shape.time];
+        let mut pull = vec![0.0; d];
         let mut kept = kept[0].as_slice();
         for part in self.parts() {
             self.gather(qkv, &part, 0, &mut q);
@@ -158,10 +171,22 @@ impl Kernel<1> for AttentionKernel {
                 }
                 let start = (part.row + i) * width + part.channel;
                 let at = i * d..(i + 1) * d;
-                let gradient = &gradient[start..start + d];
-                let of = Row { p, factors: &factors[..=i], q: &q[at.clone()], k: &k, v: &v, gradient };
+                pull.copy_from_slice(&gradient[start..start + d]);
+                self.precision.round(&mut pull);
+                let of = Row {
+                    p,
+                    factors: &factors[..=i],
+                    q: &q[at.clone()],
+                    k: &k,
+                    v: &v,
+                    gradient: &pull,
+                    precision: self.precision,
+                };
                 let into = Towards { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
                 backward_row(of, self.scale(), &mut row[..=i], into);
+            }
+            for gradient in [&mut for_q, &mut for_k, &mut for_v] {
+                self.precision.round_result(gradient);
             }
             for t in 0..part.steps {
                 let (at, start) = (t * d..(t + 1) * d, (part.row + t) * 3 * width + part.channel);
@@ -216,6 +241,7 @@ struct Row<'a> {
     k: &'a [f32],
     v: &'a [f32],
     gradient: &'a [f32],
+    precision: Precision,
 }
 
 /// Where the gradients of queries, keys and values go.
@@ -234,12 +260,12 @@ fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, scale: f32, slopes: &mut [
         weights.zip(slopes.iter_mut()).zip(row.v.chunks_exact(d).zip(into.v.chunks_exact_mut(d)))
     {
         *slope = dot(row.gradient, v) * factor;
-        add_scaled(for_v, p * factor, row.gradient);
+        add_scaled(for_v, row.precision.rounded(p * factor), row.gradient);
     }
     let mean = dot(row.p, slopes);
     let keys = row.k.chunks_exact(d).zip(into.k.chunks_exact_mut(d));
     for ((&p, &slope), (k, for_k)) in row.p.iter().zip(slopes.iter()).zip(keys) {
-        let slope = p * (slope - mean) * scale;
+        let slope = row.precision.rounded(p * (slope - mean) * scale);
         add_scaled(into.q, slope, k);
         add_scaled(for_k, slope, row.q);
     }
@@ -316,7 +342,7 @@ mod tests {
             let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
             let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0) * valid(&tokens);
             let rotation = Rotation::new(layout, tokens.time(), D);
-            let kernel = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, dropout);
+            let kernel = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, dropout, Precision::Fp32);
             let composed = reference(x.clone(), &tokens, layout, dropout);
             assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 1e-6);
             let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
@@ -326,10 +352,32 @@ mod tests {
     }
 
     #[test]
+    fn a_precision_rounds_what_is_multiplied_and_only_bf16_what_comes_of_it() {
+        let (tokens, rotation) = (batch(), Rotation::new(Layout::Upstream, 9, D));
+        let both = |precision: Precision| {
+            let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
+            let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0);
+            let y = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, None, precision);
+            let gradient = x.grad(&(y.clone() * pull).sum().backward()).unwrap();
+            [values(&y), values(&gradient)]
+        };
+        let strict = both(Precision::Fp32);
+        for (precision, unit) in [(Precision::Tf32, 2f32.powi(-11)), (Precision::Bf16, 2f32.powi(-8))] {
+            let found = both(precision);
+            for (found, strict) in found.iter().zip(&strict) {
+                let far = found.iter().zip(strict).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!((0.2 * unit..12.0 * unit).contains(&far), "{precision}: {far}");
+            }
+            let rounded = found[0].iter().all(|&value| Precision::Bf16.rounded(value) == value);
+            assert_eq!(rounded, precision == Precision::Bf16);
+        }
+    }
+
+    #[test]
     fn its_gradient_is_its_slope() {
         let tokens = batch();
         let rotation = Rotation::new(Layout::Upstream, tokens.time(), D);
         let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
-        assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None));
+        assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None, Precision::Fp32));
     }
 }

@@ -42,7 +42,7 @@ impl Block {
     pub fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens, rotation: &Rotation, index: usize) -> Tensor<2> {
         let shape = Shape::new(tokens, self.heads, rotation.head_width());
         let qkv = self.qkv.forward(pass, self.norm1.forward(pass, x.clone()));
-        let mixed = attention(qkv, shape, rotation, pass.dropout_noise(self.dropout));
+        let mixed = attention(qkv, shape, rotation, pass.dropout_noise(self.dropout), pass.precision());
         let mixed = self.attention_out.forward(pass, mixed);
         pass.observe(|| format!("block{index}.attn"), &mixed);
         let x = x + pass.dropout(mixed, self.dropout);
