@@ -20,11 +20,6 @@ pub fn path(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The bytes of a golden file.
-pub fn read(name: &str) -> Option<Vec<u8>> {
-    path(name).map(|path| std::fs::read(path).unwrap())
-}
-
 /// One game of the authors' generator.
 pub struct RandomGame {
     /// `cwm_random_00000` and so on.

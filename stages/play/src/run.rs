@@ -83,7 +83,7 @@ impl Stage for Play {
                 })
             }),
             Policy::UniformAuthors => {
-                let mut random = MersenneTwister::new(seed);
+                let mut random = MersenneTwister::new(&seed.words());
                 write(context, games, |_, block| {
                     block
                         .map(|number| {
