@@ -35,6 +35,8 @@ impl Registry {
             &cwm_tokenize::Tokenize,
             #[cfg(feature = "train")]
             &cwm_train::Train,
+            #[cfg(feature = "select")]
+            &cwm_select::Select,
             #[cfg(feature = "evaluate")]
             &cwm_evaluate::Evaluate,
             #[cfg(feature = "bins")]

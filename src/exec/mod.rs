@@ -198,11 +198,13 @@ pub(crate) struct Inputs {
     outside: Vec<Snapshot>,
     /// What is read from the store, with what the file system says of it at the start.
     stamps: Vec<(OutputRecord, Stamp)>,
+    /// What is read from the store, with where it lies.
+    stored: Vec<(PathBuf, OutputRecord)>,
 }
 
 impl Inputs {
     fn find(store: &Store, files: &Files, action: &ActionFile) -> Result<Self, Error> {
-        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new() };
+        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new(), stored: Vec::new() };
         for (name, group) in &action.inputs {
             let mut paths = Vec::with_capacity(group.len());
             for input in group {
@@ -217,6 +219,7 @@ impl Inputs {
                             found.outside.push(files.snapshot(&path)?);
                         }
                         found.stamps.push((output.clone(), store.stamp(output, files)?));
+                        found.stored.push((path.clone(), output.clone()));
                         path
                     }
                 };

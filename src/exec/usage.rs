@@ -94,9 +94,9 @@ pub fn record(
         let content = match aliases.get(name) {
             // Moved only now, so that an interruption before this has lost nothing.
             Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
-            Some(path) => inputs.known_file(action, path).ok_or_else(|| {
+            Some(path) => inputs.content(action, path).ok_or_else(|| {
                 Error::internal(format!(
-                    "output `{name}` is said to be {}, which is no file from outside",
+                    "output `{name}` is said to be {}, which is none of its inputs",
                     path.display()
                 ))
             })?,
@@ -141,8 +141,10 @@ pub fn record(
 }
 
 impl Inputs {
-    /// The file from outside at `path`, if the action reads it.
-    fn known_file(&self, action: &ActionFile, path: &Path) -> Option<Content> {
-        self.watched(action).find(|snapshot| snapshot.path == path).map(|snapshot| Content::Outside(snapshot.clone()))
+    /// The file from outside, or what is in the store, at `path`, if the action reads it.
+    fn content(&self, action: &ActionFile, path: &Path) -> Option<Content> {
+        let outside = self.watched(action).find(|snapshot| snapshot.path == path).cloned().map(Content::Outside);
+        outside
+            .or_else(|| self.stored.iter().find(|(stored, _)| stored == path).map(|(_, o)| Content::Stored(o.clone())))
     }
 }

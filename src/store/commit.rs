@@ -65,6 +65,8 @@ pub enum Content {
     Made(PathBuf),
     /// A file from outside, referenced in place.
     Outside(Snapshot),
+    /// An output of another action, passed on: it is in the store, and nothing is copied.
+    Stored(OutputRecord),
 }
 
 /// What came of recording.
@@ -95,7 +97,7 @@ impl Store {
             .values()
             .map(|output| match &output.content {
                 Content::Made(path) => survey(path, &output.shape),
-                Content::Outside(_) => Ok(Vec::new()),
+                Content::Outside(_) | Content::Stored(_) => Ok(Vec::new()),
             })
             .collect::<Result<Vec<_>>>()?;
         let hashed = commit.hash_and_sync(surveyed)?;
@@ -245,6 +247,7 @@ impl Commit<'_> {
                 let outside = Some(self.store.reference(&snapshot.path));
                 return Ok(OutputRecord { digest: snapshot.digest, size: snapshot.stat.size, shape, format, outside });
             }
+            Content::Stored(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
             Content::Made(path) => path,
         };
         for Hashed { file, digest, synced } in &files {

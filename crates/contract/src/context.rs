@@ -84,7 +84,7 @@ pub enum Event {
     SameAs {
         /// Name of the output.
         output: String,
-        /// The file given as input or parameter, or the file or folder in `keep/`.
+        /// The file or folder given as input, the file given as parameter, or the file or folder in `keep/`.
         path: PathBuf,
     },
     /// Something came from the network, whole and checked.
@@ -187,8 +187,8 @@ impl Context {
         self.task.outputs.contains_key(name)
     }
 
-    /// Declares that the output `name` is, byte for byte, the file `path` given as an input or a file parameter:
-    /// it is referenced in place and never copied. Or it is the file or folder `path` below [`Context::kept`], which is
+    /// Declares that the output `name` is, byte for byte, the file or folder `path` given as an input, or the file given
+    /// as a parameter: it is referenced in place and never copied. Or it is the file or folder `path` below [`Context::kept`], which is
     /// taken from there when the stage has finished: so an interruption before that loses nothing of it. Nothing may
     /// be written at [`Context::output`] for it.
     pub fn same_as(&self, name: &str, path: &Path) {

@@ -1,0 +1,68 @@
+//! Parameters of `select`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Fault, Value, parameters};
+
+use crate::scalar::Scalar;
+
+/// Choices made by hand: by family, then size.
+pub type Overrides = BTreeMap<String, BTreeMap<String, BTreeMap<String, Value>>>;
+
+parameters! {
+    /// What `select` takes.
+    pub struct Config {
+        /// Family that the choice is for; by default that of the trainings.
+        pub family: Option<String> = None,
+        /// Family of the trainings, where that is another: an ablation takes the choice of its parent.
+        pub parent: Option<String> = None,
+        /// Size that the choice is for, and the trainings are of; by default theirs.
+        pub size: Option<String> = None,
+        /// The hyper-parameters that are chosen, by their names in `train`.
+        pub parameters: Vec<String> =
+            ["lr", "warmup", "beta2", "weight_decay"].map(str::to_owned).into(),
+        /// Choices made by hand, by family and size: `{ rank: 2 }` is the second best, `{ lr: 1e-3, beta2: 0.99 }` the
+        /// best of the trainings that have these. Where no trainings are given, such parameters are the choice.
+        pub overrides: Overrides = Overrides::new(),
+    }
+}
+
+/// The entry of an override that counts from the best.
+pub const RANK: &str = "rank";
+
+impl Config {
+    /// What is wrong with these values beyond their types.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let twice = |name: &&String| self.parameters.iter().filter(|other| other == name).count() > 1;
+        if self.parameters.is_empty() {
+            faults.push(Fault::new("parameters", "must name at least one"));
+        } else if let Some(name) = self.parameters.iter().find(twice) {
+            faults.push(Fault::new("parameters", format!("must name `{name}` once")));
+        }
+        if self.parent.is_some() && self.family.is_none() {
+            faults.push(Fault::new("parent", "must not be given without `family`, the one that the choice is for"));
+        }
+        for (family, sizes) in &self.overrides {
+            for (size, chosen) in sizes {
+                if let Some(message) = wrong(chosen) {
+                    faults.push(Fault::new("overrides", format!("must give {family} {size} {message}")));
+                }
+            }
+        }
+        faults
+    }
+}
+
+/// What one override must give instead.
+fn wrong(chosen: &BTreeMap<String, Value>) -> Option<String> {
+    match chosen.get(RANK) {
+        Some(Value::Int(1..)) if chosen.len() == 1 => None,
+        Some(_) => Some("a `rank` from 1 alone, or parameters".to_owned()),
+        None if chosen.is_empty() => Some("a `rank`, or parameters".to_owned()),
+        None => {
+            let (name, value) = chosen.iter().find(|(_, value)| Scalar::of(value).is_none())?;
+            Some(format!("a finite number, text or boolean as `{name}`, not {}", value.kind()))
+        }
+    }
+}

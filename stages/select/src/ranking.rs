@@ -1,0 +1,66 @@
+//! Best first.
+
+use std::cmp::Ordering;
+
+use cwm_contract::Failure;
+
+use crate::candidate::{Candidate, Validation};
+
+/// Trainings in order of their rank, and those that have none.
+pub struct Ranking {
+    /// Best first.
+    pub ranked: Vec<Candidate>,
+    /// Those set aside, with why, by label.
+    pub aside: Vec<(Candidate, String)>,
+}
+
+impl Ranking {
+    /// Ranks `candidates`; `parameters` are compared in this order.
+    ///
+    /// # Errors
+    /// They were not all validated on the same number of games: their losses are not to be compared.
+    pub fn of(candidates: Vec<Candidate>, parameters: &[String]) -> Result<Self, Failure> {
+        let mut ranking = Ranking { ranked: Vec::new(), aside: Vec::new() };
+        for candidate in candidates {
+            match candidate.set_aside() {
+                Some(why) => ranking.aside.push((candidate, why)),
+                None => ranking.ranked.push(candidate),
+            }
+        }
+        let games = |candidate: &Candidate| candidate.validation.as_ref().map(|validation| validation.games);
+        if let [first, rest @ ..] = &ranking.ranked[..]
+            && let Some(other) = rest.iter().find(|other| games(other) != games(first))
+        {
+            let count = |candidate| games(candidate).unwrap_or_default();
+            return Err(Failure::input(format!(
+                "{} was validated on {} games and {} on {}: their losses cannot be compared",
+                first.label,
+                count(first),
+                other.label,
+                count(other)
+            ))
+            .hint("give all trainings of the group the same validation set and `validation_games`"));
+        }
+        ranking.ranked.sort_by(|a, b| order(a, b, parameters));
+        ranking.aside.sort_by(|(a, _), (b, _)| a.label.cmp(&b.label));
+        Ok(ranking)
+    }
+}
+
+/// The lower loss first; of equal ones the higher exact-state accuracy, labelwise accuracy, share of exact
+/// trajectories; then the smaller value of each parameter in turn; then the label.
+fn order(a: &Candidate, b: &Candidate, parameters: &[String]) -> Ordering {
+    let (Some(one), Some(other)) = (&a.validation, &b.validation) else { return a.label.cmp(&b.label) };
+    let higher = |of: fn(&Validation) -> f64| of(other).total_cmp(&of(one));
+    let smaller = |name: &String| match (a.parameters.get(name), b.parameters.get(name)) {
+        (Some(one), Some(other)) => one.order(other),
+        _ => Ordering::Equal,
+    };
+    one.loss
+        .total_cmp(&other.loss)
+        .then_with(|| higher(|validation| validation.exact))
+        .then_with(|| higher(|validation| validation.labelwise))
+        .then_with(|| higher(|validation| validation.trajectory))
+        .then_with(|| parameters.iter().map(smaller).find(|order| order.is_ne()).unwrap_or(Ordering::Equal))
+        .then_with(|| a.label.cmp(&b.label))
+}
