@@ -39,6 +39,8 @@ pub enum Command {
     Pin(PinArguments),
     /// Rehash everything in the store; set damaged files aside
     Verify(VerifyArguments),
+    /// Hold our models against fixtures of the authors' code: a line a file; exit code 6 if one differs too much
+    Parity(ParityArguments),
     /// Do one action that an executor has prepared (used by cwm itself)
     #[command(hide = true)]
     Exec(ExecArguments),
@@ -232,6 +234,27 @@ pub struct VerifyArguments {
     #[command(flatten)]
     pub pipeline: PipelineArguments,
     /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `parity`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ParityArguments {
+    /// Fixtures (.safetensors), lr-schedules.json, metrics.json, param-counts.json, or folders of them
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The family of the fixtures [default: what their manifest.json, names and shapes tell]
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// An option of the family, such as heads=2 or rope=standard (may be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// Where to compute
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub device: String,
+    /// One JSON object a line and file, with every quantity
     #[arg(long)]
     pub json: bool,
 }

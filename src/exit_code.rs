@@ -17,6 +17,8 @@ impl ExitCode {
     pub const STORE: ExitCode = ExitCode(4);
     /// `verify` found damaged or missing objects.
     pub const DAMAGED: ExitCode = ExitCode(5);
+    /// `parity` found a difference beyond what is allowed, or a file that cannot be compared.
+    pub const DISPARITY: ExitCode = ExitCode(6);
     /// The machine refused something, or a mistake in cwm.
     pub const INTERNAL: ExitCode = ExitCode(70);
     /// Stopped by Ctrl-C or SIGTERM.

@@ -1,10 +1,10 @@
-//! The kinds of stages that this program has, and who looks into what they write.
+//! The kinds of stages that this program has, and who looks into what they write or works on models.
 
-use cwm_contract::{Inspector, Stage};
+use cwm_contract::{Inspector, Stage, Workbench};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
 const ALL: &[&str] =
-    &["download", "play", "parse", "import", "split", "tokenize", "train", "evaluate", "bins", "report"];
+    &["download", "play", "parse", "import", "split", "tokenize", "train", "select", "evaluate", "bins", "report"];
 
 /// Stages by kind.
 #[derive(Clone, Default)]
@@ -51,6 +51,14 @@ impl Registry {
         #[cfg(feature = "inspect")]
         return Some(&cwm_inspect::Inspect);
         #[cfg(not(feature = "inspect"))]
+        None
+    }
+
+    /// Who works on models by hand, if that is compiled in: the cargo feature `workbench`.
+    pub fn workbench() -> Option<&'static dyn Workbench> {
+        #[cfg(feature = "workbench")]
+        return Some(&cwm_workbench::Bench);
+        #[cfg(not(feature = "workbench"))]
         None
     }
 

@@ -5,6 +5,7 @@ mod dag;
 mod expand;
 mod export;
 mod log;
+mod parity;
 mod path;
 mod pin;
 mod run;
@@ -64,6 +65,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Export(arguments) => export::run(store, &arguments),
         Command::Pin(arguments) => pin::run(store, &arguments),
         Command::Verify(arguments) => verify::run(store, &arguments),
+        Command::Parity(arguments) => parity::run(&arguments),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key: Key = arguments.key.parse().map_err(Error::usage)?;

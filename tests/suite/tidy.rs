@@ -173,7 +173,7 @@ const TESTED_TOGETHER: [(&str, &str); 2] = [("stages/tokenize", "stages/parse"),
 fn arrows_between_crates_point_one_way() {
     let height = |folder: &str| match folder {
         "" => 4,
-        "crates/inspect" => 3,
+        "crates/inspect" | "crates/workbench" => 3,
         "crates/chess" | "crates/models" => 2,
         "crates/encoding" => 1,
         "crates/contract" | "crates/fingerprint" | "crates/random" => 0,

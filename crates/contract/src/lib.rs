@@ -20,6 +20,7 @@ mod source_files;
 mod stage;
 pub mod testing;
 mod value;
+mod workbench;
 
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
 pub use failure::{Failure, FailureKind};
@@ -34,6 +35,7 @@ pub use ports::{Count, Input, Output, Shape};
 pub use source_files::SourceFiles;
 pub use stage::{Needs, Stage};
 pub use value::{Value, Values};
+pub use workbench::{Comparison, Difference, ParityRequest, Quantity, Workbench};
 
 /// Version of the contract between executor and stages; part of every action's key.
 ///

@@ -1,0 +1,41 @@
+//! Which files are meant.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::Failure;
+
+/// The files that `paths` name: files as they are, of folders what lies in them and can be compared, by name.
+///
+/// # Errors
+/// A folder cannot be read or holds nothing that can be compared.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(files_in(path)?);
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error| Failure::io("read the folder", folder, error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let is_manifest = path.file_name().is_some_and(|name| name == super::manifest::FILE);
+        let is_known = path.extension().is_some_and(|ending| ending == "safetensors" || ending == "json");
+        if is_known && !is_manifest && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let message = format!("{} holds no fixture: no .safetensors or .json file to compare", folder.display());
+        return Err(Failure::input(message).hint("name the files, or the folder that they lie in"));
+    }
+    Ok(files)
+}
