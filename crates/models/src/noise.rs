@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 
+use burn::tensor::{Bool, DType, Device, Int, Tensor};
+
 /// A stream of keys for one micro-batch of one step.
 #[derive(Debug)]
 pub struct Noise {
@@ -41,6 +43,28 @@ impl NoiseKey {
         let uniform = (scramble(scramble(index ^ self.0) ^ self.1) >> 8) as f32 * (1.0 / 16_777_216.0);
         if uniform < p { 0.0 } else { 1.0 / (1.0 - p) }
     }
+
+    /// Which of `elements` elements go under dropout with probability `p`: those whose [`NoiseKey::factor`] is 0, to the
+    /// bit, computed on `device` in 64-bit integers.
+    pub fn dropped(self, elements: usize, p: f32, device: &Device) -> Tensor<1, Bool> {
+        let indices = Tensor::<1, Int>::arange(0..elements as i64, (device, DType::I64)).bitwise_and_scalar(LOW_BITS);
+        let first = scramble_all(indices.bitwise_xor_scalar(i64::from(self.0)));
+        let bits = scramble_all(first.bitwise_xor_scalar(i64::from(self.1))).bitwise_right_shift_scalar(8i64);
+        // Below p as a float is below p as a whole number of units: both are exact.
+        bits.lower_elem((f64::from(p) * 16_777_216.0).ceil() as i64)
+    }
+}
+
+/// The 32 bits that are meant, in 64.
+const LOW_BITS: i64 = 0xffff_ffff;
+
+/// [`scramble`] for all elements, 32 bits in 64 each. Its second factor is taken less 2^32, which changes no bit of the
+/// lower half and keeps products within 64 bits.
+fn scramble_all(x: Tensor<1, Int>) -> Tensor<1, Int> {
+    let folded = |x: Tensor<1, Int>, bits: i64| x.clone().bitwise_xor(x.bitwise_right_shift_scalar(bits));
+    let x = (folded(x, 16) * 0x7feb_352d_i64).bitwise_and_scalar(LOW_BITS);
+    let x = (folded(x, 15) * (0x846c_a68b_i64 - (1 << 32))).bitwise_and_scalar(LOW_BITS);
+    folded(x, 16)
 }
 
 /// A mixing of 32 bits by Wellons (2018, "lowbias32"); unlike 64-bit products its steps vectorise everywhere.
@@ -74,6 +98,20 @@ mod tests {
         assert!((9_500..10_500).contains(&dropped), "{dropped}");
         let mean = factors.iter().sum::<f32>() / 1e5;
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
+    }
+
+    #[test]
+    fn on_a_device_the_same_elements_go() {
+        for (seed, p) in [(1, 0.1), (2, 0.5), (3, 0.123_456_7), (4, 1e-6), (5, 0.999)] {
+            let key = Noise::new(seed, 2, 3).next_key();
+            let factors: Vec<bool> = (0..50_000).map(|i| key.factor(i, p) == 0.0).collect();
+            let dropped = key.dropped(50_000, p, &crate::device::cpu()).into_data();
+            assert_eq!(dropped.try_into_vec::<bool>().unwrap(), factors, "p {p}");
+        }
+        // Keys with all bits set are the largest that the products see.
+        let key = NoiseKey(u32::MAX, u32::MAX);
+        let dropped = key.dropped(9_999, 0.3, &crate::device::cpu()).into_data().try_into_vec::<bool>().unwrap();
+        assert_eq!(dropped, (0..9_999).map(|i| key.factor(i, 0.3) == 0.0).collect::<Vec<_>>());
     }
 
     #[test]

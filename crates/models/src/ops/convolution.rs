@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
+use burn::tensor::activation::silu;
 
 use super::exp::sigmoid;
+use super::form::is_composed;
 use super::kernel::{Kernel, Operand, apply};
+use super::padding::without_padding;
 use crate::Tokens;
 
 /// SiLU(bias + Σ_j weight_j ⊙ x_{t-W+1+j}) with zeros before each game's start; the last of the W weights is that of the
@@ -14,26 +17,31 @@ use crate::Tokens;
 /// `x` is [batch * time, channels], `weight` [channels, 1, W] as PyTorch's depthwise convolutions have it, `bias`
 /// [channels] if there is one. The result has the shape of `x` and is zero at padded steps.
 pub fn short_convolution(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
+    if is_composed(&x.device()) {
+        return compose(x, weight, bias, tokens);
+    }
     let ([_, channels], [_, _, width]) = (x.dims(), weight.dims());
     let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &weight.device().inner()));
     let kernel = Convolution { time: tokens.time(), lengths: tokens.lengths().clone(), channels, width };
     apply([Operand::from(x), Operand::from(weight), Operand::from(bias)], kernel)
 }
 
-/// The same, composed of Burn's operations; padded steps hold what they hold.
-#[cfg(test)]
-fn reference(x: Tensor<2>, weight: Tensor<3>, bias: Tensor<1>, tokens: &Tokens) -> Tensor<2> {
+/// The same, composed of Burn's operations.
+fn compose(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
     let (batch, time) = (tokens.batch(), tokens.time());
     let [channels, _, width] = weight.dims();
     let x = x.reshape([batch, time, channels]);
     let before = Tensor::zeros([batch, width - 1, channels], &x.device());
     let x = Tensor::cat(vec![before, x], 1);
-    let mut y = bias.reshape([1, 1, channels]).expand([batch, time, channels]);
-    for j in 0..width {
+    let tap = |j: usize| {
         let of = weight.clone().slice([0..channels, 0..1, j..j + 1]).reshape([1, 1, channels]);
-        y = y + x.clone().slice([0..batch, j..j + time, 0..channels]) * of;
+        x.clone().slice([0..batch, j..j + time, 0..channels]) * of
+    };
+    let mut y = (1..width).fold(tap(0), |sum, j| sum + tap(j));
+    if let Some(bias) = bias {
+        y = y + bias.reshape([1, 1, channels]);
     }
-    burn::tensor::activation::silu(y).reshape([batch * time, channels])
+    without_padding(silu(y).reshape([batch * time, channels]), time, tokens.lengths())
 }
 
 #[derive(Debug)]
@@ -70,7 +78,7 @@ impl Kernel<3> for Convolution {
             let (x, y) = (&x[of.clone()], &mut y[of]);
             for (t, y) in y.chunks_exact_mut(self.channels).enumerate() {
                 convolve(x, &taps, bias, t, y);
-                silu(y);
+                silu_row(y);
             }
         }
         (y, Vec::new())
@@ -122,7 +130,7 @@ fn convolve<S: macerator::Simd>(x: &[f32], taps: &[f32], bias: &[f32], t: usize,
 }
 
 #[macerator::with_simd]
-fn silu<S: macerator::Simd>(values: &mut [f32]) {
+fn silu_row<S: macerator::Simd>(values: &mut [f32]) {
     for value in values {
         *value *= sigmoid(*value);
     }
@@ -158,8 +166,6 @@ fn through_taps<S: macerator::Simd>(
 
 #[cfg(test)]
 mod tests {
-    use burn::tensor::TensorData;
-
     use super::*;
     use crate::testing::{assert_close, assert_finite_differences, random, values};
 
@@ -167,24 +173,18 @@ mod tests {
         Tokens::padded([[1u16; 9].as_slice(), &[1; 5], &[1; 1]], 0)
     }
 
-    /// One at real steps, zero at others.
-    fn valid(tokens: &Tokens) -> Tensor<2> {
-        let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
-        Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
-    }
-
     #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    fn the_kernel_equals_the_composed_form_and_so_do_its_gradients() {
         let tokens = batch();
         for (channels, width) in [(1, 1), (7, 4), (33, 4), (16, 12)] {
             let leaf = |seed| random::<1>([channels], seed, 1.0).autodiff().require_grad();
             let x = random::<2>([tokens.rows(), channels], 1, 1.0).autodiff().require_grad();
             let weight = random::<3>([channels, 1, width], 2, 1.0).autodiff().require_grad();
             let bias = leaf(3);
-            let pull = random::<2>([tokens.rows(), channels], 4, 1.0) * valid(&tokens);
+            let pull = random::<2>([tokens.rows(), channels], 4, 1.0);
             let kernel = short_convolution(x.clone(), weight.clone(), Some(bias.clone()), &tokens);
-            let composed = reference(x.clone(), weight.clone(), bias.clone(), &tokens);
-            assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 1e-6);
+            let composed = compose(x.clone(), weight.clone(), Some(bias.clone()), &tokens);
+            assert_close(&values(&kernel), &values(&composed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
             let expected = (composed * pull).sum().backward();
             assert_close(&values(&x.grad(&found).unwrap()), &values(&x.grad(&expected).unwrap()), 3e-6);
@@ -202,6 +202,7 @@ mod tests {
         assert_finite_differences(weight.clone(), |w| short_convolution(x.clone(), w, None, &tokens));
         let zeros = Some(Tensor::zeros([5], &crate::device::cpu()));
         let without = values(&short_convolution(x.clone(), weight.clone(), None, &tokens));
-        assert_eq!(without, values(&short_convolution(x, weight, zeros, &tokens)));
+        assert_eq!(without, values(&short_convolution(x.clone(), weight.clone(), zeros, &tokens)));
+        assert_close(&values(&compose(x, weight, None, &tokens)), &without, 1e-6);
     }
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 
 use super::exp::exp;
+use super::form::is_composed;
 use super::kernel::{Kernel, Operand, apply};
 use crate::heads::{GROUPS, LABELS, LOGITS, LabelGroup};
 
@@ -26,13 +27,86 @@ pub fn cross_entropy(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     let [rows, columns] = logits.dims();
     assert_eq!((rows, columns), (targets.valid.len(), LOGITS));
     assert_eq!(targets.labels.len(), rows * LABELS);
+    if is_composed(&logits.device()) {
+        return compose(logits, targets);
+    }
     apply([Operand::from(logits)], CrossEntropy(targets.clone()))
 }
 
-/// The same, composed of Burn's operations, one label after the other.
+/// The same, composed of Burn's operations. The gradient is at hand with the losses, so it is computed with them, once and
+/// outside the graph; Burn would slice it together from as many full-size tensors as there are kinds of labels.
+fn compose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
+    let [rows, _] = logits.dims();
+    let is_tracked = logits.is_autodiff();
+    let plain = if is_tracked { logits.clone().inner() } else { logits.clone() };
+    let device = plain.device();
+    let padding: Vec<bool> = targets.valid.iter().map(|&valid| !valid).collect();
+    let padding = Tensor::<2, Bool>::from_data(TensorData::new(padding, [rows, 1]), &device);
+    let mut losses = Tensor::<2>::zeros([rows, 1], &device);
+    let mut slopes = Vec::new();
+    for group in groups_of_one_size() {
+        let (found, slope) = group_losses(&plain, targets, &group, is_tracked);
+        losses = losses + found;
+        slopes.extend(slope);
+    }
+    if is_tracked {
+        let slopes = Tensor::cat(slopes, 1).mask_fill(padding.clone().expand([rows, LOGITS]), 0.0);
+        // A sum with that gradient; only its gradient is wanted of it.
+        let along = (logits * slopes).sum_dim(1);
+        losses = along.clone() - along.detach() + losses;
+    }
+    losses.mask_fill(padding, 0.0).reshape([rows])
+}
+
+/// Groups of labels with as many classes each, neighbours taken together.
+fn groups_of_one_size() -> Vec<LabelGroup> {
+    let mut groups: Vec<LabelGroup> = Vec::new();
+    for group in GROUPS {
+        match groups.last_mut() {
+            Some(last) if last.classes == group.classes => last.labels += group.labels,
+            _ => groups.push(group),
+        }
+    }
+    groups
+}
+
+/// Sums [rows, 1] of a group's cross-entropies and, if wanted, their gradient with respect to the group's logits, softmax
+/// minus one-hot.
+fn group_losses(
+    logits: &Tensor<2>,
+    targets: &Targets,
+    group: &LabelGroup,
+    with_slopes: bool,
+) -> (Tensor<2>, Option<Tensor<2>>) {
+    let [rows, _] = logits.dims();
+    let shape = [rows * group.labels, group.classes];
+    let x = logits.clone().slice([0..rows, span(group)]).reshape(shape);
+    let right = right_classes(targets, group, &logits.device());
+    let differences = x.clone() - x.max_dim(1);
+    let exponentials = differences.clone().exp();
+    let sums = exponentials.clone().sum_dim(1);
+    let of_right = differences.mask_fill(right.clone().bool_not(), 0.0).sum_dim(1);
+    let losses = (sums.clone().log() - of_right).reshape([rows, group.labels]).sum_dim(1);
+    let slopes =
+        with_slopes.then(|| (exponentials / sums - right.float()).reshape([rows, group.labels * group.classes]));
+    (losses, slopes)
+}
+
+/// Which class of each label is right, [rows * labels, classes].
+fn right_classes(targets: &Targets, group: &LabelGroup, device: &Device) -> Tensor<2, Bool> {
+    let of_row = |row: &[u8]| row[group.first..group.first + group.labels].to_vec();
+    let labels: Vec<i32> = targets.labels.chunks_exact(LABELS).flat_map(of_row).map(i32::from).collect();
+    let shape = [labels.len(), group.classes];
+    let labels = Tensor::<2, Int>::from_data(TensorData::new(labels, [shape[0], 1]), device).expand(shape);
+    let classes: Vec<i32> = (0..group.classes as i32).collect();
+    let classes = Tensor::<2, Int>::from_data(TensorData::new(classes, [1, group.classes]), device).expand(shape);
+    labels.equal(classes)
+}
+
+/// The same as the formulas have it, one label after the other.
 #[cfg(test)]
 fn reference(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
-    use burn::tensor::{Int, TensorData, activation::log_softmax};
+    use burn::tensor::activation::log_softmax;
 
     use crate::heads::SPANS;
 
@@ -164,15 +238,18 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    fn both_forms_equal_the_reference_and_so_do_their_gradients() {
         let targets = targets(7);
         let x = random::<2>([7, LOGITS], 1, 2.0).autodiff().require_grad();
         let pull = random::<1>([7], 2, 1.0);
-        let (kernel, composed) = (cross_entropy(x.clone(), &targets), reference(x.clone(), &targets));
-        assert_close(&values(&kernel), &values(&composed), 1e-6);
-        let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
-        let expected = x.grad(&(composed * pull).sum().backward()).unwrap();
-        assert_close(&values(&found), &values(&expected), 1e-6);
+        let truth = reference(x.clone(), &targets);
+        let expected = x.grad(&(truth.clone() * pull.clone()).sum().backward()).unwrap();
+        for form in [cross_entropy(x.clone(), &targets), compose(x.clone(), &targets)] {
+            assert_close(&values(&form), &values(&truth), 1e-6);
+            let found = x.grad(&(form * pull.clone()).sum().backward()).unwrap();
+            assert_close(&values(&found), &values(&expected), 1e-6);
+        }
+        assert_close(&values(&compose(x.inner(), &targets)), &values(&truth), 1e-6);
     }
 
     #[test]
@@ -185,11 +262,17 @@ mod tests {
     fn steep_logits_stay_finite_and_nan_is_not_hidden() {
         let targets = targets(2);
         let steep = random::<2>([2, LOGITS], 1, 1e4);
-        assert!(values(&cross_entropy(steep, &targets)).iter().all(|loss| loss.is_finite()));
+        let losses = values(&cross_entropy(steep.clone(), &targets));
+        assert!(losses.iter().all(|loss| loss.is_finite()));
+        let leaf = steep.autodiff().require_grad();
+        let composed = compose(leaf.clone(), &targets);
+        assert_close(&values(&composed), &losses, 1e-6);
+        assert!(values(&leaf.grad(&composed.sum().backward()).unwrap()).iter().all(|slope| slope.is_finite()));
         let mut broken = vec![0.0; LOGITS];
         broken[LOGITS - 1] = f32::NAN;
         let broken = Tensor::<1>::from_floats(broken.as_slice(), &crate::device::cpu()).unsqueeze::<2>();
         let one = Targets { labels: vec![0; LABELS].into(), valid: [true].into() };
-        assert!(values(&cross_entropy(broken, &one))[0].is_nan());
+        assert!(values(&cross_entropy(broken.clone(), &one))[0].is_nan());
+        assert!(values(&compose(broken, &one))[0].is_nan());
     }
 }

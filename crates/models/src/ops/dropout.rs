@@ -2,6 +2,7 @@
 
 use burn::tensor::Tensor;
 
+use super::form::is_composed;
 use super::kernel::{Kernel, Operand, apply};
 use crate::noise::NoiseKey;
 
@@ -24,8 +25,18 @@ impl Dropout {
 
 /// Each element of `x` times [`Dropout::factor`] of its place.
 pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
+    if is_composed(&x.device()) {
+        return compose(x, dropout);
+    }
     let shape = x.dims().to_vec();
     apply([Operand::from(x)], DropoutKernel { shape, dropout })
+}
+
+/// The same, composed: the bits are computed where the tensor is, and are those of the kernel.
+fn compose<const D: usize>(x: Tensor<D>, Dropout { key, p }: Dropout) -> Tensor<D> {
+    let shape = x.dims();
+    let dropped = key.dropped(shape.iter().product(), p, &x.device()).reshape(shape);
+    (x * (1.0 / (1.0 - p))).mask_fill(dropped, 0.0)
 }
 
 #[derive(Debug)]
@@ -72,11 +83,12 @@ mod tests {
         let dropout_here = Dropout { key: Noise::new(3, 1, 0).next_key(), p: 0.25 };
         let x = random::<2>([17, 9], 5, 1.0).autodiff().require_grad();
         let factors: Vec<f32> = (0..17 * 9).map(|i| dropout_here.factor(i)).collect();
-        let y = dropout(x.clone(), dropout_here);
-        let expected: Vec<f32> = values(&x).iter().zip(&factors).map(|(x, factor)| x * factor).collect();
-        assert_eq!(values(&y), expected);
-        let gradient = x.grad(&y.sum().backward()).unwrap();
-        assert_eq!(values(&gradient), factors);
+        for y in [dropout(x.clone(), dropout_here), compose(x.clone(), dropout_here)] {
+            let expected: Vec<f32> = values(&x).iter().zip(&factors).map(|(x, factor)| x * factor).collect();
+            assert_eq!(values(&y), expected);
+            let gradient = x.grad(&y.sum().backward()).unwrap();
+            assert_eq!(values(&gradient), factors);
+        }
         assert!(factors.contains(&0.0) && factors.contains(&(1.0 / 0.75)));
     }
 }

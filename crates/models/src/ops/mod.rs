@@ -1,18 +1,21 @@
-//! Operations with a backward pass of our own.
+//! Operations with a backward pass of our own, each in two forms.
 //!
-//! Each is a kernel on the processor: one sweep over memory, forward and backward. Burn's processor backend has no
+//! On the processor each is a kernel: one sweep over memory, forward and backward. Burn's processor backend has no
 //! threads in elementwise operations and makes a full-size temporary for each, which is where most of a training step
-//! went before. Beside each, in its tests, stands the same composed of Burn's own operations: the truth that the kernel
-//! is held to, and the form in which another device can have it.
+//! went before. Beside each kernel stands the same composed of Burn's own operations: the form in which any other device
+//! has it, and what the kernel is held to. [`composed`] says which is taken when; docs/design/operations.md, how.
 
 mod convolution;
 mod cross_entropy;
 mod dropout;
 pub(crate) mod exp;
+pub(crate) mod form;
 mod gelu;
 pub(crate) mod kernel;
 mod linear;
 pub(crate) mod matrix;
+pub(crate) mod padding;
+pub(crate) mod product;
 mod rms_norm;
 pub(crate) mod state_space;
 mod swiglu;
@@ -20,6 +23,7 @@ mod swiglu;
 pub use convolution::short_convolution;
 pub use cross_entropy::{Targets, cross_entropy};
 pub use dropout::{Dropout, dropout};
+pub use form::composed;
 pub use gelu::gelu;
 pub use linear::linear;
 pub use rms_norm::rms_norm;
