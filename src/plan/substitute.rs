@@ -1,7 +1,7 @@
 //! `$name`: variables and axes put into values.
 //!
 //! Text that is exactly `$name` or `${name}` becomes the typed value; inside longer text the value is inserted as text;
-//! `$$` is a dollar. A `$` before anything but a letter, `_`, `{` or `$` is itself.
+//! `${name.key}` is what the map that is the value of an axis holds under that key; `$$` is a dollar. A `$` before anything but a letter, `_`, `{` or `$` is itself.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use cwm_contract::Value;
 
 use super::variables::Variables;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{list, nearest};
+use crate::spec::names::{list, nearest, suggest};
 use crate::spec::{Content, Node};
 
 /// What names mean at one place: the variables, and the axes of one cell.
@@ -120,7 +120,24 @@ impl<'a> Scope<'a> {
         self.used.extend(self.axes.iter().map(|(axis, _)| *axis));
     }
 
+    /// The value of `name`, or of `name.key`.
     fn get(&mut self, name: &str, place: Place, problems: &mut Diagnostics) -> Option<&'a Node> {
+        let mut keys = name.split('.');
+        let mut found = self.whole(keys.next().unwrap_or_default(), place, problems)?;
+        for key in keys {
+            match entry(found, name, key, place) {
+                Ok(inner) => found = inner,
+                Err(problem) => {
+                    problems.push(*problem);
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// The value of a variable or an axis.
+    fn whole(&mut self, name: &str, place: Place, problems: &mut Diagnostics) -> Option<&'a Node> {
         if let Some((axis, value)) = self.axes.iter().find(|(axis, _)| *axis == name) {
             self.used.insert(axis);
             return Some(value);
@@ -147,6 +164,23 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// What `map`, which `${name}` with its last keys means, holds under `key`.
+fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a Node, Box<Diagnostic>> {
+    let Content::Map(entries) = &map.content else {
+        let problem = Diagnostic::at(place, format!("`${{{name}}}` asks for `{key}` of {}, not of a map", map.kind()));
+        return Err(Box::new(
+            problem
+                .related(map.place, "its value")
+                .hint("an axis whose values are maps has keys: `{ label: { key: value } }`"),
+        ));
+    };
+    entries.iter().find(|(word, _)| word.text == key).map(|(_, node)| node).ok_or_else(|| {
+        let names = entries.iter().map(|(word, _)| word.text.as_str());
+        let problem = Diagnostic::at(place, format!("`${{{name}}}`: there is no `{key}`"));
+        Box::new(problem.related(map.place, "in here").maybe_hint(suggest(key, "keys", names)))
+    })
+}
+
 fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -164,7 +198,8 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {
             Some('{') => {
                 let end = after.find('}').ok_or_else(|| format!("`${after}` lacks its closing brace"))?;
                 let name = &after[1..end];
-                if name.is_empty() || letters(name) < name.len() {
+                // A name, and keys of the map that it means.
+                if name.split('.').any(|part| part.is_empty() || letters(part) < part.len()) {
                     return Err(format!("`${{{name}}}` is not the name of a variable or an axis"));
                 }
                 pieces.push(Piece::Name(name));

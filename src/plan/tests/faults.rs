@@ -195,6 +195,11 @@ stages:
   games: { stage: play, matrix: { policy: [engine] }, with: { policy: $polciy, seed: $sed, games: '${games' } }
   local: { stage: command, with: { run: x, a: '$x and $', b: '${}' } }
 ";
+    keys_of_axes: "cwm: 1
+vars: { s: 1 }
+stages:
+  a: { stage: command, matrix: { f: { x: { of: slice, lr: 1 } } }, with: { run: x, a: '${f.og}', b: '${f.of.x}', c: '${s.x}', d: '${f.}', e: '${g.of}' } }
+";
     axis_and_variable_clash: "cwm: 1
 vars: { seed: 0 }
 stages:

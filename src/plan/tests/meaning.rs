@@ -238,6 +238,19 @@ fn an_axis_may_hold_lists_and_maps_under_labels() {
 }
 
 #[test]
+fn an_axis_whose_values_are_maps_says_several_things() {
+    let text = "cwm: 1\nvars: { s: 7 }\nstages:\n  g: { stage: command, matrix: { n: [slice, mamba] }, with: { run: x, n: $n } }\n  \
+         m: { stage: command, matrix: { family: { diag: { of: slice, lr: 1e-3, deep: { seed: $s } }, two: { of: mamba, lr: 3, deep: { seed: 1 } } } },\n\
+             from: { in: 'g[n=${family.of}]' }, with: { run: x, lr: '${family.lr}', words: 'lr ${family.lr} seed ${family.deep.seed}' } }\n";
+    let plan = plan(text);
+    let diag = cell(&plan, "m[family=diag]");
+    assert_eq!(inputs(&plan, diag), "in: g[n=slice] = g[n=slice].out");
+    assert_eq!(diag.values["lr"], Value::Float(1e-3));
+    assert_eq!(diag.values["words"], Value::Text("lr 0.001 seed 7".into()));
+    assert_eq!(inputs(&plan, cell(&plan, "m[family=two]")), "in: g[n=mamba] = g[n=mamba].out");
+}
+
+#[test]
 fn addresses_are_selected_and_what_they_lack_is_said() {
     let plan = plan(MINIATURE);
     assert_eq!(plan.select("model").unwrap().len(), 8);
