@@ -42,6 +42,9 @@ pub struct OptionSpec {
 pub enum OptionValues {
     /// One of these words; the first is the default.
     Words(&'static [&'static str]),
+    /// One of these words, the first being the default: ways to compute one and the same function of one and the same
+    /// parameters, so that a model trained with one may be tested with another.
+    Ways(&'static [&'static str]),
     /// A whole number of at least 1.
     Count,
 }
@@ -51,7 +54,9 @@ impl Architecture {
     pub fn word<'a>(&'a self, option: &OptionSpec) -> &'a str {
         match (self.options.get(option.name), option.values) {
             (Some(value), _) => value,
-            (None, OptionValues::Words(words)) => words.first().copied().unwrap_or_default(),
+            (None, OptionValues::Words(words) | OptionValues::Ways(words)) => {
+                words.first().copied().unwrap_or_default()
+            }
             (None, OptionValues::Count) => "",
         }
     }
@@ -59,6 +64,29 @@ impl Architecture {
     /// The value of a counting option, if given.
     pub fn count(&self, option: &OptionSpec) -> Option<usize> {
         self.options.get(option.name).and_then(|value| value.parse().ok())
+    }
+
+    /// The same model, computed with these options in place of its own.
+    ///
+    /// # Errors
+    /// One of them is no option of the family, cannot have that value, or makes another model rather than another way to
+    /// compute this one.
+    pub fn computed(&self, options: &BTreeMap<String, String>, known: &[OptionSpec]) -> Result<Self, ModelError> {
+        let mut other = self.clone();
+        other.options.extend(options.clone());
+        other.check(known)?;
+        let changed = |spec: &&OptionSpec| match spec.values {
+            OptionValues::Ways(_) => false,
+            OptionValues::Words(_) => self.word(spec) != other.word(spec),
+            OptionValues::Count => self.count(spec) != other.count(spec),
+        };
+        match known.iter().find(changed) {
+            Some(spec) => Err(ModelError::Architecture(format!(
+                "option `{}` makes another model of family `{}`; it cannot be changed after training",
+                spec.name, self.family
+            ))),
+            None => Ok(other),
+        }
     }
 
     /// Refuses options that `known` does not have, or not with that value, dropout outside [0, 1), and vocabularies
@@ -86,14 +114,49 @@ impl Architecture {
                 )));
             };
             let wanted = match spec.values {
-                OptionValues::Words(words) if words.contains(&value.as_str()) => continue,
-                OptionValues::Words(words) => format!("one of {}", words.join(", ")),
+                OptionValues::Words(words) | OptionValues::Ways(words) if words.contains(&value.as_str()) => continue,
+                OptionValues::Words(words) | OptionValues::Ways(words) => format!("one of {}", words.join(", ")),
                 OptionValues::Count if value.parse::<usize>().is_ok_and(|count| count > 0) => continue,
                 OptionValues::Count => "a whole number of at least 1".to_owned(),
             };
             return Err(ModelError::Architecture(format!("option `{name}` must be {wanted}, not `{value}`")));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::families;
+
+    #[test]
+    fn a_model_is_computed_another_way_but_stays_the_same() {
+        let architecture = |family: &str, options: &[(&str, &str)]| Architecture {
+            family: family.to_owned(),
+            size: "d16/l1".parse().unwrap(),
+            vocabulary: 40,
+            dropout: 0.0,
+            options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        };
+        let computed = |family: &str, given: &[(&str, &str)]| {
+            let known = families::find(family).unwrap().options;
+            let given = architecture(family, given).options;
+            architecture(family, &[]).computed(&given, known).map_err(|error| error.to_string())
+        };
+        let sequential = [("scan", "sequential")];
+        assert_eq!(computed("slice", &sequential), Ok(architecture("slice", &sequential)));
+        assert_eq!(
+            computed("slice", &[("block", "4")]).unwrap_err(),
+            "option `block` makes another model of family `slice`; it cannot be changed after training"
+        );
+        assert_eq!(
+            computed("slice", &[("scan", "x")]).unwrap_err(),
+            "option `scan` must be one of chunked, sequential, not `x`"
+        );
+        assert!(
+            computed("transformer", &sequential).unwrap_err().starts_with("family `transformer` has no option `scan`")
+        );
     }
 }
 

@@ -1,10 +1,12 @@
-//! The stage `evaluate`: how a trained model does on games, one row for each position.
+//! The stage `evaluate`: how a model does on games, one row for each position; a checkpoint of ours, or the predictions of
+//! any program.
 //!
-//! It knows checkpoints, datasets and the table that it writes. It must not know how a model was trained, which families
-//! there are, or how scores are summed up.
+//! It knows checkpoints, predictions, datasets and the table that it writes. It must not know how a model was trained,
+//! which families there are, or how scores are summed up.
 
+mod checkpoint;
 mod config;
-mod run;
+mod predictions;
 mod scores;
 mod stage;
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! Columns: `game` and `t` (u32), `right_squares` (u64, bit i = label i right), `right_state` (u16, bit i = label 64+i),
 //! `hits_pieces` … `hits_fullmove` (u8, labels right of each kind), `correct` (u8), `exact` (bool), `loss` (f64, mean
-//! cross-entropy of the 75 labels). Key-value metadata: `cwm.model` and `cwm.dataset`, JSON.
+//! cross-entropy of the 75 labels; null in all rows where predictions do not tell it). Key-value metadata: `cwm.model` and
+//! `cwm.dataset`, JSON.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,6 +22,27 @@ use parquet::file::properties::WriterProperties;
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 18;
+
+/// How one position was predicted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// Bit i says whether label i is right.
+    pub right: u128,
+    /// Mean cross-entropy of the 75 labels, where it is known.
+    pub loss: Option<f64>,
+}
+
+impl Score {
+    /// Of a model's logits.
+    pub fn of(position: &PositionScore) -> Self {
+        Score { right: position.right, loss: Some(position.loss_sum / LABELS as f64) }
+    }
+
+    /// As counts are made of it; without a loss.
+    pub fn position(&self) -> PositionScore {
+        PositionScore { right: self.right, loss_sum: 0.0 }
+    }
+}
 
 /// Writes scores game by game.
 pub struct ScoresWriter {
@@ -53,7 +75,7 @@ impl ScoresWriter {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn push(&mut self, first: usize, games: &[Vec<PositionScore>]) -> Result<(), Failure> {
+    pub fn push(&mut self, first: usize, games: &[Vec<Score>]) -> Result<(), Failure> {
         let rows = games.iter().map(Vec::len).sum();
         let mut columns = Columns::with_capacity(rows);
         for (game, scores) in games.iter().enumerate() {
@@ -90,7 +112,7 @@ fn schema() -> SchemaRef {
     fields.extend(GROUPS.iter().map(|group| Field::new(format!("hits_{}", group.name), DataType::UInt8, false)));
     fields.push(Field::new("correct", DataType::UInt8, false));
     fields.push(Field::new("exact", DataType::Boolean, false));
-    fields.push(Field::new("loss", DataType::Float64, false));
+    fields.push(Field::new("loss", DataType::Float64, true));
     Arc::new(Schema::new(fields))
 }
 
@@ -119,17 +141,18 @@ impl Columns {
         }
     }
 
-    fn push(&mut self, game: u32, t: u32, score: &PositionScore) {
+    fn push(&mut self, game: u32, t: u32, score: &Score) {
+        let position = score.position();
         self.game.append_value(game);
         self.t.append_value(t);
         self.right_squares.append_value(score.right as u64);
         self.right_state.append_value((score.right >> 64) as u16);
-        for (column, hits) in self.hits.iter_mut().zip(score.hits()) {
+        for (column, hits) in self.hits.iter_mut().zip(position.hits()) {
             column.append_value(hits);
         }
-        self.correct.append_value(score.correct() as u8);
-        self.exact.append_value(score.is_exact());
-        self.loss.append_value(score.loss_sum / LABELS as f64);
+        self.correct.append_value(position.correct() as u8);
+        self.exact.append_value(position.is_exact());
+        self.loss.append_option(score.loss);
     }
 
     fn finish(mut self) -> Vec<ArrayRef> {

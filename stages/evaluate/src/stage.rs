@@ -4,6 +4,7 @@ use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec
 use cwm_models::families;
 
 use crate::config::Config;
+use crate::{checkpoint, predictions};
 
 /// Scores a model on games.
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +16,27 @@ impl Stage for Evaluate {
     }
 
     fn about(&self) -> &'static str {
-        "Scores a trained model on games, position by position."
+        "Scores a trained model, or what another program predicted, on games, position by position."
     }
 
     fn inputs(&self) -> Vec<Input> {
         vec![
-            Input::one("checkpoint", Format::CHECKPOINT, "The model."),
+            Input::optional("checkpoint", Format::CHECKPOINT, "The model."),
             Input::one("games", Format::DATASET, "The games."),
+            Input::optional(
+                "predictions",
+                Format::PREDICTIONS,
+                "In place of a checkpoint: what any model said of them.",
+            ),
         ]
+    }
+
+    fn check_inputs(&self, given: &[&str]) -> Option<String> {
+        match ["checkpoint", "predictions"].map(|name| given.contains(&name)) {
+            [false, false] => Some("lacks its model: it needs an input `checkpoint`, or `predictions`".into()),
+            [true, true] => Some("has two models: it takes an input `checkpoint` or `predictions`, not both".into()),
+            _ => None,
+        }
     }
 
     fn outputs(&self) -> Vec<Output> {
@@ -41,11 +55,20 @@ impl Stage for Evaluate {
     }
 
     fn parts(&self, values: &Values) -> Option<Vec<String>> {
-        let family = families::find(&Config::read(values).ok()?.family?).ok()?;
+        let config = Config::read(values).ok()?;
+        if config.of_predictions().is_some() {
+            // No code of any family has a say in them.
+            return Some(Vec::new());
+        }
+        let family = families::find(&config.family?).ok()?;
         Some(vec![family.part.to_owned()])
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
-        crate::run::run(context)
+        let config: Config = context.parameters()?;
+        match context.optional_input("predictions") {
+            Some(path) => predictions::run(context, &config, path),
+            None => checkpoint::run(context, &config),
+        }
     }
 }

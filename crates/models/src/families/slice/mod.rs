@@ -46,7 +46,7 @@ const BLOCK: OptionSpec = OptionSpec {
 
 const SCAN: OptionSpec = OptionSpec {
     name: "scan",
-    values: OptionValues::Words(&["chunked", "sequential"]),
+    values: OptionValues::Ways(&["chunked", "sequential"]),
     doc: "How the recurrence is computed: `chunked` by products of transitions over 256 steps as the authors' code does \
           (the default; states that explode may become NaN earlier), or `sequential`, step by step.",
 };

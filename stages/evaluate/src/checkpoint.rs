@@ -1,4 +1,6 @@
-//! Games through the model, a chunk at a time.
+//! Games through a model, a chunk at a time.
+
+use std::collections::BTreeMap;
 
 use cwm_chess::{Dataset, ShardError};
 use cwm_contract::{Context, Failure};
@@ -8,32 +10,33 @@ use cwm_models::checkpoint::{self, Description};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::{PositionScore, Tally};
 use cwm_models::scoring::score;
-use cwm_models::{Network, Placed, device};
+use cwm_models::{Network, Placed, device, families};
 use serde_json::json;
 
 use crate::config::Config;
-use crate::scores::ScoresWriter;
+use crate::scores::{Score, ScoresWriter};
 
 /// Games that are sorted by length together, and whose scores are in memory at once.
 const CHUNK: usize = 1_024;
 
-/// Evaluates as the context says.
+/// Evaluates the checkpoint on the games.
 ///
 /// # Errors
 /// An input is not what it should be, the disk refuses, or the stage was asked to stop.
-pub fn run(context: &Context) -> Result<(), Failure> {
-    let config: Config = context.parameters()?;
-    let (description, network, weights) = checkpoint::read(context.input("checkpoint")?)?;
-    check_family(&config, &network)?;
-    check_vocabulary(&network)?;
-    let dataset = Dataset::open(context.input("games")?)?;
-    if u32::try_from(dataset.len()).is_err() {
-        return Err(Failure::input(format!("{} games are too many: the table counts them in 32 bits", dataset.len())));
+pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
+    if let Some(parameter) = config.of_predictions() {
+        return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));
     }
+    let (mut description, network, weights) = checkpoint::read(context.input("checkpoint")?)?;
+    check_family(config, &network)?;
+    check_vocabulary(&network)?;
+    let network = computed(network, &config.options)?;
+    description.architecture = network.architecture().clone();
+    let dataset = games(context)?;
     let lanes = Lanes::new(context.cores())?;
-    let placed = Placed::new(&weights, &device::cpu());
+    let placed = Placed::new(&weights, &device::cpu()).with_precision(config.precision());
     let evaluation =
-        Evaluation { context, config: &config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
+        Evaluation { context, config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut scores = ScoresWriter::create(context.output("scores")?, model(&description), games.to_string())?;
@@ -45,8 +48,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let games =
             chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
         let chunk = evaluation.scores(first, &games)?;
-        scores.push(first, &chunk)?;
         chunk.iter().for_each(|game| tally.add_game(game));
+        let rows: Vec<Vec<Score>> = chunk.iter().map(|game| game.iter().map(Score::of).collect()).collect();
+        scores.push(first, &rows)?;
         first += games.len();
         context.progress(first as u64, Some(dataset.len() as u64), "games");
     }
@@ -56,6 +60,32 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     context.metric("exact", tally.exact());
     context.metric("trajectory", tally.trajectory());
     Ok(())
+}
+
+/// The games to score on.
+///
+/// # Errors
+/// They cannot be read, or are more than the table can count.
+pub fn games(context: &Context) -> Result<Dataset, Failure> {
+    let dataset = Dataset::open(context.input("games")?)?;
+    match u32::try_from(dataset.len()) {
+        Ok(_) => Ok(dataset),
+        Err(_) => {
+            Err(Failure::input(format!("{} games are too many: the table counts them in 32 bits", dataset.len())))
+        }
+    }
+}
+
+/// The same model, computed as `options` say.
+fn computed(network: Network, options: &BTreeMap<String, String>) -> Result<Network, Failure> {
+    if options.is_empty() {
+        return Ok(network);
+    }
+    let known = families::find(&network.architecture().family)?.options;
+    let architecture = network.architecture().computed(options, known);
+    let architecture =
+        architecture.map_err(|error| Failure::input(format!("`options` do not fit the checkpoint: {error}")))?;
+    Ok(Network::build(architecture)?)
 }
 
 /// A checkpoint of another family than the parameter names would make the result rest on code that its key leaves out.

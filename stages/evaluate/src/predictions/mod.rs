@@ -1,0 +1,90 @@
+//! What a model of any program said of the games, in place of a checkpoint: held against the labels, position by position.
+//!
+//! Rows may come in any order. Memory grows with the games (about 100 bytes each) and not with their positions: what was
+//! found of each position is kept in a file of slots until all rows have come.
+
+mod judge;
+mod names;
+mod slots;
+mod table;
+
+use std::path::Path;
+
+use cwm_contract::{Context, Failure};
+use cwm_models::lanes::Lanes;
+use cwm_models::metrics::Tally;
+use serde_json::{Map, Value, json};
+
+use self::judge::Judge;
+use self::names::Names;
+use self::slots::Slots;
+use self::table::Table;
+use crate::checkpoint::games;
+use crate::config::Config;
+use crate::scores::ScoresWriter;
+
+/// Games whose scores are in memory at once.
+const CHUNK: usize = 1_024;
+
+/// Scores the predictions in the file `path`.
+///
+/// # Errors
+/// They do not say every label of every position exactly once, the disk refuses, or the stage was asked to stop.
+pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failure> {
+    if let Some(parameter) = config.of_checkpoint() {
+        return Err(Failure::input(format!("`{parameter}` belongs to a checkpoint; predictions have no use for it"))
+            .hint("what tables call the model of predictions is `name`"));
+    }
+    let dataset = games(context)?;
+    let table = Table::open(path)?;
+    let model = model(&table, config)?;
+    let lanes = Lanes::new(context.cores())?;
+    let slots = Slots::create(&context.temporary().join("slots"), &dataset)?;
+    let mut judge = Judge { dataset: &dataset, en_passant: config.en_passant(), lanes: &lanes, slots: &slots };
+    let names = Names::of(&dataset, table.names_by_id())?;
+    let (total, with_loss, mut done) = (table.rows(), table.has_loss(), 0);
+    for rows in table.read(names)? {
+        context.check_cancelled()?;
+        let rows = rows?;
+        done += rows.len() as u64;
+        judge.take(&rows)?;
+        context.progress(done, Some(total), "positions");
+    }
+    slots.check_complete(&dataset)?;
+
+    context.doing("writing the scores");
+    let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
+    let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
+    let (mut tally, mut loss) = (Tally::default(), 0.0);
+    for first in (0..dataset.len()).step_by(CHUNK) {
+        context.check_cancelled()?;
+        let chunk = slots.scores(first..dataset.len().min(first + CHUNK), with_loss)?;
+        scores.push(first, &chunk)?;
+        for game in &chunk {
+            loss += game.iter().filter_map(|score| score.loss).sum::<f64>();
+            tally.add_game(&game.iter().map(|score| score.position()).collect::<Vec<_>>());
+        }
+    }
+    scores.finish()?;
+    if with_loss {
+        context.metric("loss", loss / tally.positions.max(1) as f64);
+    }
+    context.metric("labelwise", tally.labelwise());
+    context.metric("exact", tally.exact());
+    context.metric("trajectory", tally.trajectory());
+    Ok(())
+}
+
+/// What the table of scores says of the model: what the file says of it itself, and over that the parameters of the stage.
+fn model(table: &Table, config: &Config) -> Result<Value, Failure> {
+    let mut model: Map<String, Value> = table.model()?;
+    let given = [
+        ("family", config.name.as_ref().map(|name| json!(name))),
+        ("size", config.size.as_ref().map(|size| json!(size))),
+        ("parameters", config.parameters.map(|parameters| json!(parameters))),
+    ];
+    for (key, value) in given {
+        model.extend(value.map(|value| (key.to_owned(), value)));
+    }
+    Ok(Value::Object(model))
+}
