@@ -110,6 +110,8 @@ impl Curves {
         let mut text = serde_json::to_vec(line).map_err(|error| Failure::internal(error.to_string()))?;
         text.push(b'\n');
         self.file.write_all(&text)?;
+        // People follow the file while it grows; a line is written at once, and is the length of a step from the next.
+        self.file.flush()?;
         self.length += text.len() as u64;
         Ok(())
     }
