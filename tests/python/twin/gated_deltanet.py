@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from .parts import LOGITS, RmsNorm, ShortConvolution, decays
 
 EPSILON = 1e-6
-CHUNK = 32
+CHUNK = 16
 
 
 def unit(x):

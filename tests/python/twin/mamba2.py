@@ -1,10 +1,13 @@
-"""The mixer of Mamba-2, in its attention form: every step looks at all before it, in a few matrix products."""
+"""The mixer of Mamba-2."""
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from .parts import RmsNorm, ShortConvolution, decays
+from .parts import RmsNorm, ShortConvolution
+from .state_space import chunked
+
+CHUNK = 128
 
 
 class Convolution(ShortConvolution):
@@ -32,9 +35,11 @@ class Mamba2(nn.Module):
         batch, time, _ = u.shape
         gate, convolved, rate = self.in_proj(u).split(self.split, -1)
         x, keys, queries = self.conv1d(convolved).split(self.parts, -1)
-        x = x.view(batch, time, self.heads, -1).transpose(1, 2)
+        x = x.view(batch, time, self.heads, 1, -1).transpose(1, 2)
+        keys, queries = (y.view(batch, 1, time, 1, -1) for y in (keys, queries))
         rate = F.softplus(rate + self.dt_bias).transpose(1, 2)
-        weights = decays(-self.A_log.exp()[:, None] * rate) * rate[:, :, None, :]
-        y = ((queries @ keys.transpose(1, 2))[:, None] * weights) @ x + self.D[:, None, None] * x
+        steps = -self.A_log.exp()[:, None] * rate
+        y = chunked(queries, keys, x, steps, rate, rate, 1, CHUNK) + self.D[:, None, None, None] * x
         y = y.transpose(1, 2).reshape(batch, time, -1)
-        return self.out_proj(self.norm(y * F.silu(gate)))
+        gated = self.norm(y * F.silu(gate))
+        return self.out_proj(gated)

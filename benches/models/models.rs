@@ -1,0 +1,113 @@
+//! What a training step costs, beside PyTorch in one run: `cargo bench -p cwm-benches-models`.
+//!
+//! One step is forward, loss, backward, clipping and AdamW on a batch of 32 games of 80 tokens, with dropout where the
+//! family has it. Both begin with the same weights on the same batch; their losses there must agree, so that both compute
+//! the same. They take turns; figures are the least of several turns, in tokens a CPU second of all threads and in tokens
+//! a second by the clock. Machines are noisy: compare figures of one run, not runs.
+//!
+//! `-- slice mamba2` measures these families alone, `--size d256/l2` another size, `--threads 4` so many threads.
+
+mod peer;
+mod step;
+
+use std::time::Instant;
+
+use cwm_models::families::FAMILIES;
+
+use self::peer::Peer;
+use self::step::Trainer;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const TURNS: usize = 7;
+/// Steps of a turn.
+const STEPS: usize = 3;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        return;
+    }
+    let after = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).cloned()
+    };
+    let size = after("--size").unwrap_or_else(|| "d128/l1".into());
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match after("--threads") {
+        Some(threads) => vec![threads.parse().expect("a number of threads")],
+        None if most > 1 => vec![1, most],
+        None => vec![1],
+    };
+    let wanted = |name: &str| arguments.iter().any(|argument| argument == name);
+    let some = FAMILIES.iter().any(|family| wanted(family.name));
+    let python = peer::python();
+    let mut version = None;
+    for threads in threads {
+        println!("\n{size}, {} x {} tokens, {threads} thread(s)", step::GAMES, step::TOKENS);
+        println!(
+            "{:<20} {:>10} {:>10} {:>6} {:>10} {:>10} {:>6}",
+            "family", "cwm, CPU", "PyTorch", "ratio", "cwm, clock", "PyTorch", "ratio"
+        );
+        for family in FAMILIES.iter().filter(|family| !some || wanted(family.name)) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut ours = Trainer::new(family.name, &size, threads);
+            ours.write(folder.path());
+            let mut peer =
+                python.as_ref().map(|python| Peer::start(python, folder.path(), family.name, &size, threads));
+            if let Some(peer) = &mut peer {
+                agree(family.name, ours.loss_and_norm(), peer.ask("loss"));
+                version = Some(peer.version.clone());
+            }
+            let ([mut clock, mut cpu], mut theirs) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
+            // The first turn warms up.
+            for turn in 0..=TURNS {
+                let start = (Instant::now(), used());
+                (0..STEPS).for_each(|_| ours.step());
+                let measured = [start.0.elapsed().as_secs_f64(), used() - start.1];
+                let other = peer.as_mut().map_or([f64::INFINITY; 2], |peer| peer.ask(&format!("steps {STEPS}")));
+                if turn > 0 {
+                    (clock, cpu) = (clock.min(measured[0]), cpu.min(measured[1]));
+                    theirs = [theirs[0].min(other[0]), theirs[1].min(other[1])];
+                }
+            }
+            row(family.name, [cpu, theirs[1], clock, theirs[0]]);
+        }
+    }
+    println!("\ncwm {} beside PyTorch {}", env!("CARGO_PKG_VERSION"), version.as_deref().unwrap_or("(skipped)"));
+}
+
+/// Both compute the same: losses within 1e-4, gradient norms within a thousandth.
+fn agree(family: &str, ours: [f64; 2], theirs: [f64; 2]) {
+    let (loss, norm) = ((ours[0] - theirs[0]).abs(), (ours[1] / theirs[1] - 1.0).abs());
+    assert!(loss <= 1e-4 && norm <= 1e-3, "{family}: loss and gradient norm are {ours:?}, PyTorch's {theirs:?}");
+}
+
+/// Seconds of a turn as tokens a second.
+fn row(family: &str, [cpu, their_cpu, clock, their_clock]: [f64; 4]) {
+    let rate = |seconds: f64| (STEPS * step::GAMES * step::TOKENS) as f64 / seconds;
+    let number = |seconds: f64| if seconds.is_finite() { format!("{:.0}", rate(seconds)) } else { "-".into() };
+    let ratio = |ours: f64, theirs: f64| if theirs.is_finite() { format!("{:.2}", theirs / ours) } else { "-".into() };
+    println!(
+        "{family:<20} {:>10} {:>10} {:>6} {:>10} {:>10} {:>6}",
+        number(cpu),
+        number(their_cpu),
+        ratio(cpu, their_cpu),
+        number(clock),
+        number(their_clock),
+        ratio(clock, their_clock)
+    );
+}
+
+/// CPU seconds of this process so far.
+fn used() -> f64 {
+    // SAFETY: all bytes zero is a valid `rusage`, and the call writes to nothing else.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), 0);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
