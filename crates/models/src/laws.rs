@@ -13,7 +13,7 @@ use crate::loss::loss;
 use crate::noise::Noise;
 use crate::ops::Targets;
 use crate::parameters::Weights;
-use crate::testing::values;
+use crate::testing::{both_forms, values};
 use crate::{Architecture, Network, Pass, Placed, Tokens, device};
 
 const VOCABULARY: usize = 40;
@@ -54,10 +54,12 @@ proptest! {
     ) {
         for network in networks() {
             let weights = network.initial_weights(seed);
-            let together = logits(&network, &weights, &games);
-            for (game, together) in games.iter().zip(&together) {
-                let alone = &logits(&network, &weights, std::slice::from_ref(game))[0];
-                prop_assert!(far(alone, together) < 1e-4, "{}", network.architecture().family);
+            let of = |games: &[Vec<u16>]| both_forms(|| logits(&network, &weights, games));
+            let alone: Vec<_> = games.iter().map(|game| of(std::slice::from_ref(game))).collect();
+            for (form, together) in of(&games).iter().enumerate() {
+                for (alone, together) in alone.iter().zip(together) {
+                    prop_assert!(far(&alone[form][0], together) < 1e-4, "{}", network.architecture().family);
+                }
             }
         }
     }
@@ -73,10 +75,11 @@ proptest! {
         other[at] = (other[at] + 1) % 39;
         for network in networks() {
             let weights = network.initial_weights(seed);
-            let both = logits(&network, &weights, &[game.clone(), other.clone()]);
-            let family = &network.architecture().family;
-            prop_assert_eq!(&both[0][..at * LOGITS], &both[1][..at * LOGITS], "{}", family);
-            prop_assert!(far(&both[0][at * LOGITS..], &both[1][at * LOGITS..]) > 1e-4, "{}", family);
+            for both in both_forms(|| logits(&network, &weights, &[game.clone(), other.clone()])) {
+                let family = &network.architecture().family;
+                prop_assert_eq!(&both[0][..at * LOGITS], &both[1][..at * LOGITS], "{}", family);
+                prop_assert!(far(&both[0][at * LOGITS..], &both[1][at * LOGITS..]) > 1e-4, "{}", family);
+            }
         }
     }
 }

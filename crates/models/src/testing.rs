@@ -14,6 +14,11 @@ pub fn random<const D: usize>(shape: [usize; D], seed: u64, deviation: f64) -> T
     Tensor::from_data(TensorData::new(values, shape), &device::cpu())
 }
 
+/// What `work` gives with the operations' kernels, and what with the operations composed.
+pub fn both_forms<R>(work: impl Fn() -> R) -> [R; 2] {
+    [work(), crate::ops::composed(&work)]
+}
+
 /// All values of a tensor, in order.
 pub fn values<const D: usize>(tensor: &Tensor<D>) -> Vec<f32> {
     tensor.clone().into_data().try_to_vec().unwrap()

@@ -7,6 +7,7 @@
 
 mod convolution;
 mod cross_entropy;
+pub(crate) mod decay;
 mod dropout;
 pub(crate) mod exp;
 pub(crate) mod form;

@@ -1,10 +1,98 @@
-//! Products of batches of matrices in composed operations.
+//! Products of batches of matrices in composed operations: the one place where they multiply, so that a device which
+//! rounds by itself can be told when not to.
 
-use burn::tensor::Tensor;
+use burn::tensor::{FloatDType, Tensor};
+
+use super::kernel::{Kernel, Operand, apply};
+use crate::{Precision, device};
 
 /// a b, matrix by matrix, in full f32: recurrences are never rounded (protocol.md, "Precision").
-///
-/// The one place where composed operations multiply, so that a device which rounds by itself can be told not to.
 pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
     a.matmul(b)
+}
+
+/// a b with operands rounded as `precision` says, in this product and in those of its gradient; the result is f32.
+pub(crate) fn rounded_product<const D: usize>(a: Tensor<D>, b: Tensor<D>, precision: Precision) -> Tensor<D> {
+    if precision == Precision::Fp32 {
+        return product(a, b);
+    }
+    with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision)
+}
+
+/// What a product gives where its result is rounded too; and its gradient.
+pub(crate) fn rounded_result<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
+    if precision == Precision::Bf16 { as_bf16(x) } else { x }
+}
+
+/// Rounded, with a gradient that is rounded as a result.
+fn operand<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
+    match precision {
+        Precision::Fp32 => x,
+        Precision::Bf16 => as_bf16(x),
+        Precision::Tf32 if x.device() == device::cpu() => rounding(x, precision, Way::Forwards),
+        // There the product itself rounds its operands.
+        Precision::Tf32 => x,
+    }
+}
+
+/// The same values, with a gradient that is rounded as an operand.
+fn with_rounded_gradient<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
+    match precision {
+        Precision::Fp32 => x,
+        _ if x.device() == device::cpu() => rounding(x, precision, Way::Backwards),
+        Precision::Bf16 => {
+            let rounded = as_bf16(x.clone());
+            let rest = (x - rounded.clone()).detach();
+            rounded + rest
+        }
+        Precision::Tf32 => x,
+    }
+}
+
+/// Rounded to bf16 and back, and so is the gradient.
+fn as_bf16<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    x.cast(FloatDType::BF16).cast(FloatDType::F32)
+}
+
+fn rounding<const D: usize>(x: Tensor<D>, precision: Precision, way: Way) -> Tensor<D> {
+    let shape = x.dims().to_vec();
+    apply([Operand::from(x)], Rounding { shape, precision, way })
+}
+
+/// Rounds values or gradients on the processor, which has no products that do.
+#[derive(Debug)]
+struct Rounding {
+    shape: Vec<usize>,
+    precision: Precision,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Forwards,
+    Backwards,
+}
+
+impl Rounding {
+    fn passed(&self, values: &[f32], way: Way) -> Vec<f32> {
+        let mut values = values.to_vec();
+        if self.way == way {
+            self.precision.round(&mut values);
+        }
+        values
+    }
+}
+
+impl Kernel<1> for Rounding {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.clone()
+    }
+
+    fn forward(&self, [x]: [&[f32]; 1], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+        (self.passed(x, Way::Forwards), Vec::new())
+    }
+
+    fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+        [self.passed(gradient, Way::Backwards)]
+    }
 }

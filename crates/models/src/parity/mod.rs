@@ -20,7 +20,7 @@ use crate::loss::loss;
 use crate::ops::Targets;
 use crate::optimiser::{AdamW, AdamWOptions, clip_factor, norm};
 use crate::parameters::Weights;
-use crate::testing::{golden, values};
+use crate::testing::{both_forms, golden, values};
 use crate::{Architecture, Network, Pass, Placed, Tokens, device};
 
 /// One training pass; its loss and gradient.
@@ -61,8 +61,13 @@ impl Case {
     }
 }
 
-/// Logits, mid activations, loss and gradients within the tolerances of models.md §9.
+/// Logits, mid activations, loss and gradients within the tolerances of models.md §9, as the processor computes them and
+/// as any other device does.
 fn check(case: &Case) {
+    both_forms(|| check_form(case));
+}
+
+fn check_form(case: &Case) {
     let name = case.fixture;
     let Some(fixture) = Fixture::open(name) else { return };
     let network = fixture.network(case.family, case.options);
@@ -127,6 +132,10 @@ fn check(case: &Case) {
 
 /// Losses, gradient norms and weights of the authors' five updates.
 fn check_trace(case: &Case) {
+    both_forms(|| check_trace_form(case));
+}
+
+fn check_trace_form(case: &Case) {
     let name = case.fixture;
     let Some(fixture) = Fixture::open(name) else { return };
     let network = fixture.network(case.family, case.options);

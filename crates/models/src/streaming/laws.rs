@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::families::FAMILIES;
 use crate::heads::LOGITS;
 use crate::parameters::Weights;
-use crate::testing::values;
+use crate::testing::{both_forms, values};
 use crate::{Architecture, Network, Pass, Placed, Tokens, device};
 
 const VOCABULARY: usize = 40;
@@ -26,9 +26,11 @@ fn networks() -> impl Iterator<Item = Network> {
     built.filter(|network| network.stepwise().is_some())
 }
 
-fn at_once(network: &Network, weights: &Weights, game: &[u16]) -> Vec<f32> {
+/// Of the kernels, and composed.
+fn at_once(network: &Network, weights: &Weights, game: &[u16]) -> [Vec<f32>; 2] {
     let placed = Placed::new(weights, &device::cpu());
-    values(&network.flat_logits(&Pass::evaluation(&placed), &Tokens::padded([game], VOCABULARY as u32 - 1)))
+    let tokens = Tokens::padded([game], VOCABULARY as u32 - 1);
+    both_forms(|| values(&network.flat_logits(&Pass::evaluation(&placed), &tokens)))
 }
 
 /// Largest difference from the same game read token after token in f64, and in f32; relative to the largest logit of the
@@ -38,14 +40,16 @@ fn apart(network: &Network, weights: &Weights, game: &[u16]) -> (f64, f64) {
     let (mut exact_memory, mut usual_memory) = (exact.start(weights), usual.start(weights));
     let sizes: Vec<usize> = usual_memory.0.iter().map(Vec::len).collect();
     let mut worst = (0.0f64, 0.0f64);
-    for (logits, &token) in at_once(network, weights, game).chunks_exact(LOGITS).zip(game) {
+    let [kernels, composed] = at_once(network, weights, game);
+    for ((kernels, composed), &token) in kernels.chunks_exact(LOGITS).zip(composed.chunks_exact(LOGITS)).zip(game) {
         let truth = exact.step(weights, &mut exact_memory, token.into());
         let read = usual.step(weights, &mut usual_memory, token.into());
         let largest = truth.iter().fold(1.0f64, |largest, logit| largest.max(logit.abs()));
-        for ((&truth, &logit), &read) in truth.iter().zip(logits).zip(&read) {
-            worst.0 = worst.0.max((f64::from(logit) - truth).abs() / largest);
-            worst.1 = worst.1.max((f64::from(read) - truth).abs() / largest);
-        }
+        let far = |found: &[f32]| {
+            let errors = found.iter().zip(&truth).map(|(&found, truth)| (f64::from(found) - truth).abs() / largest);
+            errors.fold(0.0f64, |worst, error| if error.is_nan() { f64::INFINITY } else { worst.max(error) })
+        };
+        worst = (worst.0.max(far(kernels)).max(far(composed)), worst.1.max(far(&read)));
         assert!(usual_memory.0.iter().map(Vec::len).eq(sizes.iter().copied()), "the memory grows");
     }
     worst

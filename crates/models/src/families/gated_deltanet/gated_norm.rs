@@ -1,16 +1,28 @@
 //! The norm of a head's answers, and the gate on them.
 
 use burn::tensor::Tensor;
+use burn::tensor::activation::silu;
 
-use crate::ops::dot;
 use crate::ops::exp::sigmoid;
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::ops::{dot, rms_norm as norm};
 use crate::streaming::{Real, rms_norm};
 
 /// RMS(x; w, ε) ⊙ SiLU(gate), each head by itself with one weight [value] for all: `x` and `gate` [rows, heads * value].
 pub fn gated_norm(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+    if is_composed(&x.device()) {
+        return compose(x, gate, weight, epsilon);
+    }
     let shape = x.dims();
     apply([Operand::from(x), Operand::from(gate), Operand::from(weight)], GatedNorm { shape, epsilon })
+}
+
+/// The same, composed of other operations.
+fn compose(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+    let ([rows, columns], [width]) = (x.dims(), weight.dims());
+    let heads = x.reshape([rows * columns / width, width]);
+    norm(heads, weight, epsilon).reshape([rows, columns]) * silu(gate)
 }
 
 /// The same for one row.
@@ -101,15 +113,13 @@ mod tests {
     use crate::testing::{assert_close, random, values};
 
     #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    fn the_kernel_equals_the_composed_form_and_so_do_its_gradients() {
         let leaf = |x: Tensor<2>| x.autodiff().require_grad();
         let (x, gate) = (leaf(random([5, 3 * 20], 1, 0.5)), leaf(random([5, 3 * 20], 2, 2.0)));
         let weight = leaf(random([1, 20], 3, 1.0));
         let pull = random::<2>([5, 3 * 20], 4, 1.0);
         let kernel = gated_norm(x.clone(), gate.clone(), weight.clone().reshape([20]), 1e-6);
-        let heads = x.clone().reshape([15, 20]);
-        let normed = heads.clone() / (heads.square().mean_dim(1) + 1e-6).sqrt() * weight.clone();
-        let composed = normed.reshape([5, 60]) * burn::tensor::activation::silu(gate.clone());
+        let composed = crate::ops::composed(|| gated_norm(x.clone(), gate.clone(), weight.clone().reshape([20]), 1e-6));
         assert_close(&values(&kernel), &values(&composed), 1e-6);
         let found = (kernel * pull.clone()).sum().backward();
         let expected = (composed * pull).sum().backward();
@@ -121,9 +131,11 @@ mod tests {
     #[test]
     fn zeros_stay_zero_with_finite_gradients() {
         let x = Tensor::<2>::zeros([2, 8], &crate::device::cpu()).autodiff().require_grad();
-        let y = gated_norm(x.clone(), random([2, 8], 1, 1.0), random([4], 2, 1.0), 1e-6);
-        assert!(values(&y).iter().all(|&value| value == 0.0));
-        let gradient = values(&x.grad(&y.sum().backward()).unwrap());
-        assert!(gradient.iter().all(|value| value.is_finite()));
+        let normed = || gated_norm(x.clone(), random([2, 8], 1, 1.0), random([4], 2, 1.0), 1e-6);
+        for y in [normed(), crate::ops::composed(normed)] {
+            assert!(values(&y).iter().all(|&value| value == 0.0));
+            let gradient = values(&x.grad(&y.sum().backward()).unwrap());
+            assert!(gradient.iter().all(|value| value.is_finite()));
+        }
     }
 }

@@ -1,16 +1,27 @@
 //! How much each head forgets and how strongly it corrects, step by step.
 
 use burn::tensor::Tensor;
+use burn::tensor::activation::{sigmoid, softplus};
 
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::streaming::Real;
 
 /// Log decays -e^A_log softplus(a + dt_bias), at most 0, then strengths reach σ(b): [rows, heads] each to
 /// [rows, 2 * heads].
 pub fn gates(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
+    if is_composed(&a.device()) {
+        return compose(a, b, a_log, dt_bias, reach);
+    }
     let [rows, heads] = a.dims();
     let operands = [Operand::from(a), Operand::from(b), Operand::from(a_log), Operand::from(dt_bias)];
     apply(operands, Gates { rows, heads, reach })
+}
+
+/// The same, composed of Burn's operations.
+fn compose(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
+    let decay = softplus(a + dt_bias.unsqueeze::<2>(), 1.0) * a_log.exp().neg().unsqueeze::<2>();
+    Tensor::cat(vec![decay, sigmoid(b) * reach], 1)
 }
 
 /// The same for one row: the log decay and the strength of each head.
@@ -67,13 +78,11 @@ impl Kernel<4> for Gates {
 
 #[cfg(test)]
 mod tests {
-    use burn::tensor::activation::{sigmoid, softplus};
-
     use super::*;
     use crate::testing::{assert_close, random, values};
 
     #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    fn the_kernel_equals_the_composed_form_and_so_do_its_gradients() {
         for reach in [1.0, 2.0] {
             let leaf = |x: Tensor<2>| x.autodiff().require_grad();
             let (a, b) = (leaf(random([7, 3], 1, 3.0)), leaf(random([7, 3], 2, 2.0)));
@@ -81,8 +90,7 @@ mod tests {
             let pull = random::<2>([7, 6], 5, 1.0);
             let flat = |x: &Tensor<2>| x.clone().reshape([3]);
             let kernel = gates(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
-            let decay = softplus(a.clone() + bias.clone(), 1.0) * -a_log.clone().exp();
-            let composed = Tensor::cat(vec![decay, sigmoid(b.clone()) * reach], 1);
+            let composed = compose(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
             assert_close(&values(&kernel), &values(&composed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
             let expected = (composed * pull).sum().backward();
@@ -97,5 +105,13 @@ mod tests {
         let row = gates_row(&[1e4f32, -1e4], &[1e4, -1e4], &[2.77, 2.77], &[0.0, 0.0], 2.0);
         assert!(row.iter().all(|(decay, strength)| decay.is_finite() && *decay <= 0.0 && strength.is_finite()));
         assert_eq!((row[0].1, row[1].1), (2.0, 0.0));
+        let device = crate::device::cpu();
+        let steep = Tensor::<2>::from_floats([[1e4, -1e4]], &device).autodiff().require_grad();
+        let rates = Tensor::<1>::from_floats([2.77, 2.77], &device);
+        let composed = compose(steep.clone(), steep.clone(), rates.clone(), rates * 0.0, 2.0);
+        assert!(values(&composed).iter().all(|gate| gate.is_finite()));
+        assert_eq!(values(&composed)[2..], [2.0, 0.0]);
+        let gradient = values(&steep.grad(&composed.sum().backward()).unwrap());
+        assert!(gradient.iter().all(|slope| slope.is_finite()));
     }
 }

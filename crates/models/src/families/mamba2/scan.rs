@@ -4,11 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
+use burn::tensor::activation::softplus;
 
 use crate::Tokens;
 use crate::layers::mamba::MixerSize;
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
+use crate::ops::padding::without_padding;
+use crate::ops::state_space::composed::Sequences;
 use crate::ops::state_space::{Group, Shape};
 use crate::streaming::Real;
 
@@ -24,9 +28,40 @@ pub fn scan(
     size: MixerSize,
     tokens: &Tokens,
 ) -> Tensor<2> {
+    if is_composed(&channels.device()) {
+        return compose(channels, dt, [dt_bias, a_log, skip], size, tokens);
+    }
     let operands =
         [Operand::from(channels), Operand::from(dt), Operand::from(dt_bias), Operand::from(a_log), Operand::from(skip)];
     apply(operands, Scan { size, time: tokens.time(), lengths: tokens.lengths().clone() })
+}
+
+/// The same, composed of Burn's operations.
+fn compose(
+    channels: Tensor<2>,
+    dt: Tensor<2>,
+    [dt_bias, a_log, skip]: [Tensor<1>; 3],
+    size: MixerSize,
+    tokens: &Tokens,
+) -> Tensor<2> {
+    let MixerSize { inner, heads, head_width, state, .. } = size;
+    let (batch, time, rows) = (tokens.batch(), tokens.time(), tokens.rows());
+    let part = |from: usize, width: usize| channels.clone().slice([0..rows, from..from + width]);
+    let keys = |from: usize| part(from, state).reshape([batch, 1, time, state]);
+    let by_head = |x: Tensor<2>| x.reshape([batch, time, heads]).swap_dims(1, 2);
+    let sizes = softplus(dt + dt_bias.unsqueeze::<2>(), 1.0);
+    let decays = sizes.clone() * a_log.exp().neg().unsqueeze::<2>();
+    let all = Sequences {
+        q: keys(inner + state),
+        k: keys(inner),
+        v: part(0, inner).reshape([batch, time, heads, head_width]).swap_dims(1, 2),
+        decay: by_head(decays),
+        own: None,
+        later: by_head(sizes),
+        skip,
+    };
+    let y = all.outputs(1).swap_dims(1, 2).reshape([rows, inner]);
+    without_padding(y, time, tokens.lengths())
 }
 
 #[derive(Debug)]
@@ -143,7 +178,7 @@ impl Kernel<5> for Scan {
 
 #[cfg(test)]
 mod tests {
-    use burn::tensor::{TensorData, activation::softplus};
+    use burn::tensor::TensorData;
 
     use super::*;
     use crate::testing::{assert_close, assert_finite_differences, random, values};
@@ -189,22 +224,24 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    fn both_forms_equal_the_reference_and_so_do_their_gradients() {
         let tokens = batch();
         let (channels, dt, parameters) = inputs(&tokens);
         let (channels, dt) = (channels.autodiff().require_grad(), dt.autodiff().require_grad());
         let parameters = parameters.map(|parameter| parameter.autodiff().require_grad());
         let pull = random::<2>([tokens.rows(), SIZE.inner], 6, 1.0) * valid(&tokens);
-        let kernel = scan(channels.clone(), dt.clone(), parameters.clone(), SIZE, &tokens);
-        let composed = reference(channels.clone(), dt.clone(), parameters.clone(), &tokens);
-        assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 3e-6);
-        let found = (kernel * pull.clone()).sum().backward();
-        let expected = (composed * pull).sum().backward();
-        for tensor in [&channels, &dt] {
-            assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 1e-5);
-        }
-        for tensor in &parameters {
-            assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 1e-5);
+        let truth = reference(channels.clone(), dt.clone(), parameters.clone(), &tokens);
+        let expected = (truth.clone() * pull.clone()).sum().backward();
+        for form in [scan, compose] {
+            let found = form(channels.clone(), dt.clone(), parameters.clone(), SIZE, &tokens);
+            assert_close(&values(&found), &values(&(truth.clone() * valid(&tokens))), 3e-6);
+            let found = (found * pull.clone()).sum().backward();
+            for tensor in [&channels, &dt] {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 1e-5);
+            }
+            for tensor in &parameters {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 1e-5);
+            }
         }
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 
 use crate::Tokens;
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::ops::padding::without_padding;
 
 /// What increments are multiplied with (the presets' `slice_scale`).
 pub const SCALE: f32 = 0.1;
@@ -13,8 +15,22 @@ pub const SCALE: f32 = 0.1;
 /// Increments of the path (t, u_t), scaled: [batch * time, width] to [batch * time, 1 + width]. Before the first step
 /// the path is at zero, so the first increment is u_0 itself. Zero at padded steps.
 pub fn increments(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    if is_composed(&u.device()) {
+        return compose(u, tokens);
+    }
     let [_, width] = u.dims();
     apply([Operand::from(u)], Increments { time: tokens.time(), lengths: tokens.lengths().clone(), width })
+}
+
+/// The same, composed of Burn's operations.
+fn compose(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    let ([rows, width], batch, time) = (u.dims(), tokens.batch(), tokens.time());
+    let u = u.reshape([batch, time, width]);
+    let none = Tensor::zeros([batch, 1, width], &u.device());
+    let last = Tensor::cat(vec![none, u.clone().slice([0..batch, 0..time - 1])], 1);
+    let ones = Tensor::ones([batch, time, 1], &u.device());
+    let increments = Tensor::cat(vec![ones, u - last], 2) * SCALE;
+    without_padding(increments.reshape([rows, width + 1]), time, tokens.lengths())
 }
 
 #[derive(Debug)]
@@ -89,28 +105,17 @@ mod tests {
             [[1.0, 1.0, 2.0], [1.0, 3.0, 6.0], [1.0, 1.0, -3.0], [1.0, 3.0, 3.0], [1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]
                 .concat();
         let expected: Vec<f32> = expected.iter().map(|value| value * SCALE).collect();
-        assert_close(&values(&increments(u, &tokens)), &expected, 1e-7);
-    }
-
-    /// The same, composed of Burn's operations; padded steps hold what they hold.
-    fn reference(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
-        let [rows, width] = u.dims();
-        let u = u.reshape([tokens.batch(), tokens.time(), width]);
-        let zeros = Tensor::zeros([tokens.batch(), 1, width], &u.device());
-        let last = Tensor::cat(vec![zeros, u.clone().slice([0..tokens.batch(), 0..tokens.time() - 1])], 1);
-        let ones = Tensor::ones([tokens.batch(), tokens.time(), 1], &u.device());
-        Tensor::cat(vec![ones, u - last], 2).mul_scalar(SCALE).reshape([rows, width + 1])
+        assert_close(&values(&increments(u.clone(), &tokens)), &expected, 1e-7);
+        assert_close(&values(&compose(u, &tokens)), &expected, 1e-7);
     }
 
     #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+    fn the_kernel_equals_the_composed_form_and_so_do_its_gradients() {
         let tokens = Tokens::padded([[1u16; 7].as_slice(), &[1; 4], &[1; 1]], 0);
-        let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
-        let valid = Tensor::<2>::from_data(TensorData::new(valid, [21, 1]), &crate::device::cpu());
         let u = random::<2>([21, 5], 1, 1.0).autodiff().require_grad();
-        let pull = random::<2>([21, 6], 2, 1.0) * valid.clone();
-        let (kernel, composed) = (increments(u.clone(), &tokens), reference(u.clone(), &tokens));
-        assert_close(&values(&kernel), &values(&(composed.clone() * valid)), 1e-6);
+        let pull = random::<2>([21, 6], 2, 1.0);
+        let (kernel, composed) = (increments(u.clone(), &tokens), compose(u.clone(), &tokens));
+        assert_close(&values(&kernel), &values(&composed), 1e-6);
         let found = u.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
         let expected = u.grad(&(composed * pull).sum().backward()).unwrap();
         assert_close(&values(&found), &values(&expected), 1e-6);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use burn::tensor::{Tensor, TensorData};
+
 /// Base of the frequencies.
 const BASE: f64 = 10_000.0;
 
@@ -18,6 +20,7 @@ pub enum Layout {
 /// Factors for each position and channel: y_j = x_j cosine_j + x_partner(j) sine_j.
 #[derive(Clone, Debug)]
 pub struct Rotation {
+    layout: Layout,
     head_width: usize,
     /// [time, head width]
     cosines: Arc<[f32]>,
@@ -44,6 +47,7 @@ impl Rotation {
             if partner(j) > j { -sine } else { sine }
         };
         Rotation {
+            layout,
             head_width,
             cosines: places().map(|place| angle(place).cos() as f32).collect(),
             sines: places().map(sine).collect(),
@@ -73,6 +77,21 @@ impl Rotation {
             into[j] += g * cosines[j];
             into[self.partners[j]] += g * sines[j];
         }
+    }
+
+    /// Turns rows [.., time, head width] by their positions, of which there may be fewer than this has.
+    pub fn turn_all(&self, x: Tensor<3>) -> Tensor<3> {
+        let shape = x.dims();
+        let [parts, time, width] = shape;
+        let table = |factors: &[f32]| {
+            let data = TensorData::new(factors[..time * width].to_vec(), [1, time, width]);
+            Tensor::<3>::from_data(data, &x.device())
+        };
+        let partners: Tensor<3> = match self.layout {
+            Layout::Upstream => x.clone().reshape([parts, time, width / 2, 2]).flip([3]).reshape(shape),
+            Layout::Standard => x.clone().reshape([parts, time, 2, width / 2]).flip([2]).reshape(shape),
+        };
+        x.clone() * table(&self.cosines) + partners * table(&self.sines)
     }
 
     fn at(&self, t: usize) -> (&[f32], &[f32]) {

@@ -1,12 +1,15 @@
-//! The chunked form against the recurrence in f64, outputs and gradients.
+//! The chunked form, as kernel and composed, against the recurrence in f64, outputs and gradients.
 
+use burn::tensor::{Tensor, TensorData};
 use proptest::prelude::*;
 
 use super::backward::Gradients;
+use super::composed::Sequences;
 use super::steps::{forget, read, write};
 use super::*;
 use crate::ops::matrix::MatrixMut;
 use crate::parameters::{Draw, Init};
+use crate::testing::values;
 
 /// Inputs of a group, and a direction to pull its outputs in.
 struct Case {
@@ -54,11 +57,37 @@ impl Case {
         }
     }
 
-    fn chunked(&self) -> (Vec<f32>, Gradients) {
+    fn chunked(&self) -> (Vec<f32>, [Vec<f32>; 7]) {
         let (rows, width) = (self.shape.steps * self.shape.ranks, self.shape.values());
         let (mut out, mut kept) = (vec![f32::NAN; rows * width], Vec::new());
         self.group().forward(MatrixMut::new(&mut out, rows, width, width), Some(&mut kept));
-        (out, self.group().backward(&kept, Matrix::new(&self.pull, rows, width, width)))
+        let gradients = self.group().backward(&kept, Matrix::new(&self.pull, rows, width, width));
+        let Gradients { q, k, v, decay, own, later, skip } = gradients;
+        (out, [q, k, v, decay, own, later, skip])
+    }
+
+    fn composed(&self) -> (Vec<f32>, [Vec<f32>; 7]) {
+        let Shape { steps, ranks, heads, state, width, chunk } = self.shape;
+        let (rows, device) = (steps * ranks, crate::device::cpu());
+        let leaf = |values: &Vec<f32>| Tensor::<1>::from_floats(values.as_slice(), &device).autodiff().require_grad();
+        let leaves = [&self.q, &self.k, &self.v, &self.decay, &self.own, &self.later, &self.skip].map(leaf);
+        let [q, k, v, decay, own, later, skip] = leaves.clone();
+        let keys = |x: Tensor<1>| x.reshape([1, 1, rows, state]);
+        let rates = |x: Tensor<1>| x.reshape([1, steps, heads]).swap_dims(1, 2);
+        let v = v.reshape([1, rows, heads, width]).swap_dims(1, 2);
+        let all = Sequences {
+            q: keys(q),
+            k: keys(k),
+            v,
+            decay: rates(decay),
+            own: Some(rates(own)),
+            later: rates(later),
+            skip,
+        };
+        let out = all.outputs_in(ranks, chunk).swap_dims(1, 2).reshape([rows, heads * width]);
+        let pull = Tensor::<2>::from_data(TensorData::new(self.pull.clone(), [rows, heads * width]), &device);
+        let gradients = (out.clone() * pull).sum().backward();
+        (values(&out), leaves.map(|leaf| values(&leaf.grad(&gradients).expect("all matter"))))
     }
 
     /// Outputs and gradients by the recurrence, step by step forwards and backwards.
@@ -140,11 +169,11 @@ impl Case {
 
     /// Largest difference of outputs and of each kind of gradient, relative to the largest of its kind.
     fn apart(&self) -> f64 {
-        let (out, gradients) = self.chunked();
         let (exact_out, exact) = self.exact();
-        let Gradients { q, k, v, decay, own, later, skip } = gradients;
-        let found = [q, k, v, decay, own, later, skip];
-        found.iter().zip(&exact).map(|(found, exact)| apart(found, exact)).fold(apart(&out, &exact_out), f64::max)
+        let worst = |(out, found): (Vec<f32>, [Vec<f32>; 7])| {
+            found.iter().zip(&exact).map(|(found, exact)| apart(found, exact)).fold(apart(&out, &exact_out), f64::max)
+        };
+        worst(self.chunked()).max(worst(self.composed()))
     }
 }
 
@@ -210,8 +239,8 @@ fn steep_decays_lose_nothing_to_the_length_of_a_sum() {
                 assert!((f64::from(decays[earlier]) - log.exp()).abs() < 1e-6, "{earlier} to {step}");
             }
         }
-        let (_, gradients) = case.chunked();
-        let Gradients { q, k, v, decay, own, later, skip } = gradients;
-        assert!([q, k, v, decay, own, later, skip].concat().iter().all(|value| value.is_finite()));
+        for (_, gradients) in [case.chunked(), case.composed()] {
+            assert!(gradients.concat().iter().all(|value| value.is_finite()));
+        }
     }
 }

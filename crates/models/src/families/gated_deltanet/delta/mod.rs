@@ -15,12 +15,15 @@
 //! S ← e^{G_C} S + (e^{G_C - G} K)ᵀ U
 //! ```
 //!
-//! The triangle is solved by forward substitution and never inverted: with equal keys and strengths near 2 its inverse by
-//! series is off by any number, while substitution is as exact as the steps (protocol.md, "Numerics").
+//! The triangle is solved by forward substitution, never by a series: with equal keys and strengths near 2 that is off by
+//! any number, while substitution is as exact as the steps (protocol.md, "Numerics"). The composed form inverts it, by
+//! substitution too.
 
 mod backward;
 mod chunk;
+mod composed;
 mod forward;
+mod inverse;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ pub use self::steps::advance;
 use super::mixer::Size;
 use crate::Tokens;
 use crate::ops::dot;
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// Steps of a chunk. From 16 to 80 all are about as fast.
@@ -97,6 +101,9 @@ struct Part {
 /// Answers [batch * time, heads * value] to queries and keys [batch * time, heads * key], of any length, values
 /// [batch * time, heads * value] and gates [batch * time, 2 * heads]: log decays, then strengths. Zero at padded steps.
 pub fn delta_rule(q: Tensor<2>, k: Tensor<2>, v: Tensor<2>, gates: Tensor<2>, shape: Shape) -> Tensor<2> {
+    if is_composed(&q.device()) {
+        return composed::compose([q, k, v, gates], &shape, composed::CHUNK);
+    }
     apply([Operand::from(q), Operand::from(k), Operand::from(v), Operand::from(gates)], DeltaRule { shape })
 }
 

@@ -1,11 +1,11 @@
-//! The chunked form against the plain rule in f64, gradients too; and the hard cases.
+//! The chunked form, as kernel and composed, against the plain rule in f64, gradients too; and the hard cases.
 
 use burn::tensor::TensorData;
 use proptest::prelude::*;
 
 use super::*;
 use crate::parameters::{Draw, Init};
-use crate::testing::{assert_close, random, values};
+use crate::testing::{assert_close, both_forms, random, values};
 
 /// A batch and what the rule is given: q, k, v, gates.
 struct Case {
@@ -52,9 +52,13 @@ impl Case {
         })
     }
 
-    fn answers(&self) -> Vec<f32> {
-        let [q, k, v, gates] = self.operands();
-        values(&delta_rule(q, k, v, gates, self.shape.clone()))
+    /// Answers of the kernel, and those of the composed form in chunks of about the kernel's and of its own.
+    fn answers(&self, operands: [Tensor<2>; 4]) -> [Tensor<2>; 3] {
+        let [q, k, v, gates] = operands.clone();
+        let like_the_kernel = self.shape.chunk.next_multiple_of(inverse::BLOCK);
+        let [kernel, usual] =
+            both_forms(|| delta_rule(q.clone(), k.clone(), v.clone(), gates.clone(), self.shape.clone()));
+        [kernel, usual, composed::compose(operands, &self.shape, like_the_kernel)]
     }
 
     /// Answers in f64, zero at padded steps, with each input moved by `step` along a direction.
@@ -87,9 +91,11 @@ impl Case {
     fn check_answers(&self, tolerance: f64) {
         let truth = self.exact(0.0, &self.still());
         let largest = truth.iter().fold(1.0f64, |largest, answer| largest.max(answer.abs()));
-        for (i, (found, exact)) in self.answers().iter().zip(&truth).enumerate() {
-            let error = (f64::from(*found) - exact).abs();
-            assert!(error <= tolerance * largest, "answer {i} is {found}, not {exact} (up to {largest})");
+        for (form, answers) in self.answers(self.operands()).iter().enumerate() {
+            for (i, (found, exact)) in values(answers).iter().zip(&truth).enumerate() {
+                let error = (f64::from(*found) - exact).abs();
+                assert!(error <= tolerance * largest, "{form}: answer {i} is {found}, not {exact} (up to {largest})");
+            }
         }
     }
 
@@ -98,25 +104,30 @@ impl Case {
         let operands = self.operands().map(|operand| operand.autodiff().require_grad());
         let pull = random::<2>([self.tokens.rows(), self.shape.heads * self.shape.value], 77, 1.0);
         let weights: Vec<f64> = values(&pull).into_iter().map(f64::from).collect();
-        let [q, k, v, gates] = operands.clone();
-        let gradients = (delta_rule(q, k, v, gates, self.shape.clone()) * pull).sum().backward();
+        let answers = self.answers(operands.clone());
+        let gradients = answers.map(|answers| (answers * pull.clone()).sum().backward());
         let mut draw = Draw::seeded(5);
         for (which, operand) in operands.iter().enumerate() {
-            let found = values(&operand.grad(&gradients).unwrap());
-            assert!(found.iter().all(|slope| slope.is_finite()), "input {which}");
-            let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+            let forms = gradients.each_ref().map(|gradients| values(&operand.grad(gradients).unwrap()));
             for _ in 0..4 {
                 let mut along = self.still();
                 along[which].iter_mut().for_each(|value| *value = draw.normal());
-                let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
                 let at = |step: f64| -> f64 {
                     self.exact(step, &along).iter().zip(&weights).map(|(answer, weight)| answer * weight).sum()
                 };
                 // Richardson's extrapolation: the error goes with the fourth power of the step.
                 let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
                 let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
-                let error = (slope - exact).abs();
-                assert!(error <= tolerance * length + 1e-6, "input {which}: {slope} for {exact} ({length})");
+                for (form, found) in forms.iter().enumerate() {
+                    assert!(found.iter().all(|slope| slope.is_finite()), "{form}: input {which}");
+                    let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+                    let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
+                    let error = (slope - exact).abs();
+                    assert!(
+                        error <= tolerance * length + 1e-6,
+                        "{form}: input {which}: {slope} for {exact} ({length})"
+                    );
+                }
             }
         }
     }
@@ -200,17 +211,17 @@ fn reference([q, k, v, gates]: [Tensor<2>; 4], case: &Case) -> Tensor<2> {
 }
 
 #[test]
-fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+fn both_forms_equal_the_reference_and_so_do_their_gradients() {
     let case = Case::random(&[9, 9], [2, 6, 10, 4], 0.3, 2.0, 1);
     let operands = case.operands().map(|operand| operand.autodiff().require_grad());
     let pull = random::<2>([18, 20], 4, 1.0);
-    let [q, k, v, gates] = operands.clone();
-    let kernel = delta_rule(q, k, v, gates, case.shape.clone());
-    let composed = reference(operands.clone(), &case);
-    assert_close(&values(&kernel), &values(&composed), 1e-6);
-    let found = (kernel * pull.clone()).sum().backward();
-    let expected = (composed * pull).sum().backward();
-    for operand in operands {
-        assert_close(&values(&operand.grad(&found).unwrap()), &values(&operand.grad(&expected).unwrap()), 1e-5);
+    let truth = reference(operands.clone(), &case);
+    let expected = (truth.clone() * pull.clone()).sum().backward();
+    for form in case.answers(operands.clone()) {
+        assert_close(&values(&form), &values(&truth), 1e-6);
+        let found = (form * pull.clone()).sum().backward();
+        for operand in &operands {
+            assert_close(&values(&operand.grad(&found).unwrap()), &values(&operand.grad(&expected).unwrap()), 1e-5);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The recurrence of all games and heads of a batch, as one operation.
 
+mod composed;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use super::Widths;
 use super::rates::{HeadGradients, Rates};
 use super::rotation::Turns;
 use crate::Tokens;
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
 use crate::ops::state_space::{Group, Shape};
@@ -46,6 +48,9 @@ pub struct Parameters {
 /// and turned by angles that grow by Δ π tanh(ang) (models.md §7). The result is [rows, heads * ranks * head width] and
 /// zero at padded steps.
 pub fn scan(inputs: Inputs, parameters: Parameters, widths: Widths, tokens: &Tokens) -> Tensor<2> {
+    if is_composed(&inputs.keys.device()) {
+        return composed::compose(inputs, parameters, widths, tokens);
+    }
     let operands = [
         Operand::from(inputs.keys),
         Operand::from(inputs.queries),

@@ -1,11 +1,11 @@
-//! The operation against the same composed of Burn's operations, and against slopes.
+//! Both forms of the operation against the formulas, and against slopes.
 
 use burn::tensor::{Bool, TensorData, activation};
 
 use super::*;
 use crate::families::mamba3::rotation::Pairing;
 use crate::layers::mamba::MixerSize;
-use crate::testing::{assert_close, assert_finite_differences, random, values};
+use crate::testing::{assert_close, assert_finite_differences, both_forms, random, values};
 
 fn widths(ranks: usize, pairing: Pairing) -> Widths {
     Widths { size: MixerSize { width: 5, inner: 10, heads: 2, head_width: 5, state: 8 }, ranks, pairing }
@@ -112,7 +112,7 @@ fn reference((inputs, vectors, blocks): Operands, widths: Widths, tokens: &Token
 }
 
 #[test]
-fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+fn both_forms_equal_the_reference_and_so_do_their_gradients() {
     let tokens = batch();
     for (ranks, pairing) in [(1, Pairing::Neighbours), (3, Pairing::Halves), (2, Pairing::Neighbours)] {
         let widths = widths(ranks, pairing);
@@ -121,19 +121,21 @@ fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
         let vectors = vectors.map(|tensor| tensor.autodiff().require_grad());
         let blocks = blocks.map(|tensor| tensor.autodiff().require_grad());
         let operands = (inputs.clone(), vectors.clone(), blocks.clone());
-        let (kernel, composed) = (run(operands.clone(), widths, &tokens), reference(operands, widths, &tokens));
-        assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 1e-5);
-        let pull = random::<2>(kernel.dims(), 10, 1.0) * valid(&tokens);
-        let found = (kernel * pull.clone()).sum().backward();
-        let expected = (composed * pull).sum().backward();
-        for tensor in &inputs {
-            assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-5);
-        }
-        for tensor in &vectors {
-            assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-5);
-        }
-        for tensor in &blocks {
-            assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-5);
+        let truth = reference(operands.clone(), widths, &tokens);
+        let pull = random::<2>(truth.dims(), 10, 1.0) * valid(&tokens);
+        let expected = (truth.clone() * pull.clone()).sum().backward();
+        for form in both_forms(|| run(operands.clone(), widths, &tokens)) {
+            assert_close(&values(&form), &values(&(truth.clone() * valid(&tokens))), 1e-5);
+            let found = (form * pull.clone()).sum().backward();
+            for tensor in &inputs {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-5);
+            }
+            for tensor in &vectors {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-5);
+            }
+            for tensor in &blocks {
+                assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-5);
+            }
         }
     }
 }

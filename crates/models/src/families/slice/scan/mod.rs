@@ -1,6 +1,7 @@
 //! The linear recurrence y_t = (I + A_t) y_{t-1} + c_t with block-diagonal A, as one operation.
 
 mod backward;
+mod composed;
 mod prefix;
 mod steps;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use burn::tensor::Tensor;
 
 pub use self::steps::advance;
 use crate::Tokens;
+use crate::ops::form::is_composed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// How states are computed. The two differ in rounding, and in what becomes of states that explode.
@@ -56,6 +58,9 @@ impl Shape {
 /// States [batch * time, width] from the first one's predecessor `init` [width], the transitions A [batch * time, width *
 /// block], row by row within a block, and the inputs c [batch * time, width]. Zero at padded steps.
 pub fn scan(init: Tensor<1>, transitions: Tensor<2>, inputs: Tensor<2>, shape: Shape, form: Form) -> Tensor<2> {
+    if is_composed(&transitions.device()) {
+        return composed::compose(init, transitions, inputs, &shape, form);
+    }
     apply([Operand::from(init), Operand::from(transitions), Operand::from(inputs)], Scan { shape, form })
 }
 

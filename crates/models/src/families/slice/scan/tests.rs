@@ -1,11 +1,11 @@
-//! Both forms against the plain recurrence in f64, gradients too; and what explodes.
+//! Both forms, as kernels and composed, against the plain recurrence in f64, gradients too; and what explodes.
 
 use burn::tensor::TensorData;
 use proptest::prelude::*;
 
 use super::*;
 use crate::parameters::{Draw, Init};
-use crate::testing::{assert_close, random, values};
+use crate::testing::{assert_close, both_forms, random, values};
 
 /// Games of one batch and what drives them.
 struct Case {
@@ -52,9 +52,11 @@ impl Case {
         )
     }
 
-    fn states(&self, form: Form) -> Vec<f32> {
+    /// Of the kernel, and composed.
+    fn states(&self, form: Form) -> [Vec<f32>; 2] {
         let (init, transitions, inputs) = self.operands();
-        values(&scan(init, transitions, inputs, self.shape(), form))
+        let states = || scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), form);
+        both_forms(states).map(|states| values(&states))
     }
 
     /// States in f64, zero at padded steps, with each operand moved by `step` along a direction.
@@ -91,7 +93,8 @@ impl Case {
         let truth = self.truth();
         let largest = truth.iter().fold(1.0f64, |largest, state| largest.max(state.abs()));
         for form in [Form::Chunked, Form::Sequential] {
-            for (i, (found, exact)) in self.states(form).iter().zip(&truth).enumerate() {
+            for (i, (found, exact)) in self.states(form).iter().flat_map(|states| states.iter().zip(&truth)).enumerate()
+            {
                 let error = (f64::from(*found) - exact).abs();
                 assert!(error <= tolerance * largest, "{form:?}: state {i} is {found}, not {exact} (up to {largest})");
             }
@@ -105,31 +108,35 @@ impl Case {
             (init.autodiff().require_grad(), transitions.autodiff().require_grad(), inputs.autodiff().require_grad());
         let pull = random::<2>([self.tokens.rows(), self.width], 77, 1.0);
         let weights: Vec<f64> = values(&pull).into_iter().map(f64::from).collect();
-        for form in [Form::Chunked, Form::Sequential] {
-            let (init, transitions, inputs) = operands.clone();
-            let states = scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), form);
-            let gradients = (states * pull.clone()).sum().backward();
-            let found = [
-                values(&init.grad(&gradients).unwrap()),
-                values(&transitions.grad(&gradients).unwrap()),
-                values(&inputs.grad(&gradients).unwrap()),
-            ];
-            let mut draw = Draw::seeded(5);
-            for (which, found) in found.iter().enumerate() {
-                let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
-                for _ in 0..4 {
-                    let mut along = self.still();
-                    along[which].iter_mut().for_each(|value| *value = draw.normal());
+        let (init, transitions, inputs) = operands;
+        let of_form = |form: Form| {
+            both_forms(|| scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), form)).map(|states| {
+                let gradients = (states * pull.clone()).sum().backward();
+                [
+                    values(&init.grad(&gradients).unwrap()),
+                    values(&transitions.grad(&gradients).unwrap()),
+                    values(&inputs.grad(&gradients).unwrap()),
+                ]
+            })
+        };
+        let forms = [of_form(Form::Chunked), of_form(Form::Sequential)].concat();
+        let mut draw = Draw::seeded(5);
+        for which in 0..3 {
+            for _ in 0..4 {
+                let mut along = self.still();
+                along[which].iter_mut().for_each(|value| *value = draw.normal());
+                let directions = along.each_ref().map(Vec::as_slice);
+                let at = |step: f64| -> f64 {
+                    self.exact(step, directions).iter().zip(&weights).map(|(state, weight)| state * weight).sum()
+                };
+                // Richardson's extrapolation: the error goes with the fourth power of the step.
+                let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
+                let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
+                for (form, found) in forms.iter().map(|found| &found[which]).enumerate() {
+                    let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
                     let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
-                    let along = along.each_ref().map(Vec::as_slice);
-                    let at = |step: f64| -> f64 {
-                        self.exact(step, along).iter().zip(&weights).map(|(state, weight)| state * weight).sum()
-                    };
-                    // Richardson's extrapolation: the error goes with the fourth power of the step.
-                    let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
-                    let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
                     let error = (slope - exact).abs();
-                    assert!(error <= tolerance * length, "{form:?}, operand {which}: {slope} for {exact} ({length})");
+                    assert!(error <= tolerance * length, "{form}, operand {which}: {slope} for {exact} ({length})");
                 }
             }
         }
@@ -180,19 +187,20 @@ fn reference(init: Tensor<1>, transitions: Tensor<2>, inputs: Tensor<2>, case: &
 }
 
 #[test]
-fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
+fn all_forms_equal_the_reference_and_so_do_their_gradients() {
     for block in [1, 4, 8] {
         let case = Case::random(&[9, 9, 9], 8, block, 0.0, 0.3, 3);
         let (init, transitions, inputs) = case.operands();
         let (init, transitions, inputs) =
             (init.autodiff().require_grad(), transitions.autodiff().require_grad(), inputs.autodiff().require_grad());
         let pull = random::<2>([27, 8], 4, 1.0);
-        let composed = reference(init.clone(), transitions.clone(), inputs.clone(), &case);
-        let expected = (composed.clone() * pull.clone()).sum().backward();
-        for form in [Form::Chunked, Form::Sequential] {
-            let kernel = scan(init.clone(), transitions.clone(), inputs.clone(), case.shape(), form);
-            assert_close(&values(&kernel), &values(&composed), 1e-5);
-            let found = (kernel * pull.clone()).sum().backward();
+        let truth = reference(init.clone(), transitions.clone(), inputs.clone(), &case);
+        let expected = (truth.clone() * pull.clone()).sum().backward();
+        let states = |form| scan(init.clone(), transitions.clone(), inputs.clone(), case.shape(), form);
+        let forms = [both_forms(|| states(Form::Chunked)), both_forms(|| states(Form::Sequential))].concat();
+        for form in forms {
+            assert_close(&values(&form), &values(&truth), 1e-5);
+            let found = (form * pull.clone()).sum().backward();
             assert_close(&values(&init.grad(&found).unwrap()), &values(&init.grad(&expected).unwrap()), 1e-5);
             let of = |x: &Tensor<2>, gradients| values(&x.grad(gradients).unwrap());
             assert_close(&of(&transitions, &found), &of(&transitions, &expected), 1e-5);
@@ -220,18 +228,22 @@ fn states_that_explode_are_reproduced_not_repaired() {
     let truth = case.truth();
     assert!(truth.iter().all(|state| state.is_finite()), "f64 reaches that far");
     for form in [Form::Chunked, Form::Sequential] {
-        for (t, (found, exact)) in case.states(form).iter().zip(&truth).enumerate() {
-            // The product of the transitions overflows a step before the state, and the authors' scan needs it.
-            let largest = if form == Form::Chunked { 3f64.powi(t as i32 + 1) } else { *exact };
-            if largest <= f64::from(f32::MAX) {
-                assert!((f64::from(*found) / exact - 1.0).abs() < 1e-4, "{form:?}: step {t}: {found} for {exact}");
-            } else {
-                assert_eq!(*found, f32::INFINITY, "{form:?}: step {t}");
+        for states in case.states(form) {
+            for (t, (found, exact)) in states.iter().zip(&truth).enumerate() {
+                // The product of the transitions overflows a step before the state, and the authors' scan needs it.
+                let largest = if form == Form::Chunked { 3f64.powi(t as i32 + 1) } else { *exact };
+                if largest <= f64::from(f32::MAX) {
+                    assert!((f64::from(*found) / exact - 1.0).abs() < 1e-4, "{form:?}: step {t}: {found} for {exact}");
+                } else {
+                    assert_eq!(*found, f32::INFINITY, "{form:?}: step {t}");
+                }
             }
         }
     }
     // In PyTorch the first infinite step is the same.
-    assert_eq!(case.states(Form::Chunked).iter().position(|state| state.is_infinite()), Some(80));
+    for states in case.states(Form::Chunked) {
+        assert_eq!(states.iter().position(|state| state.is_infinite()), Some(80));
+    }
 }
 
 /// A transition of 0 forgets the state, so that it stays 0; but products of the later ones overflow, and 0 times infinity
@@ -239,8 +251,9 @@ fn states_that_explode_are_reproduced_not_repaired() {
 #[test]
 fn the_chunked_form_loses_finite_states_where_the_authors_does() {
     let case = planted(300, (0.0, 0.0), (3.0, 0.0));
-    assert!(case.states(Form::Sequential).iter().all(|&state| state == 0.0));
-    let states = case.states(Form::Chunked);
-    let lost = (0..states.len()).filter(|&t| states[t].is_nan());
-    assert!(lost.eq(255..300), "{states:?}");
+    assert!(case.states(Form::Sequential).concat().iter().all(|&state| state == 0.0));
+    for states in case.states(Form::Chunked) {
+        let lost = (0..states.len()).filter(|&t| states[t].is_nan());
+        assert!(lost.eq(255..300), "{states:?}");
+    }
 }

@@ -1,59 +1,19 @@
-//! Causal softmax attention with rotary positions, as one operation.
+//! Attention on the processor, one head of one game after the other.
 
-use std::sync::Arc;
-
-use burn::tensor::Tensor;
-
-use super::rope::Rotation;
+use super::Shape;
+use crate::Precision;
+use crate::families::transformer::rope::Rotation;
 use crate::ops::exp::exp;
-use crate::ops::kernel::{Kernel, Operand, apply};
+use crate::ops::kernel::Kernel;
 use crate::ops::{Dropout, dot, sum};
-use crate::{Precision, Tokens};
 
-/// Shape of a batch of attention.
-#[derive(Clone, Debug)]
-pub struct Shape {
-    time: usize,
-    lengths: Arc<[usize]>,
-    heads: usize,
-    head_width: usize,
-}
-
-impl Shape {
-    /// For this batch.
-    pub fn new(tokens: &Tokens, heads: usize, head_width: usize) -> Self {
-        Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, head_width }
-    }
-
-    fn width(&self) -> usize {
-        self.heads * self.head_width
-    }
-
-    fn rows(&self) -> usize {
-        self.lengths.len() * self.time
-    }
-}
-
-/// softmax(q kᵀ/√D) v over steps up to each step's own, with dropout on the probabilities.
-///
-/// `qkv` is [batch * time, 3 * width], queries, keys, values, each head by head; the result is [batch * time, width] and
-/// zero at padded steps. `precision` rounds the operands of its products; scores and softmax are f32.
-pub fn attention(
-    qkv: Tensor<2>,
-    shape: Shape,
-    rotation: &Rotation,
-    dropout: Option<Dropout>,
-    precision: Precision,
-) -> Tensor<2> {
-    apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
-}
-
+/// The operation.
 #[derive(Debug)]
-struct AttentionKernel {
-    shape: Shape,
-    rotation: Rotation,
-    dropout: Option<Dropout>,
-    precision: Precision,
+pub struct AttentionKernel {
+    pub shape: Shape,
+    pub rotation: Rotation,
+    pub dropout: Option<Dropout>,
+    pub precision: Precision,
 }
 
 /// One head of one game: where its things lie.
@@ -275,109 +235,5 @@ fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, scale: f32, slopes: &mut [
 fn add_scaled(into: &mut [f32], factor: f32, from: &[f32]) {
     for (into, from) in into.iter_mut().zip(from) {
         *into += factor * from;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use burn::tensor::{Bool, TensorData, activation::softmax};
-
-    use super::super::rope::Layout;
-    use super::*;
-    use crate::noise::Noise;
-    use crate::testing::{assert_close, assert_finite_differences, random, values};
-
-    const HEADS: usize = 2;
-    const D: usize = 6;
-
-    fn batch() -> Tokens {
-        Tokens::padded([[1u16; 9].as_slice(), &[1; 5], &[1; 1]], 0)
-    }
-
-    /// The same, composed of Burn's operations; padded steps hold what they hold.
-    fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dropout>) -> Tensor<2> {
-        let (batch, time, width) = (tokens.batch(), tokens.time(), HEADS * D);
-        let device = qkv.device();
-        let part = |which: usize| {
-            let part = qkv.clone().slice([0..batch * time, which * width..(which + 1) * width]);
-            part.reshape([batch, time, HEADS, D]).swap_dims(1, 2)
-        };
-        // Turning is linear, so a matrix for each position does it.
-        let rotation = Rotation::new(layout, time, D);
-        let mut turns = Vec::new();
-        for t in 0..time {
-            for unit in 0..D {
-                let (mut x, mut y) = ([0.0; D], [0.0; D]);
-                x[unit] = 1.0;
-                rotation.turn(t, &x, &mut y);
-                turns.extend(y);
-            }
-        }
-        let turns = Tensor::<4>::from_data(TensorData::new(turns, [1, time, D, D]), &device);
-        let turn = |x: Tensor<4>| {
-            let x = x.reshape([batch * HEADS, time, 1, D]);
-            x.matmul(turns.clone()).reshape([batch, HEADS, time, D])
-        };
-        let scores = turn(part(0)).matmul(turn(part(1)).swap_dims(2, 3)) / (D as f32).sqrt();
-        let later: Vec<bool> = (0..time * time).map(|i| i % time > i / time).collect();
-        let later = Tensor::<4, Bool>::from_data(TensorData::new(later, [1, 1, time, time]), &device);
-        let mut p = softmax(scores.mask_fill(later.expand([batch, HEADS, time, time]), f32::NEG_INFINITY), 3);
-        if let Some(dropout) = dropout {
-            p = crate::ops::dropout(p, dropout);
-        }
-        p.matmul(part(2)).swap_dims(1, 2).reshape([batch * time, width])
-    }
-
-    /// Zero at padded rows.
-    fn valid(tokens: &Tokens) -> Tensor<2> {
-        let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
-        Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
-    }
-
-    #[test]
-    fn the_kernel_equals_the_reference_and_so_do_its_gradients() {
-        let tokens = batch();
-        let noise = Dropout { key: Noise::new(1, 1, 1).next_key(), p: 0.3 };
-        for (layout, dropout) in [(Layout::Upstream, None), (Layout::Standard, None), (Layout::Upstream, Some(noise))] {
-            let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
-            let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0) * valid(&tokens);
-            let rotation = Rotation::new(layout, tokens.time(), D);
-            let kernel = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, dropout, Precision::Fp32);
-            let composed = reference(x.clone(), &tokens, layout, dropout);
-            assert_close(&values(&kernel), &values(&(composed.clone() * valid(&tokens))), 1e-6);
-            let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
-            let expected = x.grad(&(composed * pull).sum().backward()).unwrap();
-            assert_close(&values(&found), &values(&expected), 3e-6);
-        }
-    }
-
-    #[test]
-    fn a_precision_rounds_what_is_multiplied_and_only_bf16_what_comes_of_it() {
-        let (tokens, rotation) = (batch(), Rotation::new(Layout::Upstream, 9, D));
-        let both = |precision: Precision| {
-            let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
-            let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0);
-            let y = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, None, precision);
-            let gradient = x.grad(&(y.clone() * pull).sum().backward()).unwrap();
-            [values(&y), values(&gradient)]
-        };
-        let strict = both(Precision::Fp32);
-        for (precision, unit) in [(Precision::Tf32, 2f32.powi(-11)), (Precision::Bf16, 2f32.powi(-8))] {
-            let found = both(precision);
-            for (found, strict) in found.iter().zip(&strict) {
-                let far = found.iter().zip(strict).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                assert!((0.2 * unit..12.0 * unit).contains(&far), "{precision}: {far}");
-            }
-            let rounded = found[0].iter().all(|&value| Precision::Bf16.rounded(value) == value);
-            assert_eq!(rounded, precision == Precision::Bf16);
-        }
-    }
-
-    #[test]
-    fn its_gradient_is_its_slope() {
-        let tokens = batch();
-        let rotation = Rotation::new(Layout::Upstream, tokens.time(), D);
-        let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
-        assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None, Precision::Fp32));
     }
 }

@@ -1,0 +1,39 @@
+//! Attention composed of Burn's operations, all heads of all games at once.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::softmax;
+
+use super::Shape;
+use crate::Precision;
+use crate::families::transformer::rope::Rotation;
+use crate::ops::padding::{fill_pairs, pairs, without_padding};
+use crate::ops::product::{rounded_product, rounded_result};
+use crate::ops::{Dropout, dropout as drop_out};
+
+/// As [`super::attention`].
+pub fn compose(
+    qkv: Tensor<2>,
+    shape: &Shape,
+    rotation: &Rotation,
+    dropout: Option<Dropout>,
+    precision: Precision,
+) -> Tensor<2> {
+    let Shape { time, heads, head_width, .. } = *shape;
+    let batch = shape.lengths.len();
+    let parts = batch * heads;
+    let qkv = qkv.reshape([batch, time, 3, heads, head_width]).permute([2, 0, 3, 1, 4]);
+    let qkv = qkv.reshape([3 * parts, time, head_width]);
+    let turned = rotation.turn_all(qkv.clone().slice([0..2 * parts]));
+    let (q, k) = (turned.clone().slice([0..parts]), turned.slice([parts..2 * parts]));
+    let v = qkv.slice([2 * parts..3 * parts]);
+
+    let scores = rounded_product(q, k.swap_dims(1, 2), precision) / (head_width as f32).sqrt();
+    let later = pairs(time, |i, j| j > i, &scores.device());
+    let mut probabilities = softmax(fill_pairs(scores, later, f64::NEG_INFINITY), 2);
+    if let Some(dropout) = dropout {
+        probabilities = drop_out(probabilities, dropout);
+    }
+    let mixed = rounded_result(rounded_product(probabilities, v, precision), precision);
+    let mixed = mixed.reshape([batch, heads, time, head_width]).swap_dims(1, 2);
+    without_padding(mixed.reshape([shape.rows(), shape.width()]), time, &shape.lengths)
+}

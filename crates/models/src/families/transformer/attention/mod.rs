@@ -1,0 +1,59 @@
+//! Causal softmax attention with rotary positions, as one operation.
+
+mod composed;
+mod kernel;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+
+use self::composed::compose;
+use self::kernel::AttentionKernel;
+use super::rope::Rotation;
+use crate::ops::Dropout;
+use crate::ops::form::is_composed;
+use crate::ops::kernel::{Operand, apply};
+use crate::{Precision, Tokens};
+
+/// Shape of a batch of attention.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    time: usize,
+    lengths: Arc<[usize]>,
+    heads: usize,
+    head_width: usize,
+}
+
+impl Shape {
+    /// For this batch.
+    pub fn new(tokens: &Tokens, heads: usize, head_width: usize) -> Self {
+        Shape { time: tokens.time(), lengths: tokens.lengths().clone(), heads, head_width }
+    }
+
+    fn width(&self) -> usize {
+        self.heads * self.head_width
+    }
+
+    fn rows(&self) -> usize {
+        self.lengths.len() * self.time
+    }
+}
+
+/// softmax(q kᵀ/√D) v over steps up to each step's own, with dropout on the probabilities.
+///
+/// `qkv` is [batch * time, 3 * width], queries, keys, values, each head by head; the result is [batch * time, width] and
+/// zero at padded steps. `precision` rounds the operands of its products; scores and softmax are f32.
+pub fn attention(
+    qkv: Tensor<2>,
+    shape: Shape,
+    rotation: &Rotation,
+    dropout: Option<Dropout>,
+    precision: Precision,
+) -> Tensor<2> {
+    if is_composed(&qkv.device()) {
+        return compose(qkv, &shape, rotation, dropout, precision);
+    }
+    apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
+}

@@ -1,0 +1,105 @@
+//! Both forms against the formulas, and against slopes.
+
+use burn::tensor::{Bool, TensorData, activation::softmax};
+
+use super::*;
+use crate::families::transformer::rope::Layout;
+use crate::noise::Noise;
+use crate::testing::{assert_close, assert_finite_differences, both_forms, random, values};
+
+const HEADS: usize = 2;
+const D: usize = 6;
+
+fn batch() -> Tokens {
+    Tokens::padded([[1u16; 9].as_slice(), &[1; 5], &[1; 1]], 0)
+}
+
+/// The same, composed of Burn's operations; padded steps hold what they hold.
+fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dropout>) -> Tensor<2> {
+    let (batch, time, width) = (tokens.batch(), tokens.time(), HEADS * D);
+    let device = qkv.device();
+    let part = |which: usize| {
+        let part = qkv.clone().slice([0..batch * time, which * width..(which + 1) * width]);
+        part.reshape([batch, time, HEADS, D]).swap_dims(1, 2)
+    };
+    // Turning is linear, so a matrix for each position does it.
+    let rotation = Rotation::new(layout, time, D);
+    let mut turns = Vec::new();
+    for t in 0..time {
+        for unit in 0..D {
+            let (mut x, mut y) = ([0.0; D], [0.0; D]);
+            x[unit] = 1.0;
+            rotation.turn(t, &x, &mut y);
+            turns.extend(y);
+        }
+    }
+    let turns = Tensor::<4>::from_data(TensorData::new(turns, [1, time, D, D]), &device);
+    let turn = |x: Tensor<4>| {
+        let x = x.reshape([batch * HEADS, time, 1, D]);
+        x.matmul(turns.clone()).reshape([batch, HEADS, time, D])
+    };
+    let scores = turn(part(0)).matmul(turn(part(1)).swap_dims(2, 3)) / (D as f32).sqrt();
+    let later: Vec<bool> = (0..time * time).map(|i| i % time > i / time).collect();
+    let later = Tensor::<4, Bool>::from_data(TensorData::new(later, [1, 1, time, time]), &device);
+    let mut p = softmax(scores.mask_fill(later.expand([batch, HEADS, time, time]), f32::NEG_INFINITY), 3);
+    if let Some(dropout) = dropout {
+        p = crate::ops::dropout(p, dropout);
+    }
+    p.matmul(part(2)).swap_dims(1, 2).reshape([batch * time, width])
+}
+
+/// Zero at padded rows.
+fn valid(tokens: &Tokens) -> Tensor<2> {
+    let valid: Vec<f32> = tokens.is_valid().map(|valid| f32::from(u8::from(valid))).collect();
+    Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
+}
+
+#[test]
+fn both_forms_equal_the_reference_and_so_do_their_gradients() {
+    let tokens = batch();
+    let noise = Dropout { key: Noise::new(1, 1, 1).next_key(), p: 0.3 };
+    for (layout, dropout) in [(Layout::Upstream, None), (Layout::Standard, None), (Layout::Upstream, Some(noise))] {
+        let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
+        let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0) * valid(&tokens);
+        let rotation = Rotation::new(layout, tokens.time(), D);
+        let truth = reference(x.clone(), &tokens, layout, dropout);
+        let expected = x.grad(&(truth.clone() * pull.clone()).sum().backward()).unwrap();
+        let shape = || Shape::new(&tokens, HEADS, D);
+        for form in both_forms(|| attention(x.clone(), shape(), &rotation, dropout, Precision::Fp32)) {
+            assert_close(&values(&form), &values(&(truth.clone() * valid(&tokens))), 1e-6);
+            let found = x.grad(&(form * pull.clone()).sum().backward()).unwrap();
+            assert_close(&values(&found), &values(&expected), 3e-6);
+        }
+    }
+}
+
+#[test]
+fn a_precision_rounds_what_is_multiplied_and_only_bf16_what_comes_of_it() {
+    let (tokens, rotation) = (batch(), Rotation::new(Layout::Upstream, 9, D));
+    let both = |precision: Precision| {
+        let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
+        let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0);
+        let y = attention(x.clone(), Shape::new(&tokens, HEADS, D), &rotation, None, precision);
+        let gradient = x.grad(&(y.clone() * pull).sum().backward()).unwrap();
+        [values(&y), values(&gradient)]
+    };
+    let strict = both(Precision::Fp32);
+    for (precision, unit) in [(Precision::Tf32, 2f32.powi(-11)), (Precision::Bf16, 2f32.powi(-8))] {
+        for found in both_forms(|| both(precision)) {
+            for (found, strict) in found.iter().zip(&strict) {
+                let far = found.iter().zip(strict).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!((0.2 * unit..12.0 * unit).contains(&far), "{precision}: {far}");
+            }
+            let rounded = found[0].iter().all(|&value| Precision::Bf16.rounded(value) == value);
+            assert_eq!(rounded, precision == Precision::Bf16);
+        }
+    }
+}
+
+#[test]
+fn its_gradient_is_its_slope() {
+    let tokens = batch();
+    let rotation = Rotation::new(Layout::Upstream, tokens.time(), D);
+    let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0);
+    assert_finite_differences(x, |x| attention(x, Shape::new(&tokens, HEADS, D), &rotation, None, Precision::Fp32));
+}
