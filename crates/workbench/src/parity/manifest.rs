@@ -1,4 +1,114 @@
-//! The manifest that may lie beside fixtures.
+//! The manifest that may lie beside fixtures: what their tensors do not tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
 /// Its name.
 pub const FILE: &str = "manifest.json";
+
+/// What a manifest says of one fixture.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Entry {
+    /// The authors' name of the family.
+    pub family: String,
+    /// `tiny` or `d128`.
+    pub size: String,
+    /// Tokens of moves.
+    pub move_vocab: usize,
+    /// The configuration of the authors' model.
+    pub config: Config,
+    /// Number of parameters.
+    pub param_count: u64,
+    /// The loss in f64.
+    pub fp64_loss: Option<f64>,
+    /// Sum of cross-entropies by kind of label.
+    #[serde(default)]
+    pub head_losses: BTreeMap<String, HeadLoss>,
+    /// Norm of all gradients together.
+    pub global_grad_norm: Option<f64>,
+    /// Parameters without weight decay.
+    pub no_weight_decay_params_upstream: Option<BTreeSet<String>>,
+    /// A short training.
+    pub train_trace: Option<Trace>,
+}
+
+/// The authors' configuration, as far as it is compared or needed.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Config {
+    /// Width of the model.
+    pub d_model: usize,
+    /// Layers.
+    pub n_layers: usize,
+    /// Heads, where the family takes their number from here.
+    pub n_heads: usize,
+}
+
+/// The loss of one kind of label.
+#[derive(Clone, Debug, Deserialize)]
+pub struct HeadLoss {
+    /// Sum of cross-entropies.
+    pub loss_sum: f64,
+    /// How many there are.
+    pub denom: f64,
+}
+
+/// Updates by AdamW on the fixture's batch.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Trace {
+    /// Loss before each update.
+    pub losses: Vec<f64>,
+    /// Norm of all gradients at each update.
+    pub grad_norms: Vec<f64>,
+    /// How it was trained.
+    pub hyper: Hyper,
+    /// The losses and norms after a number of updates, `loss_after_5` for one: their names hold the number.
+    #[serde(skip)]
+    pub after: Map<String, Value>,
+}
+
+/// How a trace was trained.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Hyper {
+    /// Learning rate, the same at each update.
+    pub lr: f64,
+    /// Decays of the moments.
+    pub betas: [f64; 2],
+    /// Added to the root of the second moment.
+    pub eps: f64,
+    /// Weight decay.
+    pub weight_decay: f64,
+    /// Largest norm of all gradients together.
+    pub grad_clip_global_l2: f64,
+    /// Number of updates.
+    pub steps: usize,
+}
+
+/// What the manifest beside `file` says of it; `None` where there is no manifest, or it does not name the file.
+///
+/// # Errors
+/// There is a manifest that cannot be read, or whose entry is not what it should be.
+pub fn entry(file: &Path) -> Result<Option<Entry>, String> {
+    let path = file.with_file_name(FILE);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot read the manifest beside it, {}: {error}", path.display())),
+    };
+    let wrong = |error: serde_json::Error| format!("the manifest beside it, {}, is wrong: {error}", path.display());
+    let manifest: Value = serde_json::from_slice(&text).map_err(wrong)?;
+    let name = file.file_name().map(|name| name.to_string_lossy());
+    let Some(written) = manifest["fixtures"]
+        .as_array()
+        .and_then(|fixtures| fixtures.iter().find(|fixture| fixture["file"].as_str() == name.as_deref()))
+    else {
+        return Ok(None);
+    };
+    let mut entry = Entry::deserialize(written).map_err(wrong)?;
+    if let (Some(trace), Some(written)) = (&mut entry.train_trace, written["train_trace"].as_object()) {
+        trace.after = written.clone();
+    }
+    Ok(Some(entry))
+}

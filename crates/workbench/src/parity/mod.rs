@@ -4,45 +4,74 @@
 //! Each file gives one comparison: quantities with their worst difference, or the reason why there is none. Nothing that
 //! is not there or is no number passes for equal.
 
+mod counts;
+mod fixture;
 mod gauge;
 mod manifest;
 mod metrics;
 mod paths;
 mod schedules;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
-use cwm_contract::{Comparison, Failure, ParityRequest, Quantity};
+use burn::tensor::Device;
+use cwm_contract::{Comparison, Failure, ParityRequest};
+use cwm_models::{device, families};
 use serde_json::Value;
+
+use self::fixture::Compared;
 
 /// Compares all files of the request, in order.
 ///
 /// # Errors
-/// There is nothing to compare.
+/// There is nothing to compare, or no such family or device.
 pub fn parity(request: &ParityRequest, tell: &mut dyn FnMut(Comparison)) -> Result<(), Failure> {
+    let device = match request.device.as_str() {
+        "" => device::cpu(),
+        name => device::named(name)?,
+    };
+    if let Some(family) = &request.family {
+        families::find(family)?;
+    }
     for file in paths::files(&request.paths)? {
-        tell(compare(&file));
+        tell(compare(&file, request, &device));
     }
     Ok(())
 }
 
-fn compare(file: &Path) -> Comparison {
+fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison {
     let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-    let read = std::fs::read(file).map_err(|error| Failure::io("read", file, error));
-    let result = read.and_then(|bytes| numbers(&bytes).map_err(Failure::input));
-    Comparison { name, path: file.to_owned(), subject: None, result, notes: Vec::new() }
+    let mut compared = Compared::default();
+    let result = std::fs::read(file).map_err(|error| Failure::io("read", file, error)).and_then(|bytes| {
+        let done = match file.extension() {
+            Some(ending) if ending == "json" => numbers(&bytes, &mut compared),
+            _ => fixture::compare(file, &bytes, request, device, &mut compared),
+        };
+        done.map_err(Failure::input)
+    });
+    let Compared { subject, notes, quantities } = compared;
+    let result = result.and_then(|()| match quantities {
+        empty if empty.is_empty() => Err(Failure::input("holds nothing that could be compared")),
+        some => Ok(some),
+    });
+    Comparison { name, path: file.to_owned(), subject, result, notes }
 }
 
 /// Compares a file of numbers, whatever its name is.
-fn numbers(text: &[u8]) -> Result<Vec<Quantity>, String> {
+fn numbers(text: &[u8], compared: &mut Compared) -> Result<(), String> {
     let value: Value = serde_json::from_slice(text).map_err(|error| format!("is no JSON: {error}"))?;
     let entries = value.as_object().ok_or("is no JSON object")?;
     let all_have = |field: &str| !entries.is_empty() && entries.values().all(|entry| entry.get(field).is_some());
-    if all_have("lr_used_at_step") {
-        schedules::compare(text)
+    compared.quantities = if all_have("lr_used_at_step") {
+        schedules::compare(text)?
+    } else if all_have("param_count") {
+        counts::compare(text, &mut compared.notes)?
     } else if entries.contains_key("batches") && entries.contains_key("summary") {
-        metrics::compare(text)
+        metrics::compare(text)?
     } else {
-        Err("holds neither learning-rate schedules nor metrics nor counts of parameters".to_owned())
-    }
+        return Err("holds neither learning-rate schedules nor metrics nor counts of parameters".to_owned());
+    };
+    Ok(())
 }

@@ -1,0 +1,191 @@
+//! Faults planted in a model or in what is expected of it: each must be seen, and where it is.
+
+use std::path::Path;
+
+use cwm_contract::Comparison;
+
+use super::files::Pieces;
+use super::{faults, golden, judge, judge_file};
+
+#[track_caller]
+fn assert_seen(comparison: &Comparison, where_at_least: &[&str]) {
+    let faults = faults(comparison).unwrap();
+    for name in where_at_least {
+        assert!(faults.iter().any(|fault| fault == name), "`{name}` is not among {faults:?}");
+    }
+}
+
+#[test]
+fn wrong_options_are_seen() {
+    let Some(folder) = golden() else { return };
+    let file = |name: &str| folder.join(format!("{name}.safetensors"));
+    let judged = |name: &str, family: Option<&str>, options: &[(&str, &str)]| {
+        judge(&[&file(name)], family, options).pop().unwrap()
+    };
+    for size in ["tiny", "d128"] {
+        let transformer = format!("transformer-{size}");
+        assert_seen(&judged(&transformer, None, &[("rope", "standard")]), &["output.pieces", "output.loss"]);
+        assert_seen(&judged(&transformer, None, &[("heads", "4")]), &["output.pieces", "manifest fp64_loss"]);
+    }
+    assert_seen(
+        &judged("gdn_neg-tiny", Some("gated_deltanet_pos"), &[]),
+        &["output.pieces", "mid.layer0.attn", "output.pieces (step by step)", "train_trace.losses"],
+    );
+    assert_seen(
+        &judged("gdn_pos-d128", Some("gated_deltanet"), &[]),
+        &["output.pieces", "output.pieces (step by step)"],
+    );
+    assert_eq!(
+        faults(&judged("slice_bd8-tiny", None, &[("block", "4")])).unwrap_err(),
+        "`param.layers.0.slice.vf_A.weight` has shape [256, 33] where [128, 33] is needed"
+    );
+    assert_eq!(
+        faults(&judged("mamba2-tiny", None, &[("heads", "4")])).unwrap_err(),
+        "family `mamba2` has no option `heads`; it has head_width, state"
+    );
+}
+
+/// Weights that are a little off, as if a computation were.
+#[test]
+fn weights_that_are_a_little_off_are_seen() {
+    let Some(folder) = golden() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let changes: [(&str, &str, f32, &str); 7] = [
+        ("transformer-tiny", "param.blocks.0.norm1.weight", 1.001, "mid.block0.attn"),
+        ("slice_bd8-tiny", "param.layers.1.slice.vf_A.weight", 1.001, "mid.layer1.slice"),
+        ("slice_diag-tiny", "param.layers.0.slice.init", 1.001, "mid.layer0.slice"),
+        ("gdn_neg-tiny", "param.backbone.layers.0.attn.o_norm.weight", 1.001, "mid.layer0.attn"),
+        ("mamba2-tiny", "param.layers.0.mixer.D", 1.001, "mid.layer0.mixer"),
+        ("mamba3_siso-tiny", "param.layers.1.mixer.dt_bias", 1.001, "mid.layer1.mixer"),
+        ("mamba3_mimo4-tiny", "param.layers.0.mixer.mimo_o", 1.001, "mid.layer0.mixer"),
+    ];
+    for (name, tensor, factor, seen_in) in changes {
+        let name = format!("{name}.safetensors");
+        let pieces = Pieces::read(&folder.join(&name));
+        let whole = pieces.changed(place.path(), &name, |_| {});
+        assert_eq!(faults(&judge_file(&whole)), Ok(Vec::new()), "{name}");
+        let changed = pieces.changed(place.path(), &name, |pieces| pieces.map(tensor, |_, weight| weight * factor));
+        assert_seen(&judge_file(&changed), &[seen_in, "output.pieces"]);
+    }
+}
+
+/// Only what is changed is seen: nothing else of a sound fixture goes wrong with it.
+#[test]
+fn every_kind_of_number_is_compared() {
+    let Some(folder) = golden() else { return };
+    let name = "slice_bd8-tiny.safetensors";
+    let pieces = Pieces::read(&folder.join(name));
+    let place = tempfile::tempdir().unwrap();
+    let seen = |tensor: &str, change: &dyn Fn(usize, f32) -> f32| {
+        let changed = pieces.changed(place.path(), name, |pieces| pieces.map(tensor, change));
+        faults(&judge_file(&changed)).unwrap()
+    };
+    let forms = |name: &str, forms: &[&str]| forms.iter().map(|form| format!("{name}{form}")).collect::<Vec<_>>();
+    let (every, training) =
+        (["", " (scan sequential)", " (step by step)"].as_slice(), ["", " (scan sequential)"].as_slice());
+    let tensor = "grad_norm.layers.0.norm2.weight";
+    assert_eq!(seen(tensor, &|_, norm| norm * 1.001), forms(tensor, training));
+    let tensor = "grad_dot_param.layers.1.slice.vf_B.weight";
+    assert_eq!(seen(tensor, &|_, product| -product), forms(tensor, training));
+    let tensor = "grad.layers.0.slice.vf_B.weight";
+    assert_eq!(seen(tensor, &|i, value| if i == 7 { value + 0.01 } else { value }), forms(tensor, training));
+    let tensor = "output.halfmove";
+    assert_eq!(seen(tensor, &|i, value| if i == 5 { value + 1e-4 } else { value }), forms(tensor, every));
+    assert_eq!(
+        seen("mid.layer0.mlp", &|i, value| if i == 99 { value - 1e-3 } else { value }),
+        forms("mid.layer0.mlp", training)
+    );
+    assert_eq!(seen("output.loss", &|_, loss| loss + 1e-5), forms("output.loss", training));
+    assert_eq!(seen("output.denom", &|_, denominator| denominator + 75.0).len(), training.len());
+    // What stands at padded steps means nothing.
+    let padded = |i: usize, value: f32| if i >= (70 + 34) * 9 { f32::NAN } else { value };
+    assert!(seen("output.ep_file", &padded).is_empty());
+}
+
+#[test]
+fn numbers_of_the_manifest_are_compared() {
+    let Some(folder) = golden() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let file = "mamba2-tiny.safetensors";
+    std::fs::copy(folder.join(file), place.path().join(file)).unwrap();
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("manifest.json")).unwrap()).unwrap();
+    let entry = manifest["fixtures"].as_array().unwrap().iter().find(|entry| entry["file"] == file).unwrap();
+    let seen = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut entry = entry.clone();
+        change(&mut entry);
+        let text = serde_json::json!({ "fixtures": [entry] }).to_string();
+        std::fs::write(place.path().join("manifest.json"), text).unwrap();
+        faults(&judge_file(&place.path().join(file)))
+    };
+    let scale = |value: &mut serde_json::Value, factor: f64| *value = (value.as_f64().unwrap() * factor).into();
+    assert_eq!(seen(&|_| {}), Ok(Vec::new()));
+    let only = |name: &str| Ok(vec![name.to_owned()]);
+    assert_eq!(seen(&|entry| scale(&mut entry["train_trace"]["losses"][3], 1.0001)), only("train_trace.losses"));
+    assert_eq!(seen(&|entry| scale(&mut entry["train_trace"]["grad_norms"][4], 1.001)), only("train_trace.grad_norms"));
+    assert_eq!(seen(&|entry| entry["param_count"] = 110_607.into()), only("manifest param_count"));
+    assert_eq!(seen(&|entry| scale(&mut entry["fp64_loss"], 1.0001)), only("manifest fp64_loss"));
+    let norm = |entry: &mut serde_json::Value| {
+        scale(&mut entry["train_trace"]["param_norm_after_5"]["layers.0.mixer.D"], 1.001);
+    };
+    assert_eq!(seen(&norm), only("train_trace.param_norm_after_5"));
+    // Another optimiser, or another rate, is another training.
+    for (name, value) in [("lr", 0.002), ("weight_decay", 0.1), ("grad_clip_global_l2", 0.3)] {
+        let faults = seen(&|entry| entry["train_trace"]["hyper"][name] = value.into()).unwrap();
+        assert!(!faults.is_empty(), "{name}");
+    }
+    let betas = seen(&|entry| entry["train_trace"]["hyper"]["betas"][1] = 0.99.into()).unwrap();
+    assert!(betas.contains(&"train_trace.losses".to_owned()), "{betas:?}");
+    let exempt = |entry: &mut serde_json::Value| {
+        entry["no_weight_decay_params_upstream"] = serde_json::json!(["layers.0.mixer.D"]);
+    };
+    assert_eq!(seen(&exempt), only("manifest no_weight_decay_params_upstream"));
+    assert_eq!(
+        seen(&|entry| _ = entry["train_trace"].as_object_mut().unwrap().remove("loss_after_5")),
+        Err("its manifest's `train_trace` has no number `loss_after_5`".to_owned())
+    );
+}
+
+#[test]
+fn numbers_of_other_files_are_compared() {
+    let Some(folder) = golden() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let seen = |file: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap();
+        change(&mut value);
+        // What a file holds is told by what is in it.
+        let path: &Path = &place.path().join("numbers.json");
+        std::fs::write(path, value.to_string()).unwrap();
+        faults(&judge_file(path))
+    };
+    let only = |name: &str| Ok(vec![name.to_owned()]);
+    assert_eq!(seen("lr-schedules.json", &|_| {}), Ok(Vec::new()));
+    assert_eq!(
+        seen("lr-schedules.json", &|value| value["linear"]["lr_used_at_step"][20] = 0.002.into()),
+        only("linear.lr_used_at_step")
+    );
+    assert_eq!(
+        seen("lr-schedules.json", &|value| value["cosine"]["lr_decay_steps"] = 41.into()),
+        only("cosine.lr_used_at_step")
+    );
+    assert_eq!(seen("lr-schedules.json", &|value| *value = serde_json::json!({})).unwrap_err(), UNKNOWN);
+    assert_eq!(
+        seen("metrics.json", &|value| value["summary"]["val/game_exact_num"] = 3.0.into()),
+        only("val/game_exact_num")
+    );
+    assert_eq!(
+        seen("metrics.json", &|value| value["batches"][0]["pred"][0][3][0] = 99.into()).unwrap_err(),
+        "`batches[0]` has class 99 of label 0 in `pred`, which has none, in step 3 of game 0"
+    );
+    assert_eq!(
+        seen("param-counts.json", &|value| value["mamba2/d256_l2"]["param_count"] = 8_230_535.into()),
+        only("mamba2/d256_l2")
+    );
+    assert_eq!(
+        seen("param-counts.json", &|value| value["transformer/d128_l1"]["params"][1]["shape"][0] = 127.into())
+            .unwrap_err(),
+        "`transformer/d128_l1`: `param.blocks.0.norm1.weight` has shape [127] where [128] is needed"
+    );
+}
+
+const UNKNOWN: &str = "holds neither learning-rate schedules nor metrics nor counts of parameters";

@@ -1,0 +1,82 @@
+//! A game followed with a model: what it believes of the position after each ply, beside what is true.
+
+mod belief;
+mod follower;
+mod moves;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use cwm_contract::{Failure, Played, TrackRequest, Tracked};
+use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of};
+use cwm_foreign::adopt;
+use cwm_models::checkpoint;
+use cwm_models::parameters::Weights;
+use cwm_models::{Network, device};
+use shakmaty::san::SanPlus;
+use shakmaty::{Chess, Color, Move, Position};
+
+use follower::Follower;
+use moves::Moves;
+
+/// Follows the game that `text` tells; each position is told as soon as the line is read that leads to it.
+pub fn track(
+    request: &TrackRequest,
+    text: &mut dyn BufRead,
+    tell: &mut dyn FnMut(Tracked) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (network, weights) = model(&request.model, request)?;
+    let vocabulary = network.architecture().vocabulary;
+    if vocabulary < VOCABULARY {
+        return Err(Failure::input(format!(
+            "{} knows {vocabulary} tokens, but the moves of chess are {VOCABULARY}",
+            request.model.display()
+        )));
+    }
+    let device = device::cpu();
+    let mut follower = Follower::new(&network, &weights, &device);
+    let mut moves = Moves::new(text, request.game)?;
+    let mut position = Chess::default();
+    let mut ply = 0;
+    let first = follower.read(&[START])?;
+    for logits in &first {
+        tell(belief::tracked(ply, None, logits, &labels_of(&position, EnPassant::Always)))?;
+    }
+    // What is legal before the word that is not is told before that is.
+    while let Some(group) = moves.next_group(&position)? {
+        let tokens: Vec<u16> = group.played.iter().map(|&played| PlainMove::from(played).token()).collect();
+        for (played, logits) in group.played.iter().zip(follower.read(&tokens)?) {
+            let told = told(&position, *played);
+            position.play_unchecked(*played);
+            ply += 1;
+            tell(belief::tracked(ply, Some(told), &logits, &labels_of(&position, EnPassant::Always)))?;
+        }
+        if let Some(failure) = group.failure {
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+/// A checkpoint's folder, or the file of another program.
+fn model(path: &Path, request: &TrackRequest) -> Result<(Network, Weights), Failure> {
+    if path.is_dir() {
+        let (_, network, weights) = checkpoint::read(path)?;
+        return Ok((network, weights));
+    }
+    let adopted = adopt(path, &crate::adopt::wish(&request.hints)?)?;
+    Ok((adopted.network, adopted.weights))
+}
+
+fn told(position: &Chess, played: Move) -> Played {
+    let dots = if position.turn() == Color::White { "." } else { "..." };
+    Played {
+        number: format!("{}{dots}", position.fullmoves()),
+        san: SanPlus::from_move(position.clone(), played).to_string(),
+        uci: PlainMove::from(played).to_string(),
+    }
+}
