@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Fault, Type, parameters};
+use cwm_contract::{Failure, Fault, Type, parameters};
 use cwm_encoding::{EnPassant, VOCABULARY};
 use cwm_models::optimiser::{AdamWOptions, Schedule, Shape};
 use cwm_models::{Architecture, ModelError, Network, Precision, Size, families};
 
-use crate::sampler::Order;
+use crate::data::Games;
+use crate::order::{Batching, Order, Sampler};
 
 parameters! {
     /// What `train` takes.
@@ -18,6 +19,8 @@ parameters! {
         pub size: String = "d128/l1".into(),
         /// The family's own options, such as `rope` of the Transformer.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
+        /// Train on the first so many games of the dataset; by default on all.
+        pub games: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1 << 40 })),
         /// Passes over the training games; 1 if neither this nor `steps` is given.
         pub epochs: Option<u64> = None, kind = Type::Optional(Box::new(Type::Integer { min: 1, max: 1_000_000 })),
         /// End after so many steps instead; epochs repeat until then. A step is a batch drawn, skipped ones included.
@@ -50,8 +53,18 @@ parameters! {
         pub seed_data: Option<u64> = None,
         /// Seed of dropout, if another than `seed`.
         pub seed_dropout: Option<u64> = None,
-        /// Order of games: `shuffled` (all games anew in each epoch) or `file` (as they lie in the dataset).
-        pub order: String = "shuffled".into(), kind = Type::Choice(&["shuffled", "file"]),
+        /// Order of games: `shuffled` (all games anew in each epoch), `file` (as they lie in the dataset), or `authors`
+        /// (whole shards of the corpus in random order, as the paper's program has it).
+        pub order: String = "shuffled".into(), kind = Type::Choice(&["shuffled", "file", "authors"]),
+        /// Games in a shard of the corpus, those for validation included; for `order: authors`.
+        pub shard_games: u64 = 1_000_000, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Loading processes whose batches come in turn, 0 being one stream; for `order: authors`.
+        pub workers: u64 = 0, kind = Type::Integer { min: 0, max: 1 << 10 },
+        /// What goes into a batch: `exact` (games that follow one another in the order) or `bucketed` (games of like
+        /// length, from `bucket_batches` batches that follow one another), which is faster and a departure from the paper.
+        pub batching: String = "exact".into(), kind = Type::Choice(&["exact", "bucketed"]),
+        /// Batches that are dealt anew together; for `batching: bucketed`.
+        pub bucket_batches: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 16 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
         /// Validate after every so many steps, and after each epoch.
@@ -65,10 +78,12 @@ parameters! {
         /// at most so many, whose gradients add up to the batch's: the same but for rounding and which elements drop
         /// out. Cores work on different micro-batches.
         pub micro_batch_tokens: u64 = 768, kind = Type::Integer { min: 1, max: 1 << 30 },
-        /// Keep what is needed to continue after every so many steps.
-        pub checkpoint_every: u64 = 500, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Keep what is needed to continue after every so many steps, and every ten minutes besides. No part of the key.
+        pub checkpoint_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Write every so-manieth step to the curves.
         pub curve_every: u64 = 10, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Give out, as `state`, what a longer training of the same configuration may start from.
+        pub keep_state: bool = false,
     }
 }
 
@@ -115,9 +130,21 @@ impl Config {
         faults
     }
 
-    /// Steps in all, when an epoch has `steps_per_epoch`.
-    pub fn total_steps(&self, steps_per_epoch: u64) -> u64 {
-        self.steps.unwrap_or_else(|| self.epochs.unwrap_or(1) * steps_per_epoch)
+    /// Parameters that these values make no use of, or that do not change what comes out.
+    pub fn idle(&self) -> Vec<&'static str> {
+        let mut idle = vec!["checkpoint_every"];
+        if self.order != "authors" {
+            idle.extend(["shard_games", "workers"]);
+        }
+        if self.batching != "bucketed" {
+            idle.push("bucket_batches");
+        }
+        idle
+    }
+
+    /// Steps in all.
+    pub fn total_steps(&self, sampler: &mut Sampler) -> u64 {
+        self.steps.unwrap_or_else(|| sampler.steps_of(self.epochs.unwrap_or(1)))
     }
 
     /// Learning rates of a run of `total_steps`.
@@ -157,8 +184,26 @@ impl Config {
     }
 
     /// Order of games.
-    pub fn order(&self) -> Order {
-        if self.order == "file" { Order::File } else { Order::Shuffled { seed: self.data_seed() } }
+    ///
+    /// # Errors
+    /// The shards of the corpus cannot be told from the games.
+    pub fn order(&self, games: &mut Games) -> Result<Order, Failure> {
+        let seed = self.data_seed();
+        Ok(match self.order.as_str() {
+            "file" => Order::File,
+            "authors" => {
+                Order::Authors { seed, shards: games.shards(self.shard_games)?, workers: self.workers as usize }
+            }
+            _ => Order::Shuffled { seed },
+        })
+    }
+
+    /// What goes into a batch.
+    pub fn batching(&self) -> Batching {
+        match self.batching.as_str() {
+            "bucketed" => Batching::Bucketed { window: self.bucket_batches, seed: self.data_seed() },
+            _ => Batching::Exact,
+        }
     }
 
     /// How en passant labels are set.

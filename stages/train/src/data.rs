@@ -1,6 +1,6 @@
 //! Games to learn from and to measure on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cwm_chess::Dataset;
 use cwm_contract::Failure;
@@ -8,39 +8,81 @@ use cwm_encoding::EnPassant;
 use cwm_models::batch::{MicroBatch, cut_by_length};
 use rayon::prelude::*;
 
+use crate::config::Config;
+use crate::order::Shards;
+use crate::resident;
+
+/// Bytes of files that reading games may add to what is resident; beyond, the dataset is mapped anew.
+const RESIDENT: u64 = 128 << 20;
+/// Games between two looks at that.
+const LOOK_EVERY: usize = 1 << 14;
+
 /// A dataset with its name, and how its games become batches.
 #[derive(Debug)]
 pub struct Games {
     name: &'static str,
+    folder: PathBuf,
     dataset: Dataset,
+    /// Bytes of files that were resident when the dataset was mapped.
+    before: u64,
+    /// The first so many count.
+    games: usize,
     en_passant: EnPassant,
     micro_batch_tokens: usize,
 }
 
 impl Games {
-    /// Opens the dataset of the input `name`.
+    /// Opens the dataset of the input `name`; its first `limit` games count, or all.
     ///
     /// # Errors
-    /// It cannot be read, or holds no games.
-    pub fn open(
-        name: &'static str,
-        path: &Path,
-        en_passant: EnPassant,
-        micro_batch_tokens: usize,
-    ) -> Result<Self, Failure> {
+    /// It cannot be read, holds no games, or fewer than the limit.
+    pub fn open(name: &'static str, path: &Path, limit: Option<u64>, config: &Config) -> Result<Self, Failure> {
+        let before = resident::file_bytes();
         let dataset = Dataset::open(path)?;
-        if dataset.is_empty() {
+        let found = dataset.len();
+        if found == 0 {
             return Err(Failure::input(format!("the dataset of input `{name}` holds no games")));
         }
-        if u32::try_from(dataset.len()).is_err() {
-            return Err(Failure::input(format!("the dataset of input `{name}` holds more than 2^32 games")));
+        let games = limit.map_or(found, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        if games > found {
+            return Err(Failure::input(format!("input `{name}` holds {found} games, not the {games} of `games`"))
+                .hint("ask for fewer, or leave `games` out to train on all"));
         }
-        Ok(Games { name, dataset, en_passant, micro_batch_tokens })
+        let (en_passant, micro_batch_tokens) = (config.en_passant(), config.micro_batch_tokens as usize);
+        Ok(Games { name, folder: path.to_owned(), dataset, before, games, en_passant, micro_batch_tokens })
     }
 
     /// Number of games.
     pub fn len(&self) -> usize {
-        self.dataset.len()
+        self.games
+    }
+
+    /// In which shards of `shard_games` of the corpus the games were.
+    ///
+    /// # Errors
+    /// A game cannot be read, or they are not in the corpus's order.
+    pub fn shards(&mut self, shard_games: u64) -> Result<Shards, Failure> {
+        let mut read = 0;
+        let ordinals = std::iter::from_fn(|| {
+            let place = read;
+            read += 1;
+            (place < self.games).then(|| {
+                if place % LOOK_EVERY == 0 {
+                    self.let_go()?;
+                }
+                self.dataset.get(place)?.map(|game| game.row().index).ok_or_else(|| self.no_game(place))
+            })
+        });
+        Shards::read(ordinals, shard_games)
+            .map_err(|failure| Failure { message: format!("input `{}`: {}", self.name, failure.message), ..failure })
+    }
+
+    /// Number of tokens of the game at a place.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn length(&self, place: usize) -> Result<usize, Failure> {
+        Ok(self.tokens(place)?.len())
     }
 
     /// The games at these places as micro-batches, labels replayed on rayon's threads where the dataset has none.
@@ -48,11 +90,7 @@ impl Games {
     /// # Errors
     /// One of them is no game; the error names it.
     pub fn micro_batches(&self, places: &[usize]) -> Result<Vec<MicroBatch>, Failure> {
-        let tokens = |&place: &usize| match self.dataset.tokens(place)? {
-            Some(tokens) => Ok(tokens),
-            None => Err(Failure::internal(format!("there is no game {place}"))),
-        };
-        let games: Vec<&[u16]> = places.iter().map(tokens).collect::<Result<_, _>>()?;
+        let games: Vec<&[u16]> = places.iter().map(|&place| self.tokens(place)).collect::<Result<_, _>>()?;
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         cut_by_length(&lengths, self.micro_batch_tokens)
             .par_iter()
@@ -63,5 +101,28 @@ impl Games {
             })
             .collect::<Result<_, _>>()
             .map_err(|error| error.failure(self.name))
+    }
+
+    /// Lets go of what was read of the files, once that is much: the system counts mapped pages that were touched as this
+    /// process's memory until it needs them for others, so an epoch would count the whole dataset. Nothing is lost: what
+    /// the system has of the files stays in its cache.
+    ///
+    /// # Errors
+    /// The dataset cannot be opened anew.
+    pub fn let_go(&mut self) -> Result<(), Failure> {
+        if resident::file_bytes() > self.before.saturating_add(RESIDENT) {
+            self.dataset = Dataset::open(&self.folder)?;
+            // What else of files is resident by now, such as this program, is not the dataset's.
+            self.before = resident::file_bytes();
+        }
+        Ok(())
+    }
+
+    fn tokens(&self, place: usize) -> Result<&[u16], Failure> {
+        self.dataset.tokens(place)?.ok_or_else(|| self.no_game(place))
+    }
+
+    fn no_game(&self, place: usize) -> Failure {
+        Failure::internal(format!("input `{}` has no game {place}", self.name))
     }
 }

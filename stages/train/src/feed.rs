@@ -1,11 +1,13 @@
 //! Batches made ahead of the model on a thread of their own.
 
+use std::ops::Range;
+
 use crossbeam_channel::{Receiver, bounded};
 use cwm_contract::Failure;
 use cwm_models::batch::MicroBatch;
 
 use crate::data::Games;
-use crate::sampler::Sampler;
+use crate::order::Batches;
 
 /// Batches that wait, at most; enough to hide a slow one.
 const AHEAD: usize = 4;
@@ -19,23 +21,35 @@ pub struct Batch {
     pub micro_batches: Vec<MicroBatch>,
 }
 
+impl Batch {
+    /// Number of positions that are learnt from.
+    pub fn positions(&self) -> usize {
+        self.micro_batches.iter().map(|micro_batch| micro_batch.tokens.valid()).sum()
+    }
+}
+
 /// Runs `train` with the batches of `steps` in order. When `train` returns, whatever was made ahead is dropped.
 ///
 /// # Errors
 /// What `train` fails with.
 pub fn with_batches<R>(
-    games: &Games,
-    mut sampler: Sampler,
-    steps: std::ops::Range<u64>,
+    mut games: Games,
+    mut batches: Batches,
+    mut steps: Range<u64>,
     train: impl FnOnce(&Receiver<Result<Batch, Failure>>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     std::thread::scope(|scope| {
         let (sender, receiver) = bounded(AHEAD);
         scope.spawn(move || {
-            for step in steps {
-                let batch = games.micro_batches(&sampler.batch(step));
+            let mut make = |step| {
+                games.let_go()?;
+                let places = batches.batch(step, |place| games.length(place))?;
+                Ok(Batch { step, micro_batches: games.micro_batches(&places)? })
+            };
+            while let Some(step) = steps.next() {
+                let batch = make(step);
                 let failed = batch.is_err();
-                if sender.send(batch.map(|micro_batches| Batch { step, micro_batches })).is_err() || failed {
+                if sender.send(batch).is_err() || failed {
                     return;
                 }
             }

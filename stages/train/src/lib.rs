@@ -3,13 +3,19 @@
 //! It knows datasets, models and their optimiser. It must not know which families there are (the registry of
 //! `cwm-models` does), how a dataset was made, or what becomes of its checkpoint.
 
+mod choice;
 mod config;
+mod continuation;
 mod curves;
 mod data;
+mod description;
 mod feed;
 mod keep;
+mod order;
+mod pace;
+mod resident;
 mod run;
-mod sampler;
+mod saved;
 mod stage;
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,23 @@
 //! The training loop (protocol.md).
 
+use std::time::Instant;
+
 use cwm_contract::{Context, Failure};
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
 use cwm_models::{Network, Placed, device};
-use serde_json::json;
 
+use crate::choice::Given;
 use crate::config::Config;
-use crate::curves::{Curves, Line, number};
+use crate::continuation::{self, Training};
+use crate::curves::{Curves, Line};
 use crate::data::Games;
+use crate::description::{self, Extent};
 use crate::feed::with_batches;
 use crate::keep;
-use crate::sampler::Sampler;
+use crate::order::{Batches, Sampler};
+use crate::pace::{Pace, Pause};
 use crate::trainer::{Shown, State, Trainer};
 use crate::validation::Validation;
 
@@ -22,52 +27,75 @@ use crate::validation::Validation;
 /// An input is not what it should be, the disk refuses, or the stage was asked to stop; then what is needed to continue
 /// has been kept.
 pub fn run(context: &Context) -> Result<(), Failure> {
-    let config: Config = context.parameters()?;
+    let given = Given::read(context)?;
+    let config = &given.config;
     let network = Network::build(config.architecture()?)?;
     let lanes = Lanes::new(context.cores())?;
-    let open = |name, path| Games::open(name, path, config.en_passant(), config.micro_batch_tokens as usize);
-    let games = open("train", context.input("train")?)?;
+    let mut games = Games::open("train", context.input("train")?, config.games, config)?;
     let validation = match context.optional_input("validation") {
-        Some(path) => Some(Validation::new(&open("validation", path)?, config.validation_games)?),
+        Some(path) => Some(Validation::new(&Games::open("validation", path, None, config)?, config.validation_games)?),
         None => None,
     };
-    let sampler = Sampler::new(games.len(), config.batch_size as usize, config.order());
-    let steps_per_epoch = sampler.steps_per_epoch();
-    let total_steps = config.total_steps(steps_per_epoch);
+    let order = config.order(&mut games)?;
+    let mut sampler = Sampler::new(games.len(), config.batch_size as usize, order);
+    let total_steps = config.total_steps(&mut sampler);
+    let extent = Extent { games: games.len(), steps_per_epoch: sampler.steps_of(1), total_steps };
+    let goes_on = config.keep_state || context.optional_input("state").is_some();
+    let training = if goes_on { Some(Training::read(context, &given, total_steps)?) } else { None };
+    let (state, curves_length) = begin(context, &network, &given, training.as_ref(), total_steps)?;
 
-    let (state, curves_length) = match keep::load(context, &network, &config)? {
-        Some((state, curves_length)) => {
-            context.log(format!("going on after step {} of {total_steps}", state.step));
-            (state, curves_length)
-        }
-        None => (State::new(&network, &config), 0),
-    };
     let mut run = Run {
         context,
-        config: &config,
+        config,
         network: &network,
         lanes: &lanes,
         validation: validation.as_ref(),
         curves: Curves::open(&keep::curves_path(context.kept()), curves_length)?,
-        steps_per_epoch,
-        total_steps,
+        sampler: sampler.clone(),
+        extent,
         measured: None,
+        kept: Instant::now(),
+        pace: Pace::begin(),
     };
-    let trainer = Trainer::new(&network, &lanes, &config, config.schedule(total_steps), state);
-    let trainer = with_batches(&games, sampler, trainer.state.step..total_steps, |batches| {
+    let trainer = Trainer::new(&network, &lanes, config, config.schedule(total_steps), state);
+    let batches = Batches::new(sampler, config.batching());
+    let trainer = with_batches(games, batches, trainer.state.step..total_steps, |batches| {
         let mut trainer = trainer;
         while trainer.state.step < total_steps && !trainer.state.has_diverged() {
             run.before_step(&mut trainer.state)?;
-            let batch = batches.recv().map_err(|_| Failure::internal("the batches ended before the steps"))??;
+            let batch = run.pace.during(Pause::Data, || batches.recv());
+            let batch = batch.map_err(|_| Failure::internal("the batches ended before the steps"))??;
             if batch.step != trainer.state.step {
                 return Err(Failure::internal(format!("batch {} at step {}", batch.step, trainer.state.step)));
             }
             let shown = trainer.step(&batch.micro_batches);
+            run.pace.count(batch.positions());
             run.after_step(&trainer.state, shown)?;
         }
         Ok(trainer)
     })?;
-    run.finish(trainer.state, games.len())
+    run.finish(trainer.state, training.filter(|_| config.keep_state))
+}
+
+/// The state to go on from and the length of the curves that belong to it: that of an interrupted run, else that of a
+/// shorter training, else the beginning.
+fn begin(
+    context: &Context,
+    network: &Network,
+    given: &Given,
+    training: Option<&Training>,
+    total_steps: u64,
+) -> Result<(State, u64), Failure> {
+    if let Some((state, curves_length)) = keep::load(context, network, &given.config)? {
+        context.log(format!("going on after step {} of {total_steps}", state.step));
+        return Ok((state, curves_length));
+    }
+    if let (Some(folder), Some(training)) = (context.optional_input("state"), training) {
+        let found = continuation::take(context, folder, network, given, training, total_steps)?;
+        context.log(format!("going on from a training of {} steps to {total_steps}", found.0.step));
+        return Ok(found);
+    }
+    Ok((State::new(network, &given.config), 0))
 }
 
 /// What a run writes as it goes.
@@ -78,16 +106,19 @@ struct Run<'a> {
     lanes: &'a Lanes,
     validation: Option<&'a Validation>,
     curves: Curves,
-    steps_per_epoch: u64,
-    total_steps: u64,
+    sampler: Sampler,
+    extent: Extent,
     /// The last validation and its step.
     measured: Option<(u64, Tally)>,
+    /// When a checkpoint was last kept, or none had to be.
+    kept: Instant,
+    pace: Pace,
 }
 
 impl Run<'_> {
     /// Stops if asked to, and validates where that is due; what was asked to stop can continue from here.
     fn before_step(&mut self, state: &mut State) -> Result<(), Failure> {
-        let due = state.step % self.config.validation_every == 0 || state.step % self.steps_per_epoch == 0;
+        let due = state.step % self.config.validation_every == 0 || self.sampler.begins_epoch(state.step);
         let stopped = self.context.check_cancelled();
         let stopped = if due && state.step > 0 { stopped.and_then(|()| self.validate(state)) } else { stopped };
         if self.context.cancellation().is_cancelled() {
@@ -98,14 +129,14 @@ impl Run<'_> {
     }
 
     fn after_step(&mut self, state: &State, shown: Shown) -> Result<(), Failure> {
-        let step = state.step;
-        if step % self.config.curve_every == 0 || step == self.total_steps || state.bad_in_a_row > 0 {
+        let (step, total_steps) = (state.step, self.extent.total_steps);
+        if step % self.config.curve_every == 0 || state.bad_in_a_row > 0 {
             self.curves.push(&Line::train(step, shown.loss, shown.learning_rate, shown.gradient_norm))?;
         }
-        if step % self.config.checkpoint_every == 0 && step < self.total_steps {
+        if step < total_steps && keep::is_due(step, self.config.checkpoint_every, self.kept.elapsed()) {
             self.keep(state)?;
         }
-        self.context.progress(step, Some(self.total_steps), "steps");
+        self.context.progress(step, Some(total_steps), "steps");
         Ok(())
     }
 
@@ -117,7 +148,8 @@ impl Run<'_> {
         }
         self.context.doing("validating");
         let placed = Placed::new(&state.weights, &device::cpu()).with_precision(self.config.precision());
-        let tally = validation.measure(self.context, self.network, &placed, self.lanes)?;
+        let measure = || validation.measure(self.context, self.network, &placed, self.lanes);
+        let tally = self.pace.during(Pause::Validation, measure)?;
         if state.validated < state.step {
             self.curves.push(&Line::validation(state.step, &tally))?;
             state.validated = state.step;
@@ -130,73 +162,43 @@ impl Run<'_> {
     }
 
     fn keep(&mut self, state: &State) -> Result<(), Failure> {
-        let length = self.curves.sync()?;
-        keep::save(self.context.kept(), self.network, state, length)
+        let Run { context, network, curves, .. } = self;
+        self.pace.during(Pause::Checkpoint, || {
+            let length = curves.sync()?;
+            keep::save(context.kept(), network, state, length)
+        })?;
+        self.kept = Instant::now();
+        Ok(())
     }
 
-    fn finish(mut self, mut state: State, games: usize) -> Result<(), Failure> {
+    /// Writes the outputs; also `state`, if there is a `training` to keep it for.
+    fn finish(mut self, mut state: State, training: Option<Training>) -> Result<(), Failure> {
+        let curves = keep::curves_path(self.context.kept());
+        // Before the validation at the end, which a longer training does not make here.
+        self.curves.sync()?;
+        continuation::write(self.context.output("state")?, self.network, &state, training, &curves)?;
         if let Err(failure) = self.validate(&mut state) {
             self.keep(&state)?;
             return Err(failure);
         }
-        let state = &state;
+        self.pace.tell(self.context);
         let status = if state.has_diverged() { Status::Diverged } else { Status::Finished };
         if status == Status::Diverged {
-            self.context.log(format!("ended at step {}: {} bad batches in a row", state.step, state.bad_in_a_row));
+            let (step, bad) = (state.step, state.bad_in_a_row);
+            self.context.note(format!("diverged: it ended at step {step}, after {bad} bad batches in a row"));
         }
+        let tally = self.measured.as_ref().map(|(_, tally)| tally);
         let description = Description {
             format: FORMAT,
             architecture: self.network.architecture().clone(),
             parameters: self.network.layout().total() as u64,
             status,
-            training: self.training(state, games),
+            training: description::training(self.config, self.extent, &state, tally),
         };
         write(self.context.output("checkpoint")?, &description, &state.weights)?;
         description.write(self.context.output("summary")?)?;
         self.curves.sync()?;
-        fs_err::copy(keep::curves_path(self.context.kept()), self.context.output("curves")?)?;
+        fs_err::copy(curves, self.context.output("curves")?)?;
         Ok(())
-    }
-
-    /// How the model was trained, for its description.
-    fn training(&self, state: &State, games: usize) -> serde_json::Map<String, serde_json::Value> {
-        let config = self.config;
-        let validation = self.measured.as_ref().map(|(_, tally)| {
-            json!({
-                "loss": number(tally.loss()),
-                "labelwise": number(tally.labelwise()),
-                "exact": number(tally.exact()),
-                "trajectory": number(tally.trajectory()),
-                "games": tally.games,
-            })
-        });
-        let training = json!({
-            "games": games,
-            "steps": state.step,
-            "steps_per_epoch": self.steps_per_epoch,
-            "updates": state.adamw.updates,
-            "skipped": state.skipped,
-            "batch_size": config.batch_size,
-            "lr": config.lr,
-            "warmup": config.warmup,
-            "schedule": config.schedule,
-            "lr_floor": config.lr_floor,
-            "horizon": config.horizon.unwrap_or(self.total_steps),
-            "weight_decay": config.weight_decay,
-            "beta2": config.beta2,
-            "clip": config.clip,
-            "seed": config.seed,
-            "seed_init": config.init_seed(),
-            "seed_data": config.data_seed(),
-            "seed_dropout": config.dropout_seed(),
-            "order": config.order,
-            "en_passant": config.en_passant,
-            "precision": config.precision,
-            "validation": validation,
-        });
-        match training {
-            serde_json::Value::Object(map) => map,
-            _ => serde_json::Map::new(),
-        }
     }
 }

@@ -5,6 +5,9 @@ use cwm_models::families;
 
 use crate::config::Config;
 
+/// The format of the ports `state`.
+const STATE: Format = Format::named("state");
+
 /// Trains a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Train;
@@ -22,6 +25,8 @@ impl Stage for Train {
         vec![
             Input::one("train", Format::DATASET, "Games to learn from."),
             Input::optional("validation", Format::DATASET, "Games to measure on while it learns."),
+            Input::optional("choice", Format::CHOICE, "Hyper-parameters that take the place of this stage's own."),
+            Input::optional("state", STATE, "What a shorter training of the same configuration ended with."),
         ]
     }
 
@@ -40,6 +45,7 @@ impl Stage for Train {
                 "json",
                 "The description of the trained model by itself: what it is, how it was trained, how it did.",
             ),
+            Output::folder("state", STATE, "What a longer training may start from, with `keep_state`; else nothing."),
         ]
     }
 
@@ -52,6 +58,10 @@ impl Stage for Train {
             Ok(config) => config.faults(),
             Err(fault) => vec![fault],
         }
+    }
+
+    fn idle(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.idle())
     }
 
     fn parts(&self, values: &Values) -> Option<Vec<String>> {

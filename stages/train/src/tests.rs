@@ -195,6 +195,7 @@ fn run_until(work: &Path, data: &Path, on: fn(&Event) -> bool, after: usize) -> 
             output("checkpoint", "checkpoint"),
             output("curves", "curves.jsonl"),
             output("summary", "summary.json"),
+            output("state", "state"),
         ]
         .into(),
         temporary: work.join("tmp"),

@@ -12,7 +12,7 @@ use crate::config::Config;
 
 /// Bad batches in a row that end a run.
 const PATIENCE: u64 = 20;
-/// Steps between snapshots of the weights.
+/// Steps between snapshots of the weights; at a bad step none is taken.
 const SNAPSHOT_EVERY: u64 = 500;
 
 /// Everything that changes from step to step, and that a checkpoint holds.
@@ -121,12 +121,12 @@ impl<'a> Trainer<'a> {
         }
         if finite && loss.is_finite() && gradient_norm.is_finite() {
             state.bad_in_a_row = 0;
+            if state.step.is_multiple_of(SNAPSHOT_EVERY) {
+                state.snapshot.clone_from(&state.weights);
+            }
         } else {
             state.bad_in_a_row += 1;
             state.skipped += 1;
-        }
-        if finite && state.step.is_multiple_of(SNAPSHOT_EVERY) {
-            state.snapshot.clone_from(&state.weights);
         }
         Shown { loss, learning_rate, gradient_norm }
     }

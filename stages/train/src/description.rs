@@ -1,0 +1,64 @@
+//! How a model was trained, for its description.
+
+use cwm_models::metrics::Tally;
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+use crate::curves::number;
+use crate::trainer::State;
+
+/// What a run is, beside its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Games trained on.
+    pub games: usize,
+    /// Steps of the first epoch.
+    pub steps_per_epoch: u64,
+    /// Steps that were asked for.
+    pub total_steps: u64,
+}
+
+/// The object `training` of a checkpoint (`docs/formats.md`).
+pub fn training(config: &Config, extent: Extent, state: &State, measured: Option<&Tally>) -> Map<String, Value> {
+    let validation = measured.map(|tally| {
+        json!({
+            "loss": number(tally.loss()),
+            "labelwise": number(tally.labelwise()),
+            "exact": number(tally.exact()),
+            "trajectory": number(tally.trajectory()),
+            "games": tally.games,
+        })
+    });
+    let mut training = json!({
+        "games": extent.games,
+        "steps": state.step,
+        "steps_per_epoch": extent.steps_per_epoch,
+        "updates": state.adamw.updates,
+        "skipped": state.skipped,
+        "batch_size": config.batch_size,
+        "lr": config.lr,
+        "warmup": config.warmup,
+        "schedule": config.schedule,
+        "lr_floor": config.lr_floor,
+        "horizon": config.horizon.unwrap_or(extent.total_steps),
+        "weight_decay": config.weight_decay,
+        "beta2": config.beta2,
+        "clip": config.clip,
+        "seed": config.seed,
+        "seed_init": config.init_seed(),
+        "seed_data": config.data_seed(),
+        "seed_dropout": config.dropout_seed(),
+        "order": config.order,
+        "batching": config.batching,
+        "en_passant": config.en_passant,
+        "precision": config.precision,
+        "validation": validation,
+    });
+    if config.order == "authors" {
+        training["workers"] = json!(config.workers);
+    }
+    match training {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
