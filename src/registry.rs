@@ -3,8 +3,10 @@
 use cwm_contract::{Inspector, Stage, Workbench};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
-const ALL: &[&str] =
-    &["download", "play", "parse", "import", "split", "tokenize", "train", "select", "evaluate", "bins", "report"];
+const ALL: &[&str] = &[
+    "download", "play", "parse", "import", "split", "tokenize", "train", "select", "evaluate", "bins", "compare",
+    "report",
+];
 
 /// Stages by kind.
 #[derive(Clone, Default)]
@@ -41,6 +43,8 @@ impl Registry {
             &cwm_evaluate::Evaluate,
             #[cfg(feature = "bins")]
             &cwm_bins::Bins,
+            #[cfg(feature = "compare")]
+            &cwm_compare::Compare,
             #[cfg(feature = "report")]
             &cwm_report::Report,
         ])

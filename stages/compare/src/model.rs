@@ -1,0 +1,54 @@
+//! Which model and which test set a scores file is about.
+
+use cwm_contract::{Failure, Label};
+use serde_json::{Map, Value};
+
+/// What runs of one model on one test set share: all but the seed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Model {
+    /// The label's `test` coordinate, else its stage.
+    pub test: String,
+    /// Size, such as `d128/l1`.
+    pub size: String,
+    /// Coordinates of the label beyond family, size, seed and test, as `axis=value`.
+    pub variant: String,
+    /// Family, such as `transformer`.
+    pub family: String,
+}
+
+impl Model {
+    /// From the file's `cwm.model`; what that does not say, from the coordinates of the label.
+    ///
+    /// # Errors
+    /// Family or size are in neither place, or no text.
+    pub fn of(label: &Label, model: &Map<String, Value>) -> Result<Self, Failure> {
+        let text = |key: &str| match (model.get(key), label.coordinate(key)) {
+            (Some(Value::String(text)), _) => Ok(text.clone()),
+            (Some(Value::Null) | None, Some(coordinate)) => Ok(coordinate.to_owned()),
+            (Some(Value::Null) | None, None) => {
+                Err(Failure::input(format!("the scores of {label} do not say the {key} of their model"))
+                    .hint(format!("write it into `cwm.model` of the Parquet file, or give the stage a `{key}` axis")))
+            }
+            (Some(other), _) => {
+                Err(Failure::input(format!("`{key}` of the model in the scores of {label} must be text, not {other}")))
+            }
+        };
+        let own = |axis: &str| matches!(axis, "family" | "size" | "seed" | "test");
+        let mut others: Vec<_> = label.coordinates.iter().filter(|(axis, _)| !own(axis)).collect();
+        others.sort();
+        Ok(Model {
+            test: label.coordinate("test").unwrap_or(&label.stage).to_owned(),
+            size: text("size")?,
+            variant: others.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(","),
+            family: text("family")?,
+        })
+    }
+
+    /// In words: `slice d64/l1`.
+    pub fn name(&self) -> String {
+        match self.variant.as_str() {
+            "" => format!("{} {}", self.family, self.size),
+            variant => format!("{} {} ({variant})", self.family, self.size),
+        }
+    }
+}

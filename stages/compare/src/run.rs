@@ -1,0 +1,44 @@
+//! The stage: read, pair, tell.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Context, Failure};
+
+use crate::comparison::{Comparison, Runs, compare};
+use crate::config::Config;
+use crate::games::Scores;
+use crate::model::Model;
+
+/// Compares as the context says.
+///
+/// # Errors
+/// Scores are not what they should be or do not belong together, the file cannot be written, or what is expected does
+/// not hold.
+pub fn run(context: &Context) -> Result<(), Failure> {
+    let config: Config = context.parameters()?;
+    let mut models: BTreeMap<Model, Runs> = BTreeMap::new();
+    let inputs = context.group("scores");
+    for (done, input) in inputs.iter().enumerate() {
+        context.check_cancelled()?;
+        let scores = Scores::read(&input.label, &input.path)?;
+        let model = Model::of(&input.label, &scores.model)?;
+        models.entry(model).or_default().add(&input.label, scores.games)?;
+        context.progress(done as u64 + 1, Some(inputs.len() as u64), "scores");
+    }
+    let compared = compare(&models, &config)?;
+    compared.iter().for_each(|comparison| context.log(comparison.words()));
+    let path = context.output("differences")?;
+    let lines: String = compared.iter().map(|comparison| format!("{}\n", comparison.json(&config))).collect();
+    std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))?;
+    if config.expect == "lower" { all_lower(&compared, &config.baseline) } else { Ok(()) }
+}
+
+fn all_lower(compared: &[Comparison], baseline: &str) -> Result<(), Failure> {
+    let not: Vec<_> = compared.iter().filter(|comparison| !comparison.is_lower()).map(Comparison::words).collect();
+    if not.is_empty() {
+        return Ok(());
+    }
+    let (few, all) = (not.len(), compared.len());
+    Err(Failure::input(format!("{few} of {all} models are not below {baseline}, as was expected: {}", not.join("; ")))
+        .hint("train longer or on more games; `expect: nothing` only tells"))
+}
