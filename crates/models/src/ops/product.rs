@@ -3,6 +3,8 @@
 
 use burn::tensor::{FloatDType, Tensor};
 
+use super::aligned::aligned;
+use super::form::is_composed;
 use super::kernel::{Kernel, Operand, apply};
 use crate::{Precision, device};
 
@@ -13,10 +15,11 @@ pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
 
 /// a b with operands rounded as `precision` says, in this product and in those of its gradient; the result is f32.
 pub(crate) fn rounded_product<const D: usize>(a: Tensor<D>, b: Tensor<D>, precision: Precision) -> Tensor<D> {
-    if precision == Precision::Fp32 {
-        return product(a, b);
-    }
-    with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision)
+    let multiply = |a: Tensor<D>, b: Tensor<D>| match precision {
+        Precision::Fp32 => product(a, b),
+        _ => with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision),
+    };
+    if is_composed(&a.device()) { aligned(a, b, multiply) } else { multiply(a, b) }
 }
 
 /// What a product gives where its result is rounded too; and its gradient.
