@@ -160,27 +160,110 @@ mod tests {
         config
     }
 
-    #[test]
-    fn a_batch_without_a_finite_loss_makes_no_update_and_weights_go_back() {
-        let config = config();
+    fn start() -> [MicroBatch; 1] {
+        [MicroBatch::labelled(&[&[START]], &[0], |_, rows| replay_into(&[START], EnPassant::Always, rows)).unwrap()]
+    }
+
+    /// Makes steps with a model whose state was changed.
+    fn with_state<R>(
+        config: &Config,
+        change: impl FnOnce(&Network, &mut State),
+        test: impl FnOnce(&mut Trainer) -> R,
+    ) -> R {
         let network = Network::build(config.architecture().unwrap()).unwrap();
         let lanes = Lanes::new(1).unwrap();
-        let mut state = State::new(&network, &config);
-        let snapshot = state.snapshot.values().to_vec();
-        let broken = network.layout().find("output_head.bias").unwrap();
-        state.weights.get_mut(broken)[0] = f32::NAN;
-        let mut trainer = Trainer::new(&network, &lanes, &config, config.schedule(10), state);
-        let batch =
-            [MicroBatch::labelled(&[&[START]], &[0], |_, rows| replay_into(&[START], EnPassant::Always, rows))
-                .unwrap()];
+        let mut state = State::new(&network, config);
+        change(&network, &mut state);
+        test(&mut Trainer::new(&network, &lanes, config, config.schedule(10), state))
+    }
 
-        assert!(trainer.step(&batch).loss.is_nan());
-        let counts = |state: &State| (state.step, state.adamw.updates, state.skipped, state.bad_in_a_row);
-        assert_eq!(counts(&trainer.state), (1, 0, 1, 1));
-        assert_eq!(trainer.state.weights.values(), snapshot);
+    /// Step, updates, bad steps and how many of them came last.
+    fn counts(state: &State) -> (u64, u64, u64, u64) {
+        (state.step, state.adamw.updates, state.skipped, state.bad_in_a_row)
+    }
 
-        assert!(trainer.step(&batch).loss.is_finite());
-        assert_eq!(counts(&trainer.state), (2, 1, 1, 0));
-        assert_ne!(trainer.state.weights.values(), snapshot);
+    /// Makes all losses infinite, with weights that are not.
+    fn overflow(network: &Network, state: &mut State) {
+        let head = network.layout().find("output_head.weight").unwrap();
+        state.weights.get_mut(head).fill(f32::MAX);
+    }
+
+    #[test]
+    fn a_batch_without_a_finite_loss_makes_no_update_and_no_step_of_the_schedule() {
+        with_state(&config(), overflow, |trainer| {
+            let before = trainer.state.clone();
+            let shown = trainer.step(&start());
+            assert!(!shown.loss.is_finite());
+            assert_eq!(counts(&trainer.state), (1, 0, 1, 1));
+            assert_eq!(trainer.state.weights.values(), before.weights.values(), "nothing is restored either");
+            assert_eq!(trainer.state.adamw.first.values(), before.adamw.first.values());
+            trainer.state.weights.clone_from(&before.snapshot);
+            let again = trainer.step(&start());
+            assert!(again.loss.is_finite());
+            assert_eq!(again.learning_rate, shown.learning_rate, "the schedule has waited");
+            assert_eq!(counts(&trainer.state), (2, 1, 1, 0));
+            assert!(trainer.step(&start()).learning_rate > again.learning_rate, "in warm-up it grows by update");
+        });
+    }
+
+    #[test]
+    fn an_update_that_breaks_the_weights_restores_them_and_goes_on_with_all_else() {
+        let mut config = config();
+        (config.lr, config.warmup) = (1e38, 0);
+        with_state(
+            &config,
+            |_, _| {},
+            |trainer| {
+                let snapshot = trainer.state.snapshot.values().to_vec();
+                trainer.state.weights.values_mut()[0] += 1.0;
+                assert!(trainer.step(&start()).loss.is_finite());
+                assert_eq!(trainer.state.weights.values(), snapshot);
+                assert_eq!(counts(&trainer.state), (1, 1, 1, 1), "the schedule's step is made");
+                assert!(trainer.state.adamw.first.values().iter().any(|moment| *moment != 0.0), "moments go on");
+            },
+        );
+    }
+
+    #[test]
+    fn snapshots_are_taken_at_every_five_hundredth_step_when_all_is_well() {
+        let at = |step, change: fn(&Network, &mut State)| {
+            let set = move |network: &Network, state: &mut State| {
+                change(network, state);
+                state.step = step;
+            };
+            with_state(&config(), set, |trainer| {
+                let before = trainer.state.snapshot.values().to_vec();
+                trainer.step(&start());
+                let after = trainer.state.snapshot.values();
+                (after != before, after == trainer.state.weights.values())
+            })
+        };
+        let well: fn(&Network, &mut State) = |_, _| {};
+        assert_eq!(at(499, well), (true, true));
+        assert_eq!(at(500, well), (false, false));
+        assert_eq!(at(999, well), (true, true));
+        assert_eq!(at(499, overflow), (false, false), "a bad step takes none");
+    }
+
+    #[test]
+    fn twenty_bad_batches_in_a_row_and_no_fewer_end_a_run() {
+        with_state(&config(), overflow, |trainer| {
+            for _ in 0..19 {
+                trainer.step(&start());
+            }
+            assert!(!trainer.state.has_diverged());
+            let (broken, good) = (trainer.state.weights.clone(), trainer.state.snapshot.clone());
+            trainer.state.weights = good;
+            trainer.step(&start());
+            assert_eq!(trainer.state.bad_in_a_row, 0);
+            trainer.state.weights = broken;
+            for _ in 0..19 {
+                trainer.step(&start());
+            }
+            assert!(!trainer.state.has_diverged());
+            trainer.step(&start());
+            assert!(trainer.state.has_diverged());
+            assert_eq!(counts(&trainer.state), (40, 1, 39, 20));
+        });
     }
 }

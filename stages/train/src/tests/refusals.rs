@@ -1,0 +1,61 @@
+//! What is wrong is said in words.
+
+use cwm_contract::{FailureKind, Value};
+
+use super::{data, dataset, shuffle_knights, text, trial};
+use crate::Train;
+
+#[test]
+fn bad_parameters_are_refused_in_words() {
+    let (data, work) = (data(), tempfile::tempdir().unwrap());
+    let error = |name: &str, value: Value| {
+        trial(work.path(), data.path(), &[(name, value)]).run(&Train).map(|_| ()).unwrap_err().message
+    };
+    assert!(
+        error("family", text("lstm"))
+            .starts_with("parameter `family` is unknown: there is no family `lstm`; known are transformer")
+    );
+    assert!(error("size", text("big")).starts_with("parameter `size` is wrong: `big` is not a size"));
+    assert_eq!(
+        error("size", text("d200/l1")),
+        "parameter `size` makes no model: size d200/l1: a width of 200 does not divide among 3 heads"
+    );
+    assert_eq!(error("steps", Value::Int(3)), "parameter `steps` must not be given together with `epochs`");
+    assert_eq!(error("lr", Value::Float(0.0)), "parameter `lr` must be a positive number");
+    assert_eq!(error("dropout", Value::Float(1.0)), "parameter `dropout` must be from 0 to below 1");
+}
+
+#[test]
+fn a_game_that_is_none_is_named() {
+    let (data, work) = (data(), tempfile::tempdir().unwrap());
+    let mut bad = shuffle_knights(6, 0);
+    bad[3] = bad[1];
+    std::fs::remove_dir_all(data.path().join("train")).unwrap();
+    dataset(&data.path().join("train"), [shuffle_knights(5, 0), bad]);
+    let failure = trial(work.path(), data.path(), &[]).run(&Train).map(|_| ()).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Input);
+    assert!(failure.message.starts_with("input `train`, game 1 (game1): token "), "{}", failure.message);
+    assert!(failure.message.ends_with(" at ply 3 is not a legal move"), "{}", failure.message);
+}
+
+#[test]
+fn more_games_than_there_are_is_an_error() {
+    let (data, work) = (data(), tempfile::tempdir().unwrap());
+    let failure = trial(work.path(), data.path(), &[("games", Value::Int(12))]).run(&Train).map(|_| ()).unwrap_err();
+    assert_eq!(failure.message, "input `train` holds 11 games, not the 12 of `games`");
+}
+
+#[test]
+fn games_out_of_the_corpus_order_have_no_shards() {
+    let (data, work) = (data(), tempfile::tempdir().unwrap());
+    let folder = data.path().join("train");
+    std::fs::remove_dir_all(&folder).unwrap();
+    let mut writer = cwm_chess::DatasetWriter::create(&folder, 1_000).unwrap();
+    for index in [0, 1, 5, 4] {
+        let tokens = shuffle_knights(6, 0);
+        writer.push(cwm_chess::DatasetRow { index, id: "x", tokens: &tokens, result: "*", labels: None }).unwrap();
+    }
+    writer.finish().unwrap();
+    let failure = trial(work.path(), data.path(), &[("order", text("authors"))]).run(&Train).map(|_| ()).unwrap_err();
+    assert_eq!(failure.message, "input `train`: game 3 does not follow the one before it in the corpus: `index` is 4");
+}
