@@ -84,8 +84,19 @@ proptest! {
     }
 }
 
-/// Gradient of four games in `cuts` micro-batches, on so many lanes, with dropout.
+/// Gradient of four games in two micro-batches, on so many lanes, with dropout.
 fn gradient(network: &Network, weights: &Weights, lanes: usize, dropout: bool) -> (f64, Weights) {
+    gradient_in(|step| step(), network, weights, lanes, dropout)
+}
+
+/// The same, each micro-batch in the form that `form` takes.
+fn gradient_in(
+    form: fn(&dyn Fn() -> f64) -> f64,
+    network: &Network,
+    weights: &Weights,
+    lanes: usize,
+    dropout: bool,
+) -> (f64, Weights) {
     let games: Vec<Vec<u16>> =
         (0..4u16).map(|game| (0..10 + game * 7).map(|t| (t * 5 + game) % 39).collect()).collect();
     let steps = games.iter().map(Vec::len).sum();
@@ -99,10 +110,12 @@ fn gradient(network: &Network, weights: &Weights, lanes: usize, dropout: bool) -
             labels: (0..tokens.rows() * LABELS).map(label).collect(),
             valid: tokens.is_valid().collect::<Arc<[bool]>>(),
         };
-        let pass = Pass::training(&placed, dropout.then(|| Noise::new(5, 1, cut as u64)));
-        let loss = loss(network.flat_logits(&pass, &tokens), &targets, steps);
-        sum.add(cut, pass.gradient(&loss.share));
-        loss.sum
+        form(&|| {
+            let pass = Pass::training(&placed, dropout.then(|| Noise::new(5, 1, cut as u64)));
+            let loss = loss(network.flat_logits(&pass, &tokens), &targets, steps);
+            sum.add(cut, pass.gradient(&loss.share));
+            loss.sum
+        })
     });
     (losses.iter().sum(), sum.with(|sum| sum.clone()))
 }
@@ -121,6 +134,46 @@ fn gradients_have_the_same_bits_on_any_number_of_lanes() {
         // The authors' Gated DeltaNet takes a probability of dropout and makes nothing of it (models.md §1.6).
         let family = &network.architecture().family;
         assert_eq!(plain == loss, family.starts_with("gated_deltanet"), "{family}: dropout changes nothing");
+    }
+}
+
+/// What is composed must not fall back on a kernel: another device has none.
+#[test]
+fn no_kernel_runs_where_operations_are_composed() {
+    let applied = || crate::ops::kernel::APPLIED.get();
+    let games: Vec<Vec<u16>> = vec![(0..70).map(|t| t % 39).collect(), vec![3; 5]];
+    let tokens = Tokens::padded(games.iter().map(Vec::as_slice), PADDING);
+    let targets =
+        Targets { labels: vec![0; tokens.rows() * LABELS].into(), valid: tokens.is_valid().collect::<Arc<[bool]>>() };
+    for network in networks() {
+        let (weights, family) = (network.initial_weights(1), &network.architecture().family);
+        let placed = Placed::new(&weights, &device::cpu());
+        let train = || {
+            let pass = Pass::training(&placed, Some(Noise::new(1, 2, 3)));
+            let loss = loss(network.flat_logits(&pass, &tokens), &targets, tokens.valid());
+            pass.gradient(&loss.share);
+            applied()
+        };
+        let before = applied();
+        assert_eq!(crate::ops::composed(train), before, "{family}");
+        assert!(train() > before, "{family} has no kernels");
+    }
+}
+
+/// Dropout takes the same elements in both forms, so losses and gradients are the same but for rounding.
+#[test]
+fn composed_gradients_with_dropout_are_those_of_the_kernels() {
+    for network in networks() {
+        let (weights, family) = (network.initial_weights(2), &network.architecture().family);
+        let composed = gradient_in(|step| crate::ops::composed(step), &network, &weights, 1, true);
+        let (loss, kernels) = gradient(&network, &weights, 1, true);
+        assert!((composed.0 - loss).abs() < 1e-5 * loss, "{family}: {} and {loss}", composed.0);
+        for (index, declared) in network.layout().declared().iter().enumerate() {
+            let (found, expected) = (composed.1.get(index), kernels.get(index));
+            let length = expected.iter().map(|slope| slope * slope).sum::<f32>().sqrt();
+            let apart = found.iter().zip(expected).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
+            assert!(apart <= 1e-4 * length + 1e-9, "{family}: {}: {apart} of {length}", declared.name);
+        }
     }
 }
 

@@ -44,15 +44,23 @@ impl NoiseKey {
         if uniform < p { 0.0 } else { 1.0 / (1.0 - p) }
     }
 
-    /// Which of `elements` elements go under dropout with probability `p`: those whose [`NoiseKey::factor`] is 0, to the
-    /// bit, computed on `device` in 64-bit integers.
+    /// Which of `elements` elements go under dropout with probability `p`: those whose [`NoiseKey::factor`] is 0.
     pub fn dropped(self, elements: usize, p: f32, device: &Device) -> Tensor<1, Bool> {
-        let indices = Tensor::<1, Int>::arange(0..elements as i64, (device, DType::I64)).bitwise_and_scalar(LOW_BITS);
-        let first = scramble_all(indices.bitwise_xor_scalar(i64::from(self.0)));
+        self.dropped_at(indices(elements, device), p)
+    }
+
+    /// Which of the elements with these indices go, to the bit; computed where the indices are, in 64-bit integers.
+    pub fn dropped_at<const D: usize>(self, indices: Tensor<D, Int>, p: f32) -> Tensor<D, Bool> {
+        let first = scramble_all(indices.bitwise_and_scalar(LOW_BITS).bitwise_xor_scalar(i64::from(self.0)));
         let bits = scramble_all(first.bitwise_xor_scalar(i64::from(self.1))).bitwise_right_shift_scalar(8i64);
         // Below p as a float is below p as a whole number of units: both are exact.
         bits.lower_elem((f64::from(p) * 16_777_216.0).ceil() as i64)
     }
+}
+
+/// 0, 1, .., in 64-bit integers.
+pub fn indices(count: usize, device: &Device) -> Tensor<1, Int> {
+    Tensor::arange(0..count as i64, (device, DType::I64))
 }
 
 /// The 32 bits that are meant, in 64.
@@ -60,8 +68,8 @@ const LOW_BITS: i64 = 0xffff_ffff;
 
 /// [`scramble`] for all elements, 32 bits in 64 each. Its second factor is taken less 2^32, which changes no bit of the
 /// lower half and keeps products within 64 bits.
-fn scramble_all(x: Tensor<1, Int>) -> Tensor<1, Int> {
-    let folded = |x: Tensor<1, Int>, bits: i64| x.clone().bitwise_xor(x.bitwise_right_shift_scalar(bits));
+fn scramble_all<const D: usize>(x: Tensor<D, Int>) -> Tensor<D, Int> {
+    let folded = |x: Tensor<D, Int>, bits: i64| x.clone().bitwise_xor(x.bitwise_right_shift_scalar(bits));
     let x = (folded(x, 16) * 0x7feb_352d_i64).bitwise_and_scalar(LOW_BITS);
     let x = (folded(x, 15) * (0x846c_a68b_i64 - (1 << 32))).bitwise_and_scalar(LOW_BITS);
     folded(x, 16)

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 /// Elements that widths are padded to a multiple of: rows then begin at whole 16 bytes in any type of float. Where they do
 /// not, Burn's choice among its kernels for GPUs has been wrong before (burn #5352); the head's 1,878 logits are such rows.
-const VECTOR: usize = 16;
+pub(crate) const VECTOR: usize = 16;
 
 /// What `multiply` gives for a [.., rows, inner] and b [.., inner, columns], which it is handed with zeros at the ends of
 /// both axes of b and the last of a.

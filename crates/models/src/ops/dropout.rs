@@ -1,10 +1,10 @@
 //! Dropout from counted noise.
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 
 use super::form::is_composed;
 use super::kernel::{Kernel, Operand, apply};
-use crate::noise::NoiseKey;
+use crate::noise::{NoiseKey, indices};
 
 /// Dropout at one place of one pass.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +33,16 @@ pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
 }
 
 /// The same, composed: the bits are computed where the tensor is, and are those of the kernel.
-fn compose<const D: usize>(x: Tensor<D>, Dropout { key, p }: Dropout) -> Tensor<D> {
+fn compose<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
     let shape = x.dims();
-    let dropped = key.dropped(shape.iter().product(), p, &x.device()).reshape(shape);
-    (x * (1.0 / (1.0 - p))).mask_fill(dropped, 0.0)
+    let indices = indices(shape.iter().product(), &x.device()).reshape(shape);
+    dropout_at(x, dropout, indices)
+}
+
+/// The same where elements have other indices than their places.
+pub(crate) fn dropout_at<const D: usize>(x: Tensor<D>, dropout: Dropout, indices: Tensor<D, Int>) -> Tensor<D> {
+    let Dropout { key, p } = dropout;
+    (x * (1.0 / (1.0 - p))).mask_fill(key.dropped_at(indices, p), 0.0)
 }
 
 #[derive(Debug)]

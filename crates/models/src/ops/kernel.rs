@@ -39,8 +39,16 @@ impl<const D: usize> From<Tensor<D>> for Operand {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Kernels that were applied on this thread.
+    pub(crate) static APPLIED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Applies `kernel`; the graph remembers it if any operand is tracked.
 pub(crate) fn apply<const N: usize, const D: usize>(operands: [Operand; N], kernel: impl Kernel<N>) -> Tensor<D> {
+    #[cfg(test)]
+    APPLIED.set(APPLIED.get() + 1);
     if operands.iter().all(|operand| matches!(operand, Operand::Constant(_))) {
         let inputs = operands.map(|operand| match operand {
             Operand::Constant(tensor) => tensor.to_contiguous(),

@@ -5,11 +5,11 @@
 //! went before. Beside each kernel stands the same composed of Burn's own operations: the form in which any other device
 //! has it, and what the kernel is held to. [`composed`] says which is taken when; docs/design/operations.md, how.
 
-mod aligned;
+pub(crate) mod aligned;
 mod convolution;
 mod cross_entropy;
 pub(crate) mod decay;
-mod dropout;
+pub(crate) mod dropout;
 pub(crate) mod exp;
 pub(crate) mod form;
 mod gelu;

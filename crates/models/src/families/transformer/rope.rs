@@ -79,13 +79,14 @@ impl Rotation {
         }
     }
 
-    /// Turns rows [.., time, head width] by their positions, of which there may be fewer than this has.
+    /// Turns rows [parts, time, head width] by their positions; rows at positions that this has not become zeros.
     pub fn turn_all(&self, x: Tensor<3>) -> Tensor<3> {
         let shape = x.dims();
         let [parts, time, width] = shape;
         let table = |factors: &[f32]| {
-            let data = TensorData::new(factors[..time * width].to_vec(), [1, time, width]);
-            Tensor::<3>::from_data(data, &x.device())
+            let mut factors = factors.to_vec();
+            factors.resize(time * width, 0.0);
+            Tensor::<3>::from_data(TensorData::new(factors, [1, time, width]), &x.device())
         };
         let partners: Tensor<3> = match self.layout {
             Layout::Upstream => x.clone().reshape([parts, time, width / 2, 2]).flip([3]).reshape(shape),
@@ -119,6 +120,21 @@ mod tests {
         };
         assert!((product(9, 4) - product(105, 100)).abs() < 1e-4);
         assert!((product(9, 4) - product(9, 5)).abs() > 1e-2);
+    }
+
+    #[test]
+    fn all_rows_turn_as_each_does() {
+        for layout in [Layout::Upstream, Layout::Standard] {
+            let (rotation, x) = (Rotation::new(layout, 3, 6), crate::testing::random::<3>([2, 5, 6], 1, 1.0));
+            let found = crate::testing::values(&rotation.turn_all(x.clone()));
+            for (row, (found, x)) in found.chunks_exact(6).zip(crate::testing::values(&x).chunks_exact(6)).enumerate() {
+                let mut expected = [0.0; 6];
+                if row % 5 < 3 {
+                    rotation.turn(row % 5, x, &mut expected);
+                }
+                crate::testing::assert_close(found, &expected, 1e-6);
+            }
+        }
     }
 
     #[test]
