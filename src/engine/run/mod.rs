@@ -150,11 +150,11 @@ pub fn run(
     Ok((records.collect(), ran, summary))
 }
 
-/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
-/// stages end with it.
+/// Sends a message for each signal that asks to stop; batch systems can be told to warn with SIGUSR1. The third ends this
+/// process at once, whatever it is doing; its stages end with it.
 fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut watched = vec![SIGINT, SIGTERM];
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    let mut watched = vec![SIGINT, SIGTERM, SIGUSR1];
     if !is_ignored(SIGHUP) {
         watched.push(SIGHUP);
     }
