@@ -172,12 +172,14 @@ const TESTED_TOGETHER: [(&str, &str); 2] = [("stages/tokenize", "stages/parse"),
 #[test]
 fn arrows_between_crates_point_one_way() {
     let height = |folder: &str| match folder {
-        "" => 4,
-        "crates/inspect" | "crates/workbench" => 3,
+        "" => 6,
+        "crates/workbench" => 5,
+        "crates/inspect" => 4,
+        "crates/foreign" => 3,
         "crates/chess" | "crates/models" => 2,
         "crates/encoding" => 1,
         "crates/contract" | "crates/fingerprint" | "crates/random" => 0,
-        stage if stage.starts_with("stages/") => 3,
+        stage if stage.starts_with("stages/") => 4,
         other => panic!("{other} is new: say in this test, and in docs/architecture.md, where it stands"),
     };
     let folder_of = |name: &str| {
@@ -201,7 +203,7 @@ fn arrows_between_crates_point_one_way() {
     }
     none(
         offenders,
-        "src -> stages -> crates/{chess,models} -> crates/encoding -> crates/contract, and no stage another",
+        "src -> stages -> crates/foreign -> crates/{chess,models} -> crates/encoding -> crates/contract, and no stage another",
     );
 }
 

@@ -1,0 +1,95 @@
+//! A model from a file of another program.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cwm_models::Network;
+use cwm_models::checkpoint::{Description, FORMAT, Status};
+use cwm_models::parameters::Weights;
+use serde_json::{Map, Value, json};
+
+use crate::error::ForeignError;
+use crate::file::ForeignFile;
+use crate::recognise::{Recognised, Wish, recognise};
+
+/// A model that was taken over, and how.
+#[derive(Debug)]
+pub struct Adopted {
+    /// What it is, and of which file.
+    pub description: Description,
+    /// It, built.
+    pub network: Network,
+    /// Its parameters.
+    pub weights: Weights,
+    /// What people should know of how it was read.
+    pub notes: Vec<String>,
+}
+
+/// Reads the model that the file `path` holds. Floats of 16 bits are widened exactly; those of 64 are refused where
+/// float32 does not hold them, unless `wish` has them rounded.
+///
+/// # Errors
+/// The file cannot be read, is damaged, or holds no model that is `wish`ed for, or several.
+pub fn adopt(path: &Path, wish: &Wish) -> Result<Adopted, ForeignError> {
+    let mut file = ForeignFile::open(path)?;
+    let Recognised { network, candidate, untold } = recognise(path, file.contents(), wish)?;
+    let digest = digest(path)?;
+    let layout = network.layout().clone();
+    let mut weights = Weights::zeros(layout.clone());
+    let (mut types, mut rounded) = (BTreeMap::<String, u64>::new(), 0);
+    let mut values = Vec::new();
+    for (index, declared) in layout.declared().iter().enumerate() {
+        let Some((name, Ok(tensor))) = candidate.tensors.get(&declared.name) else {
+            return Err(ForeignError::content(path, format!("lacks `{}`", declared.name)));
+        };
+        let bytes = file.read(name, tensor)?;
+        let element = &tensor.storage.element;
+        values.clear();
+        let lost = element.widen(&bytes, &mut values);
+        if lost > 0 && !wish.round {
+            let what = format!("`{name}` is {element}, and {lost} of its {} values are no float32", values.len());
+            return Err(ForeignError::content(path, what).hint("have them rounded with `round: true` (`--round`)"));
+        }
+        rounded += lost;
+        *types.entry(element.to_string()).or_default() += 1;
+        weights.get_mut(index).copy_from_slice(&values);
+    }
+    let mut notes = vec![format!("read from {} as {}", candidate.place(), types_in_words(&types))];
+    if rounded > 0 {
+        notes.push(format!("{rounded} values were rounded to float32"));
+    }
+    if !weights.is_finite() {
+        notes.push("some values are not finite".into());
+    }
+    notes.extend(untold.iter().map(|(name, value)| format!("the file does not tell `{name}`: {value} was taken")));
+    let mut imported = Map::new();
+    imported.insert("file".into(), json!(format!("blake3:{digest}")));
+    imported.insert("format".into(), json!(file.format()));
+    imported.insert("key".into(), json!(candidate.path));
+    imported.insert("types".into(), json!(types));
+    imported.insert("rounded".into(), json!(rounded));
+    let training = Map::from_iter([("imported".to_owned(), Value::Object(imported))]);
+    let description = Description {
+        format: FORMAT,
+        architecture: network.architecture().clone(),
+        parameters: layout.total() as u64,
+        status: Status::Finished,
+        training,
+    };
+    Ok(Adopted { description, network, weights, notes })
+}
+
+/// `12 tensors of float32`.
+fn types_in_words(types: &BTreeMap<String, u64>) -> String {
+    let each = types.iter().map(|(name, count)| format!("{count} tensors of {name}"));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The digest by which a file can be told apart, wherever it lies.
+fn digest(path: &Path) -> Result<blake3::Hash, ForeignError> {
+    let unread = |error| ForeignError::file("read", path, error);
+    let mut hasher = blake3::Hasher::new();
+    let file = std::fs::File::open(path).map_err(unread)?;
+    hasher.update_reader(file).map_err(unread)?;
+    Ok(hasher.finalize())
+}

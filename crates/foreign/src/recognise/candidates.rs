@@ -1,0 +1,64 @@
+//! The parts of a file that might be a model's parameters.
+
+use std::collections::BTreeMap;
+
+use super::Wish;
+use crate::names::unwrapped;
+use crate::tensor::Tensor;
+use crate::walk::{Contents, Group};
+
+/// Names shown of a file that holds no model.
+const SHOWN: usize = 8;
+
+/// A dictionary of tensors, under the names that a model would give them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its place in the file; empty for the whole file.
+    pub path: String,
+    /// Its tensors by their names without wrappings: the name in the file, and the tensor or what is odd about it.
+    pub tensors: BTreeMap<String, (String, Result<Tensor, String>)>,
+}
+
+impl Candidate {
+    fn new(group: &Group) -> Result<Self, String> {
+        let names: Vec<String> = group.tensors.iter().map(|(name, _)| name.clone()).collect();
+        let plain = unwrapped(&names).map_err(|what| format!("{what}{}", within(&group.path)))?;
+        let tensors = plain.into_iter().zip(group.tensors.iter().cloned()).collect();
+        Ok(Candidate { path: group.path.clone(), tensors })
+    }
+
+    /// Its place, for people.
+    pub fn place(&self) -> String {
+        if self.path.is_empty() { "the file itself".into() } else { format!("`{}`", self.path) }
+    }
+}
+
+/// ` (in PATH)`, for messages.
+fn within(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(" (in `{path}`)") }
+}
+
+/// All of them; only the one at `wish.key`, if that is given.
+///
+/// # Errors
+/// There is none, in words that follow the file's name.
+pub fn candidates(contents: &Contents, wish: &Wish) -> Result<Vec<Candidate>, String> {
+    if let Some(key) = &wish.key {
+        let Some(group) = contents.groups.iter().find(|group| group.path == *key) else {
+            let paths: Vec<_> = contents.groups.iter().take(SHOWN).map(|group| format!("`{}`", group.path)).collect();
+            let more = if contents.groups.len() > SHOWN { ", …" } else { "" };
+            return Err(format!("has no tensors in `{key}`, but in {}{more}", paths.join(", ")));
+        };
+        return Candidate::new(group).map(|candidate| vec![candidate]);
+    }
+    if contents.groups.is_empty() {
+        return Err("holds no tensors under names: no state_dict".into());
+    }
+    // What has names that become one is no model's; if nothing else is one, its error is the one to tell.
+    let (found, faults): (Vec<_>, Vec<_>) = contents.groups.iter().map(Candidate::new).partition(Result::is_ok);
+    let found: Vec<Candidate> = found.into_iter().flatten().collect();
+    match faults.into_iter().find_map(Result::err) {
+        Some(fault) if found.is_empty() => Err(fault),
+        _ => Ok(found),
+    }
+}

@@ -1,0 +1,93 @@
+//! What stands between a family and the tensors of a file, told tensor by tensor.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use cwm_models::Architecture;
+use cwm_models::families::Family;
+use cwm_models::parameters::Layout;
+
+use super::candidates::Candidate;
+
+/// Tensors that are told of one by one.
+const TOLD: usize = 12;
+
+/// What does not fit.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// With which model the file was compared.
+    with: String,
+    /// Where in the file.
+    place: String,
+    /// One text a tensor.
+    faults: Vec<String>,
+    /// Tensors that fit by name.
+    known: usize,
+}
+
+impl Difference {
+    /// What does not fit between a model's parameters and a file's; `None` if all fits.
+    pub fn new(architecture: &Architecture, layout: &Layout, candidate: &Candidate) -> Option<Self> {
+        let mut faults = Vec::new();
+        let mut expected = BTreeSet::new();
+        for declared in layout.declared() {
+            expected.insert(declared.name.as_str());
+            let (name, needed) = (&declared.name, &declared.shape);
+            match candidate.tensors.get(name) {
+                None => faults.push(format!("lacks `{name}` {needed:?}")),
+                Some((_, Err(what))) => faults.push(format!("`{name}` {what}")),
+                Some((_, Ok(tensor))) => {
+                    if !tensor.shape.iter().copied().eq(needed.iter().map(|&length| length as u64)) {
+                        faults.push(format!("`{name}` has shape {:?} where {needed:?} is needed", tensor.shape));
+                    } else if !tensor.storage.element.is_float() {
+                        faults.push(format!("`{name}` is {} where a float is needed", tensor.storage.element));
+                    }
+                }
+            }
+        }
+        for (name, (original, _)) in &candidate.tensors {
+            if !expected.contains(name.as_str()) {
+                faults.push(format!("has `{original}`, which such a model does not have"));
+            }
+        }
+        if faults.is_empty() {
+            return None;
+        }
+        let known = expected.iter().filter(|name| candidate.tensors.contains_key(**name)).count();
+        let with = format!("{} {}", architecture.family, architecture.size);
+        Some(Difference { with, place: candidate.place(), faults, known })
+    }
+
+    /// A family that cannot even be compared.
+    pub fn of_family(family: &Family, candidate: &Candidate, what: String) -> Self {
+        Difference { with: family.name.to_owned(), place: candidate.place(), faults: vec![what], known: 0 }
+    }
+
+    /// An architecture that cannot be built.
+    pub fn of_architecture(architecture: &Architecture, candidate: &Candidate, what: String) -> Self {
+        let with = format!("{} {}", architecture.family, architecture.size);
+        Difference { with, place: candidate.place(), faults: vec![what], known: 0 }
+    }
+
+    /// Whether more of it fits than of `other`; of two with as many, the one with fewer faults is nearer.
+    pub fn is_nearer_than(&self, other: &Difference) -> bool {
+        (self.known, other.faults.len()) > (other.known, self.faults.len())
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "holds no model of ours; ")?;
+        if self.known == 0 {
+            let faults = self.faults.join("; ");
+            return write!(f, "as {}, {} {faults}", self.with, self.place);
+        }
+        write!(f, "the nearest is {}, for which {}: ", self.with, self.place)?;
+        let told: Vec<&str> = self.faults.iter().take(TOLD).map(String::as_str).collect();
+        f.write_str(&told.join("; "))?;
+        match self.faults.len().saturating_sub(TOLD) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

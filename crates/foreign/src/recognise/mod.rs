@@ -1,0 +1,119 @@
+//! Which model a file holds: found from the names and shapes of its tensors, and from the settings beside them.
+
+mod candidates;
+mod difference;
+mod fit;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cwm_models::families::{FAMILIES, Family};
+use cwm_models::{Architecture, Network, Size};
+
+pub use candidates::Candidate;
+use difference::Difference;
+use fit::{Fit, fit};
+
+use crate::error::ForeignError;
+use crate::walk::Contents;
+
+/// What is known of the model before its file is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wish {
+    /// The family, by its name in the registry.
+    pub family: Option<String>,
+    /// Width and layers.
+    pub size: Option<Size>,
+    /// Options of the family.
+    pub options: BTreeMap<String, String>,
+    /// The place of the parameters in the file: `model_state_dict`.
+    pub key: Option<String>,
+    /// Whether float64 values that are no float32 are rounded.
+    pub round: bool,
+}
+
+/// A model that was recognised.
+#[derive(Debug)]
+pub struct Recognised {
+    /// It, built.
+    pub network: Network,
+    /// Its parameters in the file.
+    pub candidate: Candidate,
+    /// Options that nothing in the file tells, with the values that were taken.
+    pub untold: Vec<(&'static str, String)>,
+}
+
+/// The model that `contents` of the file `path` hold.
+///
+/// # Errors
+/// None of the families fits, or more than one, or more than one part of the file. The error names each tensor that
+/// stands in the way of what fits best, or what there is to choose from.
+pub fn recognise(path: &Path, contents: &Contents, wish: &Wish) -> Result<Recognised, ForeignError> {
+    let wrong = |what: String| ForeignError::content(path, what);
+    let families = families(wish).map_err(wrong)?;
+    let candidates = candidates::candidates(contents, wish).map_err(wrong)?;
+    let mut fits: Vec<(Candidate, Architecture, &Family)> = Vec::new();
+    let mut nearest: Option<Difference> = None;
+    for candidate in candidates {
+        for family in &families {
+            match fit(family, &candidate, contents, wish) {
+                Fit::Exact(architecture) => fits.push((candidate.clone(), architecture, family)),
+                Fit::Not(difference) => {
+                    if nearest.as_ref().is_none_or(|nearest| difference.is_nearer_than(nearest)) {
+                        nearest = Some(difference);
+                    }
+                }
+            }
+        }
+    }
+    if fits.is_empty() {
+        let told = nearest.map(|difference| difference.to_string());
+        return Err(wrong(told.unwrap_or_else(|| "holds no tensors".into())));
+    }
+    let denials: Vec<Option<String>> =
+        fits.iter().map(|(_, _, family)| settings::denial(family.name, contents)).collect();
+    if let Some(Some(denial)) = denials.iter().find(|denial| denial.is_some() && denials.iter().all(Option::is_some)) {
+        return Err(wrong(denial.clone()));
+    }
+    let mut denials = denials.into_iter();
+    fits.retain(|_| denials.next().flatten().is_none());
+    // A family that fits as it is comes before one that does with unusual options: the diagonal SLiCE before the one with
+    // blocks of one channel, which is the same model.
+    let plainest = fits.iter().map(|(_, architecture, _)| architecture.options.len()).min();
+    fits.retain(|(_, architecture, _)| Some(architecture.options.len()) == plainest);
+    let (candidate, architecture, family) = only(path, fits)?;
+    let network = Network::build(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
+    let untold = fit::untold(family, &network, wish);
+    Ok(Recognised { network, candidate, untold })
+}
+
+fn families(wish: &Wish) -> Result<Vec<&'static Family>, String> {
+    match &wish.family {
+        None => Ok(FAMILIES.iter().collect()),
+        Some(name) => match cwm_models::families::find(name) {
+            Ok(family) => Ok(vec![family]),
+            Err(error) => Err(format!("cannot be read as asked: {error}")),
+        },
+    }
+}
+
+/// The only fit.
+fn only<'f>(
+    path: &Path,
+    fits: Vec<(Candidate, Architecture, &'f Family)>,
+) -> Result<(Candidate, Architecture, &'f Family), ForeignError> {
+    let mut places: Vec<String> = fits.iter().map(|(candidate, ..)| candidate.place()).collect();
+    places.dedup();
+    if places.len() > 1 {
+        let error = ForeignError::content(path, format!("holds {} models: {}", places.len(), places.join(", ")));
+        return Err(error.hint("say which with `key` (`--key` of `cwm import`)"));
+    }
+    if fits.len() > 1 {
+        let names: Vec<&str> = fits.iter().map(|(_, architecture, _)| architecture.family.as_str()).collect();
+        let what = format!("fits {}, whose parameters have the same names and shapes", names.join(" and "));
+        let error = ForeignError::content(path, what);
+        return Err(error.hint("say which with `family` (`--family` of `cwm import`)"));
+    }
+    fits.into_iter().next().ok_or_else(|| ForeignError::content(path, "holds no model"))
+}

@@ -1,0 +1,90 @@
+//! Safetensors files: a header in JSON, then the elements.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, Metadata};
+
+use crate::element::Element;
+use crate::error::ForeignError;
+use crate::tensor::{Storage, Tensor};
+use crate::walk::{Contents, Group};
+
+/// No header of a model is longer.
+const LONGEST_HEADER: u64 = 16 << 20;
+
+/// An open file.
+#[derive(Debug)]
+pub struct Safetensors {
+    file: File,
+    /// First byte of each tensor.
+    starts: BTreeMap<String, u64>,
+}
+
+impl Safetensors {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the header does not fit it.
+    pub fn open(path: &Path) -> Result<(Self, Contents), ForeignError> {
+        let wrong = |what: String| ForeignError::content(path, format!("is no safetensors file: {what}"));
+        let unread = |error| ForeignError::file("read", path, error);
+        let mut file = File::open(path).map_err(|error| ForeignError::file("open", path, error))?;
+        let size = file.metadata().map_err(unread)?.len();
+        let mut length = [0; 8];
+        file.read_exact(&mut length).map_err(unread)?;
+        let length = u64::from_le_bytes(length);
+        if length > LONGEST_HEADER || length + 8 > size {
+            return Err(wrong(format!("its header would be {length} bytes long")));
+        }
+        let mut header = vec![0; length as usize];
+        file.read_exact(&mut header).map_err(unread)?;
+        let metadata: Metadata = serde_json::from_slice(&header).map_err(|error| wrong(error.to_string()))?;
+        let (data, needed) = (size - 8 - length, metadata.data_len() as u64);
+        if data != needed {
+            return Err(wrong(format!("{needed} bytes should follow its header, and {data} do")));
+        }
+        let (mut group, mut starts) = (Group::default(), BTreeMap::new());
+        for name in metadata.offset_keys() {
+            let Some(info) = metadata.info(&name) else { continue };
+            let shape: Vec<u64> = info.shape.iter().map(|&length| length as u64).collect();
+            // That this is no overflow, and what the offsets say, the header's own check has seen to.
+            let storage =
+                Storage { key: name.as_str().into(), element: element(info.dtype), length: shape.iter().product() };
+            starts.insert(name.clone(), 8 + length + info.data_offsets.0 as u64);
+            group.tensors.push((name, Ok(Tensor::contiguous(storage, shape))));
+        }
+        let settings = metadata.metadata().iter().flatten();
+        let settings = settings.map(|(name, value)| (name.clone(), BTreeSet::from([value.clone()]))).collect();
+        let groups = if group.tensors.is_empty() { Vec::new() } else { vec![group] };
+        Ok((Safetensors { file, starts }, Contents { groups, settings }))
+    }
+
+    /// The bytes of a tensor's elements.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn read(&mut self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
+        let known = self.starts.get(&*tensor.storage.key).copied();
+        let bytes = tensor.storage.element.bytes().and_then(|bytes| bytes.checked_mul(tensor.storage.length));
+        let (Some(start), Some(bytes)) = (known, bytes) else {
+            return Err(ForeignError::content(path, format!("lacks the elements of `{name}`")));
+        };
+        let mut elements = vec![0; bytes as usize];
+        self.file.read_exact_at(&mut elements, start).map_err(|error| ForeignError::file("read", path, error))?;
+        Ok(elements)
+    }
+}
+
+fn element(kind: Dtype) -> Element {
+    match kind {
+        Dtype::F32 => Element::F32,
+        Dtype::F64 => Element::F64,
+        Dtype::F16 => Element::F16,
+        Dtype::BF16 => Element::BF16,
+        other => Element::Other { name: format!("{other:?}").into(), bytes: None },
+    }
+}

@@ -1,0 +1,6 @@
+//! Files of `torch.save` (`tests/python/checkpoints.py small` made those in `tests/data`), and what is done to them.
+
+mod archives;
+mod files;
+mod hostile;
+mod models;

@@ -1,0 +1,207 @@
+//! Files recognised as models.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cwm_models::checkpoint::write_weights;
+use cwm_models::families::FAMILIES;
+use cwm_models::parameters::Weights;
+use cwm_models::{Architecture, Network};
+use safetensors::tensor::{Dtype, TensorView};
+
+use super::archives::{archive, pickle_named};
+use super::files::data;
+use crate::{Adopted, Wish, adopt};
+
+fn network(family: &str, size: &str, vocabulary: usize, options: &[(&str, &str)]) -> Network {
+    Network::build(Architecture {
+        family: family.into(),
+        size: size.parse().unwrap(),
+        vocabulary,
+        dropout: 0.1,
+        options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+    })
+    .unwrap()
+}
+
+/// Weights with what is hard to keep: both zeros, the smallest number, infinities, NaN with payloads.
+fn weights(network: &Network) -> Weights {
+    let mut weights = network.initial_weights(5);
+    let hard = [0x8000_0000, 1, 0x7f80_0000, 0xff80_0000, 0x7fc0_0001, 0xffa5_5aa5];
+    for (value, bits) in weights.values_mut().iter_mut().step_by(7).zip(hard) {
+        *value = f32::from_bits(bits);
+    }
+    weights
+}
+
+fn file_of(network: &Network, path: &Path) -> Weights {
+    let weights = weights(network);
+    write_weights(path, &weights).unwrap();
+    weights
+}
+
+fn bits(weights: &Weights) -> Vec<u32> {
+    weights.values().iter().map(|value| value.to_bits()).collect()
+}
+
+fn wish(family: &str) -> Wish {
+    Wish { family: Some(family.into()), ..Wish::default() }
+}
+
+/// The error of adopting, without the file's path, and its hint.
+fn refused(path: &Path, wish: &Wish) -> (String, String) {
+    let failure = cwm_contract::Failure::from(adopt(path, wish).unwrap_err());
+    (failure.message.replace(&path.display().to_string(), "it"), failure.hint.unwrap_or_default())
+}
+
+#[test]
+fn every_family_is_recognised_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    for family in FAMILIES {
+        let network = network(family.name, "d64/l2", 30, &[]);
+        let written = file_of(&network, &path);
+        let wish = if family.name.starts_with("gated_deltanet") { wish(family.name) } else { Wish::default() };
+        let Adopted { description, weights, .. } = adopt(&path, &wish).unwrap();
+        assert_eq!(description.architecture, *network.architecture(), "{}", family.name);
+        assert!(bits(&weights) == bits(&written), "{}", family.name);
+    }
+}
+
+#[test]
+fn unusual_widths_are_found_among_the_shapes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    for (family, options) in [
+        ("slice", &[("block", "4")][..]),
+        ("gated_deltanet", &[("heads", "2"), ("key_width", "12")]),
+        ("mamba2", &[("head_width", "16"), ("state", "16")]),
+        ("mamba3", &[("head_width", "16"), ("state", "16")]),
+        ("mamba3_mimo", &[("head_width", "16"), ("rank", "2"), ("state", "16")]),
+    ] {
+        let network = network(family, "d32/l2", 30, options);
+        let written = file_of(&network, &path);
+        let adopted = adopt(&path, &wish(family)).unwrap();
+        assert_eq!(adopted.description.architecture.options, network.architecture().options);
+        assert!(bits(&adopted.weights) == bits(&written), "{family}");
+    }
+}
+
+#[test]
+fn what_shapes_do_not_tell_is_asked_for_or_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    file_of(&network("gated_deltanet", "d64/l1", 30, &[]), &path);
+    let (message, hint) = refused(&path, &Wish::default());
+    assert_eq!(
+        message,
+        "it fits gated_deltanet and gated_deltanet_pos, whose parameters have the same names and shapes"
+    );
+    assert!(hint.contains("--family"), "{hint}");
+    assert_eq!(
+        adopt(&path, &wish("gated_deltanet_pos")).unwrap().description.architecture.family,
+        "gated_deltanet_pos"
+    );
+
+    file_of(&network("transformer", "d64/l1", 30, &[]), &path);
+    let notes = adopt(&path, &Wish::default()).unwrap().notes.join("\n");
+    assert!(notes.contains("does not tell `rope`: upstream was taken"), "{notes}");
+    assert!(notes.contains("does not tell `heads`: its default was taken"), "{notes}");
+    let options = BTreeMap::from([("heads".to_owned(), "4".to_owned()), ("rope".to_owned(), "standard".to_owned())]);
+    let adopted = adopt(&path, &Wish { options: options.clone(), ..Wish::default() }).unwrap();
+    assert_eq!((adopted.description.architecture.options, adopted.notes.len()), (options, 2));
+}
+
+#[test]
+fn what_does_not_fit_is_told_tensor_by_tensor() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    file_of(&network("transformer", "d64/l1", 30, &[]), &path);
+    let (message, _) = refused(&path, &Wish { size: Some("d64/l2".parse().unwrap()), ..Wish::default() });
+    assert!(message.starts_with("it holds no model of ours; the nearest is transformer d64/l2, for which the file itself: lacks `blocks.1.norm1.weight` [64]; "), "{message}");
+    let (message, _) = refused(&path, &Wish { size: Some("d32/l1".parse().unwrap()), ..Wish::default() });
+    assert!(message.contains("`tok_emb.weight` has shape [30, 64] where [30, 32] is needed"), "{message}");
+    let (message, _) = refused(&path, &wish("slice"));
+    assert_eq!(message, "it holds no model of ours; as slice, the file itself lacks `embedding.weight`");
+    let (message, _) = refused(&path, &wish("perceptron"));
+    assert!(
+        message.starts_with("it cannot be read as asked: there is no family `perceptron`; known are "),
+        "{message}"
+    );
+
+    let numbers = vec![0u8; 64 * 8];
+    let one = |name: &str, shape: Vec<usize>, dtype: Dtype, bytes: usize| {
+        (name.to_owned(), TensorView::new(dtype, shape, &numbers[..bytes]).unwrap())
+    };
+    let save = |tensors: Vec<(String, TensorView<'_>)>| safetensors::serialize_to_file(tensors, None, &path).unwrap();
+    save(vec![
+        one("tok_emb.weight", vec![2, 4], Dtype::F32, 32),
+        one("final_norm.weight", vec![4], Dtype::I64, 32),
+        one("blocks.0.extra", vec![], Dtype::F32, 4),
+    ]);
+    let (message, _) = refused(&path, &wish("transformer"));
+    assert!(message.contains("`final_norm.weight` is I64 where a float is needed"), "{message}");
+    assert!(message.contains(" more"), "{message}");
+    save(vec![one("tok_emb.weight", vec![8], Dtype::F32, 32)]);
+    assert!(refused(&path, &wish("transformer")).0.contains("has shape [8], and is no table"));
+    std::fs::write(&path, archive(&[("m/data.pkl", b"\x80\x02}.")])).unwrap();
+    assert_eq!(refused(&path, &Wish::default()).0, "it holds no tensors under names: no state_dict");
+}
+
+#[test]
+fn huge_numbers_in_names_and_shapes_build_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.pt");
+    for shape in [[i32::MAX, i32::MAX], [1, 65_536], [i32::MAX, 1], [0, 0], [1, 0]] {
+        for name in ["tok_emb.weight", "blocks.4294967295.w", "blocks.1023.weight"] {
+            let named = pickle_named(name, "FloatStorage", "0", 1, 0, [&shape, &[0, 0]]);
+            std::fs::write(&path, archive(&[("m/data.pkl", &named), ("m/data/0", &[0; 4])])).unwrap();
+            assert!(refused(&path, &Wish::default()).0.contains("holds no model of ours"));
+        }
+    }
+}
+
+#[test]
+fn files_of_torch_become_models_whatever_is_beside_the_weights() {
+    for name in ["archive.pt", "legacy.pt"] {
+        let adopted = adopt(&data(name), &Wish::default()).unwrap();
+        let architecture = &adopted.description.architecture;
+        assert_eq!((architecture.family.as_str(), architecture.size.to_string()), ("slice_diag", "d1/l1".to_owned()));
+        assert_eq!((architecture.vocabulary, architecture.dropout), (3, 0.25));
+        assert_eq!(adopted.weights.get(0), [-0.5, 5.0 / 64.0, -22.0 / 64.0]);
+        let imported = &adopted.description.training["imported"];
+        assert_eq!(imported["key"], "model_state_dict");
+        assert_eq!(imported["types"], serde_json::json!({"bfloat16": 1, "float16": 1, "float32": 9, "float64": 1}));
+        assert_eq!(imported["file"].as_str().unwrap().len(), "blake3:".len() + 64);
+        assert!(!serde_json::to_string(&adopted.description).unwrap().contains("data/"), "a path is in a description");
+    }
+    let key = |key: &str| Wish { key: Some(key.into()), ..Wish::default() };
+    assert!(adopt(&data("archive.pt"), &key("model_state_dict")).is_ok());
+    let (message, _) = refused(&data("archive.pt"), &key("model"));
+    assert_eq!(
+        message,
+        "it has no tensors in `model`, but in `model_state_dict`, `optimizer_state_dict.state.0`, `rng`"
+    );
+}
+
+#[test]
+fn doubles_that_are_no_floats_are_rounded_only_if_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let network = network("slice_diag", "d1/l1", 3, &[]);
+    let weights = network.initial_weights(1);
+    let layout = network.layout();
+    let bytes: Vec<Vec<u8>> = (0..layout.declared().len())
+        .map(|index| weights.get(index).iter().flat_map(|&value| (f64::from(value) * 1.1).to_le_bytes()).collect())
+        .collect();
+    let tensors = layout.declared().iter().zip(&bytes);
+    let tensors = tensors
+        .map(|(declared, bytes)| (&declared.name, TensorView::new(Dtype::F64, declared.shape.clone(), bytes).unwrap()));
+    safetensors::serialize_to_file(tensors, None, &path).unwrap();
+    let (message, hint) = refused(&path, &Wish::default());
+    assert!(message.contains("` is float64, and ") && message.ends_with(" values are no float32"), "{message}");
+    assert!(hint.contains("--round"), "{hint}");
+    let adopted = adopt(&path, &Wish { round: true, ..Wish::default() }).unwrap();
+    assert_eq!(adopted.weights.get(0)[0], (f64::from(weights.get(0)[0]) * 1.1) as f32);
+    assert!(adopted.notes.join("\n").contains("values were rounded to float32"));
+}

@@ -1,0 +1,153 @@
+//! What the calls in a pickle of PyTorch's stand for: tensors and storages.
+
+use crate::element::Element;
+use crate::pickle::{Handle, Node, Nodes};
+use crate::tensor::{Storage, Tensor};
+
+/// Calls around a tensor that may lie inside each other.
+const DEEPEST: usize = 8;
+
+/// Where the names of types stand.
+const TYPES: &str = "torch.";
+
+/// What a thing in a pickle is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning {
+    /// A dense tensor.
+    Tensor(Tensor),
+    /// A tensor of another kind, or a broken one: in words that follow its name.
+    Odd(String),
+    /// Something else.
+    Other,
+}
+
+/// What `handle` stands for.
+pub fn meaning(nodes: &Nodes, handle: Handle) -> Meaning {
+    let mut handle = handle;
+    for _ in 0..DEEPEST {
+        let Node::Call(call) = nodes.get(handle) else { return Meaning::Other };
+        let (Some(callable), Some(arguments)) = (nodes.global(call.callable), nodes.tuple(call.arguments)) else {
+            return Meaning::Other;
+        };
+        let made = match (callable, arguments) {
+            ("torch._utils._rebuild_parameter" | "torch._utils._rebuild_parameter_with_state", [inner, ..]) => {
+                handle = *inner;
+                continue;
+            }
+            // A subclass of tensors, told by how its plain tensor is made: (function, class, arguments, state).
+            ("torch._tensor._rebuild_from_type_v2", [function, _, arguments, ..]) => {
+                match (nodes.global(*function), nodes.tuple(*arguments)) {
+                    (Some(function), Some(arguments)) => rebuilt(nodes, function, arguments),
+                    _ => Some(Err("is a broken tensor".into())),
+                }
+            }
+            _ => rebuilt(nodes, callable, arguments),
+        };
+        return match made {
+            None => Meaning::Other,
+            Some(Ok(tensor)) => Meaning::Tensor(tensor),
+            Some(Err(what)) => Meaning::Odd(what),
+        };
+    }
+    Meaning::Odd("is wrapped too often".into())
+}
+
+/// The tensor that `function(*arguments)` makes; `None` if it makes none.
+fn rebuilt(nodes: &Nodes, function: &str, arguments: &[Handle]) -> Option<Result<Tensor, String>> {
+    let name = function.strip_prefix("torch._utils._rebuild_")?;
+    Some(match (name, arguments) {
+        ("tensor" | "tensor_v2", [storage, offset, shape, strides, ..]) => {
+            strided(nodes, *storage, None, [*offset, *shape, *strides])
+        }
+        // Of types that have no storage of their own: (storage, offset, shape, strides, gradient, hooks, type).
+        ("tensor_v3", [storage, offset, shape, strides, _, _, element, ..]) => {
+            strided(nodes, *storage, Some(*element), [*offset, *shape, *strides])
+        }
+        ("tensor" | "tensor_v2" | "tensor_v3", _) => Err("is a broken tensor".into()),
+        (other, _) => Err(format!("is no plain tensor but one of PyTorch's kind `{other}`")),
+    })
+}
+
+fn strided(nodes: &Nodes, storage: Handle, element: Option<Handle>, layout: [Handle; 3]) -> Result<Tensor, String> {
+    let broken = || "is a broken tensor".to_owned();
+    let (mut storage, view) = stored(nodes, storage).ok_or_else(broken)?;
+    if let Some(element) = element {
+        let name = nodes.global(element).and_then(|name| name.strip_prefix(TYPES)).ok_or_else(broken)?;
+        let element = element_named(name);
+        let bytes = storage.element.bytes().and_then(|bytes| bytes.checked_mul(storage.length));
+        let length = element.bytes().filter(|bytes| *bytes > 0).and_then(|size| Some(bytes? / size));
+        storage = Storage { element, length: length.unwrap_or(0), ..storage };
+    }
+    let numbers = |handle: Handle| -> Option<Vec<u64>> {
+        nodes.tuple(handle)?.iter().map(|&number| nodes.number(number)).collect()
+    };
+    let [offset, shape, strides] = layout;
+    let offset = nodes.number(offset).and_then(|offset| offset.checked_add(view)).ok_or_else(broken)?;
+    Ok(Tensor {
+        storage,
+        offset,
+        shape: numbers(shape).ok_or_else(broken)?,
+        strides: numbers(strides).ok_or_else(broken)?,
+    })
+}
+
+/// The storage of `("storage", class, key, device, length)`; in old files the name ends in `None` or `(key, offset,
+/// length)` of a view into it, whose offset is told too.
+fn stored(nodes: &Nodes, handle: Handle) -> Option<(Storage, u64)> {
+    let Node::Outside(name) = nodes.get(handle) else { return None };
+    let [kind, class, key, _device, length, rest @ ..] = nodes.tuple(*name)? else { return None };
+    if nodes.text(*kind)? != "storage" {
+        return None;
+    }
+    let class = nodes.global(*class)?.rsplit('.').next()?;
+    let view = match rest {
+        [] => 0,
+        [view] => match nodes.get(*view) {
+            Node::Nothing => 0,
+            Node::Tuple(view) => nodes.number(*view.get(1)?)?,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let key = match nodes.get(*key) {
+        Node::Text(key) => key.clone(),
+        Node::Integer(key) => key.to_string().into(),
+        _ => return None,
+    };
+    let element = element_of_storage(class);
+    Some((Storage { key, element, length: nodes.number(*length)? }, view))
+}
+
+fn element_of_storage(class: &str) -> Element {
+    element_named(match class.strip_suffix("Storage").unwrap_or(class) {
+        "Float" => "float32",
+        "Double" => "float64",
+        "Half" => "float16",
+        "BFloat16" => "bfloat16",
+        "Long" => "int64",
+        "Int" => "int32",
+        "Short" => "int16",
+        "Char" => "int8",
+        "Byte" | "Untyped" => "uint8",
+        "Bool" => "bool",
+        "ComplexFloat" => "complex64",
+        "ComplexDouble" => "complex128",
+        other => other,
+    })
+}
+
+fn element_named(name: &str) -> Element {
+    let bytes = match name {
+        "float32" | "float" => return Element::F32,
+        "float64" | "double" => return Element::F64,
+        "float16" | "half" => return Element::F16,
+        "bfloat16" => return Element::BF16,
+        "complex128" => Some(16),
+        "int64" | "uint64" | "complex64" => Some(8),
+        "int32" | "uint32" | "QInt32" => Some(4),
+        "int16" | "uint16" => Some(2),
+        "int8" | "uint8" | "bool" | "QInt8" | "QUInt8" => Some(1),
+        _ => None,
+    };
+    Element::Other { name: name.into(), bytes }
+}
