@@ -5,6 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+/// Bytes below which memory is kept: all of it.
+const KEPT: &str = "4294967296";
+
 /// A PyTorch with one model and one batch.
 pub struct Peer {
     child: Child,
@@ -36,6 +39,11 @@ impl Peer {
             .arg("-B")
             .args([script.as_path(), folder])
             .args([family, size, &threads.to_string()])
+            // The C library's allocator gives memory back to the system and fetches it anew, step after step, unless
+            // told not to; ours does not.
+            .env("MALLOC_MMAP_THRESHOLD_", KEPT)
+            .env("MALLOC_TRIM_THRESHOLD_", KEPT)
+            .env("MALLOC_TOP_PAD_", "268435456")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

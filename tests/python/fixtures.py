@@ -1,6 +1,6 @@
 """Holds the families of `twin` against what the paper's own code computed: logits, losses and gradients.
 
-    python fixtures.py parity/
+    python fixtures.py parity/ [tiny|d128]
 """
 
 import json
@@ -77,9 +77,10 @@ def check(manifest, tensors):
 
 
 if __name__ == "__main__":
-    (folder,) = sys.argv[1:]
+    folder, only = sys.argv[1], sys.argv[2:]
     with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
         fixtures = json.load(file)["fixtures"]
+    fixtures = [fixture for fixture in fixtures if not only or fixture["size"] in only]
     for fixture in fixtures:
         check(fixture, files.tensors(os.path.join(folder, fixture["file"])))
     print(f"{len(fixtures)} fixtures")

@@ -14,4 +14,5 @@ mod pipeline_errors;
 mod processes;
 mod python;
 mod results;
+mod side_by_side;
 mod tidy;

@@ -21,7 +21,7 @@ stages:
 
 /// A Python that has these modules; else says, in words, that the test is skipped, unless `CWM_REQUIRE` names `python`
 /// or, for torch, `torch`.
-fn python(modules: &str) -> Option<OsString> {
+pub fn python(modules: &str) -> Option<OsString> {
     if !cfg!(all(feature = "parse", feature = "tokenize", feature = "inspect")) {
         println!("skipped: built without the stages that make a dataset");
         return None;
