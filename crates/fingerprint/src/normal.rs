@@ -56,7 +56,6 @@ impl VisitMut for Normal {
     without_last_comma! {
         visit_angle_bracketed_generic_arguments_mut(syn::AngleBracketedGenericArguments) args;
         visit_bound_lifetimes_mut(syn::BoundLifetimes) lifetimes;
-        visit_expr_array_mut(syn::ExprArray) elems;
         visit_expr_call_mut(syn::ExprCall) args;
         visit_expr_method_call_mut(syn::ExprMethodCall) args;
         visit_expr_tuple_mut(syn::ExprTuple) elems, at least 2;
@@ -114,6 +113,12 @@ impl VisitMut for Normal {
     fn visit_pat_struct_mut(&mut self, node: &mut syn::PatStruct) {
         retain(&mut node.fields, |field| !is_test_only(&field.attrs));
         visit_mut::visit_pat_struct_mut(self, node);
+    }
+
+    fn visit_expr_array_mut(&mut self, array: &mut syn::ExprArray) {
+        retain(&mut array.elems, |element| !is_test_only(element_attributes(element)));
+        visit_mut::visit_expr_array_mut(self, array);
+        array.elems.pop_punct();
     }
 
     fn visit_expr_match_mut(&mut self, node: &mut syn::ExprMatch) {
@@ -195,6 +200,10 @@ fn statement_attributes(statement: &Stmt) -> &[syn::Attribute] {
             expression, Expr: Assign Await Binary Block Call ForLoop If Loop Macro Match MethodCall Return Try Unsafe While
         ),
     }
+}
+
+fn element_attributes(element: &Expr) -> &[syn::Attribute] {
+    attributes!(element, Expr: Array Block Call Cast Field Lit Macro MethodCall Paren Path Reference Struct Tuple Unary)
 }
 
 fn retain<T, P: Default>(list: &mut Punctuated<T, P>, keep: impl Fn(&T) -> bool) {

@@ -207,9 +207,11 @@ fn unknown_names_are_refused_with_what_is_known() {
 
 #[test]
 fn each_family_names_its_own_file_and_no_other_family() {
-    let folder = std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("src/families");
+    let root = std::path::PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let (families, examples) = (root.join("src/families"), root.join("../../examples/new-family"));
     for family in FAMILIES {
-        let file = folder.join(format!("{}.rs", family.part));
-        assert!(file.is_file() || folder.join(family.part).is_dir(), "{} is nowhere", family.part);
+        let file = format!("{}.rs", family.part);
+        let is_there = families.join(&file).is_file() || families.join(family.part).is_dir();
+        assert!(is_there != examples.join(&file).is_file(), "{} is nowhere, or in two places", family.part);
     }
 }

@@ -4,5 +4,6 @@
 mod code;
 mod dependencies;
 mod house;
+mod new_family;
 mod parts;
 mod space;

@@ -106,7 +106,9 @@ fn test_only_members_of_any_kind_of_list_are_left_out() {
     same("fn f() { S { a } }", "fn f() { S { a, #[cfg(test)] b: 1 } }");
     same("fn f(S { a }: S) {}", "fn f(S { a, #[cfg(test)] b }: S) {}");
     same("mod m { fn a() {} }", "mod m { fn a() {} #[cfg(any(test, all(test, unix)))] fn b() {} }");
+    same("static A: &[F] = &[a::F, b::F];", "static A: &[F] = &[a::F, #[cfg(test)] c::F, b::F, #[cfg(test)] &d(1),];");
     different("fn a() {}", "fn a() {} #[cfg(any())] fn b() {}");
+    different("static A: [u8; 1] = [1];", "static A: [u8; 1] = [1, #[cfg(unix)] 2];");
 }
 
 /// rustfmt, told to lay out this repository's own code quite differently.

@@ -2,12 +2,15 @@
 //!
 //! A new family is one file or folder beside this one, one `mod` line and one line in [`FAMILIES`]. Nothing else here
 //! names a family, and no family imports another: the code fingerprint hashes each by itself, so that a new family
-//! reruns no training of another.
+//! reruns no training of another. docs/new-family.md goes through it step by step.
 
 use crate::architecture::OptionSpec;
 use crate::parameters::Scope;
 use crate::{Architecture, Model, ModelError};
 
+#[cfg(test)]
+#[path = "../../../../examples/new-family/elman.rs"]
+mod elman;
 mod gated_deltanet;
 mod mamba2;
 mod mamba3;
@@ -28,8 +31,11 @@ pub struct Family {
     pub build: fn(&Architecture, &mut Scope<'_>) -> Result<Box<dyn Model>, ModelError>,
 }
 
-/// All families.
+/// All families; in tests also the worked example of docs/new-family.md, so that all that holds for families is asked of
+/// it too.
 pub static FAMILIES: &[Family] = &[
+    #[cfg(test)]
+    elman::FAMILY,
     transformer::FAMILY,
     slice::BLOCKS,
     slice::DIAGONAL,
