@@ -9,6 +9,7 @@ use crate::heads::{LABELS, SPANS};
 use crate::loss::loss;
 use crate::ops::Targets;
 use crate::parameters::{Draw, Weights};
+use crate::testing::both_forms;
 use crate::{Architecture, Network, Pass, Placed, Tokens, device};
 
 const VOCABULARY: usize = 40;
@@ -60,11 +61,14 @@ fn gradients_are_the_slopes_of_the_form_that_reads_token_after_token() {
             continue;
         }
         let weights = network.initial_weights(5);
-        let gradient = gradient(&network, &weights, &game, &labels);
+        let gradients = both_forms(|| gradient(&network, &weights, &game, &labels));
         let mut draw = Draw::seeded(1);
         for (index, declared) in network.layout().declared().iter().enumerate() {
-            let slopes: Vec<f64> = gradient.get(index).iter().map(|&slope| f64::from(slope)).collect();
-            let steepness = length(&slopes);
+            let forms = gradients
+                .each_ref()
+                .map(|gradient| -> Vec<f64> { gradient.get(index).iter().map(|&slope| f64::from(slope)).collect() });
+            let [slopes, _] = &forms;
+            let steepness = length(slopes);
             // Along the gradient, so that the slope is not small by chance, and somewhere else.
             let other: Vec<f64> = slopes.iter().map(|_| draw.normal()).collect();
             let away = length(&other);
@@ -82,15 +86,17 @@ fn gradients_are_the_slopes_of_the_form_that_reads_token_after_token() {
             // What it was moved by after rounding to f32.
             let apart: Vec<f64> =
                 up.get(index).iter().zip(down.get(index)).map(|(a, b)| f64::from(*a) - f64::from(*b)).collect();
-            let found: f64 = slopes.iter().zip(&apart).map(|(slope, apart)| slope * apart).sum();
             let exact = exact_loss(&network, &up, &game, &labels) - exact_loss(&network, &down, &game, &labels);
-            let error = (found - exact).abs() / length(&apart);
-            assert!(
-                error <= 3e-4 * steepness + 1e-9,
-                "{}: {}: {found} for {exact}, gradient {steepness}",
-                family.name,
-                declared.name
-            );
+            for slopes in &forms {
+                let found: f64 = slopes.iter().zip(&apart).map(|(slope, apart)| slope * apart).sum();
+                let error = (found - exact).abs() / length(&apart);
+                assert!(
+                    error <= 3e-4 * steepness + 1e-9,
+                    "{}: {}: {found} for {exact}, gradient {steepness}",
+                    family.name,
+                    declared.name
+                );
+            }
         }
     }
 }

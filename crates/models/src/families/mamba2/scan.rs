@@ -264,7 +264,9 @@ mod tests {
     fn a_game_without_steps_is_nothing() {
         let tokens = Tokens::padded([[].as_slice(), &[1; 2]], 0);
         let (channels, dt, parameters) = inputs(&tokens);
-        let y = values(&scan(channels, dt, parameters, SIZE, &tokens));
-        assert!(y[..2 * SIZE.inner].iter().all(|&y| y == 0.0) && y[2 * SIZE.inner..].iter().any(|&y| y != 0.0));
+        for form in [scan, compose] {
+            let y = values(&form(channels.clone(), dt.clone(), parameters.clone(), SIZE, &tokens));
+            assert!(y[..2 * SIZE.inner].iter().all(|&y| y == 0.0) && y[2 * SIZE.inner..].iter().any(|&y| y != 0.0));
+        }
     }
 }

@@ -257,3 +257,32 @@ fn the_chunked_form_loses_finite_states_where_the_authors_does() {
         assert!(lost.eq(255..300), "{states:?}");
     }
 }
+
+/// What stands behind a game's end could overflow if it were stepped through, and be NaN where it is multiplied with 0.
+#[test]
+fn whatever_is_padded_changes_no_state_and_no_gradient() {
+    let plain = Case::random(&[300, 5], 8, 4, -0.1, 0.2, 11);
+    let mut padded = Case::random(&[300, 5], 8, 4, -0.1, 0.2, 11);
+    padded.transitions[305 * 32..].fill(50.0);
+    padded.inputs[305 * 8..310 * 8].fill(f32::NAN);
+    padded.inputs[310 * 8..].fill(f32::INFINITY);
+    for form in [Form::Chunked, Form::Sequential] {
+        let of = |case: &Case| {
+            let (init, transitions, inputs) = case.operands();
+            let leaves = (
+                init.autodiff().require_grad(),
+                transitions.autodiff().require_grad(),
+                inputs.autodiff().require_grad(),
+            );
+            both_forms(|| scan(leaves.0.clone(), leaves.1.clone(), leaves.2.clone(), case.shape(), form)).map(
+                |states| {
+                    let gradients = states.clone().sum().backward();
+                    let found = [leaves.1.grad(&gradients).unwrap(), leaves.2.grad(&gradients).unwrap()];
+                    [values(&states), values(&leaves.0.grad(&gradients).unwrap()), values(&found[0]), values(&found[1])]
+                },
+            )
+        };
+        assert_eq!(of(&padded), of(&plain), "{form:?}");
+        assert!(of(&padded).concat().concat().iter().all(|value| value.is_finite()));
+    }
+}
