@@ -41,6 +41,10 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Hold our models against fixtures of the authors' code: a line a file; exit code 6 if one differs too much
     Parity(ParityArguments),
+    /// Take over a model of another program: a PyTorch checkpoint or safetensors, as a checkpoint of ours
+    Import(ImportArguments),
+    /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
+    Track(TrackArguments),
     /// Do one action that an executor has prepared (used by cwm itself)
     #[command(hide = true)]
     Exec(ExecArguments),
@@ -257,6 +261,86 @@ pub struct ParityArguments {
     /// One JSON object a line and file, with every quantity
     #[arg(long)]
     pub json: bool,
+}
+
+/// What is known of a model in a file of another program.
+#[derive(Debug, Args)]
+pub struct HintArguments {
+    /// The family of a model from a file, where its names and shapes leave it open
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// Its size, such as d128/l1, to be sure of it
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// An option of its family, such as heads=2 or rope=standard (may be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// Where in the file its parameters are, such as model_state_dict, if several models are in it
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// Round float64 parameters that are no float32, which are refused otherwise
+    #[arg(long)]
+    pub round: bool,
+}
+
+impl HintArguments {
+    /// The same, for whoever reads the file.
+    pub fn hints(&self) -> cwm_contract::ModelHints {
+        cwm_contract::ModelHints {
+            family: self.family.clone(),
+            size: self.size.clone(),
+            options: self.options.iter().cloned().collect(),
+            key: self.key.clone(),
+            round: self.round,
+        }
+    }
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// A file of torch.save (.pt, .pth) or of safetensors
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The checkpoint that is made of it
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// What is known of the model
+    #[command(flatten)]
+    pub hints: HintArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `track`.
+#[derive(Debug, Args)]
+pub struct TrackArguments {
+    /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm import`
+    /// takes
+    #[arg(value_name = "STAGE|DIR|FILE")]
+    pub checkpoint: String,
+    /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
+    #[arg(value_name = "MOVE")]
+    pub moves: Vec<String>,
+    /// Read them from this file, as moves or as PGN; `-` is standard input
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "moves")]
+    pub input: Option<PathBuf>,
+    /// Which game of the PGN
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub game: u64,
+    /// Only how it went: positions and labels that were right, and the first error
+    #[arg(long)]
+    pub summary: bool,
+    /// One JSON object a line and position
+    #[arg(long)]
+    pub json: bool,
+    /// What is known of a model from a file
+    #[command(flatten)]
+    pub hints: HintArguments,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
 }
 
 /// Arguments of `exec`.

@@ -4,7 +4,7 @@ use cwm_contract::{Inspector, Stage, Workbench};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
 const ALL: &[&str] = &[
-    "download", "play", "parse", "import", "split", "tokenize", "train", "select", "evaluate", "bins", "compare",
+    "download", "play", "parse", "import", "split", "tokenize", "train", "pretrained", "select", "evaluate", "bins", "compare",
     "report",
 ];
 
@@ -37,6 +37,8 @@ impl Registry {
             &cwm_tokenize::Tokenize,
             #[cfg(feature = "train")]
             &cwm_train::Train,
+            #[cfg(feature = "pretrained")]
+            &cwm_pretrained::Pretrained,
             #[cfg(feature = "select")]
             &cwm_select::Select,
             #[cfg(feature = "evaluate")]

@@ -4,6 +4,7 @@ mod contents;
 mod dag;
 mod expand;
 mod export;
+mod import;
 mod log;
 mod parity;
 mod path;
@@ -11,6 +12,7 @@ mod pin;
 mod run;
 mod show;
 mod status;
+mod track;
 mod typed;
 mod verify;
 mod why;
@@ -64,6 +66,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Path(arguments) => path::run(store, &arguments),
         Command::Export(arguments) => export::run(store, &arguments),
         Command::Pin(arguments) => pin::run(store, &arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Track(arguments) => track::run(store, &arguments),
         Command::Verify(arguments) => verify::run(store, &arguments),
         Command::Parity(arguments) => parity::run(&arguments),
         Command::Exec(arguments) => {
@@ -184,6 +188,14 @@ fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
 /// Columns of the terminal that errors are shown on; a customary width elsewhere.
 fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(120, |(width, _)| width.0.into())
+}
+
+/// Who works on models by hand.
+fn workbench() -> Result<&'static dyn cwm_contract::Workbench, Error> {
+    Registry::workbench().ok_or_else(|| {
+        Error::usage("this build of cwm knows no models")
+            .hint("build it with the cargo feature `workbench`, which is on by default")
+    })
 }
 
 /// Prints data to standard output.

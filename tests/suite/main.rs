@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod caching;
+mod checkpoints;
 mod code;
 mod commands;
 mod context;

@@ -61,7 +61,7 @@ fn export(context: &Context, more: &[&str]) {
 
 /// Runs a script of `tests/python` in `folder`; what it prints is printed.
 #[track_caller]
-fn run(python: &OsString, script: &str, arguments: &[PathBuf], folder: &Path) {
+pub fn run(python: &OsString, script: &str, arguments: &[PathBuf], folder: &Path) {
     let mut command = Command::new(python);
     // -B: nothing is written beside the scripts.
     command.arg("-B").arg(Path::new(ROOT).join("tests/python").join(script)).args(arguments).current_dir(folder);

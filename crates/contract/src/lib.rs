@@ -14,6 +14,7 @@ mod fetch;
 mod format;
 mod inspector;
 mod label;
+mod models;
 mod parameters;
 mod ports;
 mod source_files;
@@ -28,6 +29,7 @@ pub use fetch::{Brought, Expected, Fetch, Fetched, Origin};
 pub use format::Format;
 pub use inspector::{Description, Detail, Expansion, Form, Inspector, Point, Target};
 pub use label::Label;
+pub use models::{Belief, Doubt, Misbelief, ModelHints, Played, Seen, StateItem, TrackRequest, Tracked};
 pub use parameters::{
     Bytes, Fault, OneOrMany, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };

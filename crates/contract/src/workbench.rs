@@ -1,9 +1,10 @@
 //! What people do with models by hand.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
 
-use crate::Failure;
+use crate::{Description, Failure, ModelHints, TrackRequest, Tracked};
 
 /// Works on models outside of pipelines. The executor meets it here, since it must not know what a model is. No stage
 /// uses it, and it is in no fingerprint.
@@ -14,6 +15,25 @@ pub trait Workbench: Send + Sync {
     /// # Errors
     /// The request itself is wrong: no such family or device, or nothing among its paths that could be compared.
     fn parity(&self, request: &ParityRequest, tell: &mut dyn FnMut(Comparison)) -> Result<(), Failure>;
+
+    /// Reads the model in a file of another program and writes it as a checkpoint into the folder `target`, which is
+    /// there and empty. Nothing that the file holds is executed.
+    ///
+    /// # Errors
+    /// The file cannot be read or is damaged, holds no model that is known, or several; or the disk refuses.
+    fn adopt(&self, file: &Path, hints: &ModelHints, target: &Path) -> Result<Description, Failure>;
+
+    /// Follows the game that `text` tells, as moves or as PGN, with a model: `tell` is given each position as soon as
+    /// the line is read that leads to it, the initial one first; what it fails with ends the work.
+    ///
+    /// # Errors
+    /// The model or the text cannot be read, or a move is not legal; what came before it was told.
+    fn track(
+        &self,
+        request: &TrackRequest,
+        text: &mut dyn BufRead,
+        tell: &mut dyn FnMut(Tracked) -> Result<(), Failure>,
+    ) -> Result<(), Failure>;
 }
 
 /// What is to be compared, and what is known of it beyond what its files say.

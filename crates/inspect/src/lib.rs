@@ -21,6 +21,8 @@ mod tests;
 
 use std::path::Path;
 
+pub use fen::fen;
+
 use cwm_contract::{Description, Detail, Expansion, Failure, Form, Format, Inspector, Point, Target};
 use serde::Serialize;
 use serde_json::Value;

@@ -69,7 +69,9 @@ pub fn recognise(path: &Path, contents: &Contents, wish: &Wish) -> Result<Recogn
     }
     if fits.is_empty() {
         let told = nearest.map(|difference| difference.to_string());
-        return Err(wrong(told.unwrap_or_else(|| "holds no tensors".into())));
+        let error = wrong(told.unwrap_or_else(|| "holds no tensors".into()));
+        let is_module = contents.groups.iter().any(|group| group.path.ends_with("_parameters"));
+        return Err(if is_module { error.hint("it is a whole module: save its state_dict() instead") } else { error });
     }
     let denials: Vec<Option<String>> =
         fits.iter().map(|(_, _, family)| settings::denial(family.name, contents)).collect();

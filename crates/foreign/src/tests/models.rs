@@ -205,3 +205,71 @@ fn doubles_that_are_no_floats_are_rounded_only_if_asked() {
     assert_eq!(adopted.weights.get(0)[0], (f64::from(weights.get(0)[0]) * 1.1) as f32);
     assert!(adopted.notes.join("\n").contains("values were rounded to float32"));
 }
+
+#[test]
+fn exported_files_have_the_authors_names_shapes_and_layout() {
+    let beside = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared");
+    let shared = std::env::var_os("CWM_SHARED").map_or(beside, Into::into);
+    let Ok(counts) = std::fs::read(shared.join("parity/param-counts.json")) else {
+        println!("skipped: no golden data at {} (set CWM_SHARED)", shared.display());
+        return;
+    };
+    let counts: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&counts).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    for (theirs, ours) in [
+        ("transformer", "transformer"),
+        ("slice_bd8", "slice"),
+        ("slice_diag", "slice_diag"),
+        ("gdn_neg", "gated_deltanet"),
+        ("gdn_pos", "gated_deltanet_pos"),
+        ("mamba2", "mamba2"),
+        ("ALT_mamba3_siso_config_default", "mamba3"),
+        ("mamba3_mimo4", "mamba3_mimo"),
+    ] {
+        let network = network(ours, "d128/l1", 20_482, &[]);
+        write_weights(&path, &Weights::zeros(network.layout().clone())).unwrap();
+        let file = crate::ForeignFile::open(&path).unwrap();
+        let found = file.contents().groups[0].tensors.iter().map(|(name, tensor)| {
+            let tensor = tensor.as_ref().unwrap();
+            assert_eq!(*tensor, crate::Tensor::contiguous(tensor.storage.clone(), tensor.shape.clone()));
+            (name.clone(), (tensor.shape.clone(), tensor.storage.element.to_string()))
+        });
+        let expected = counts[&format!("{theirs}/d128_l1")]["params"].as_array().unwrap().iter().map(|parameter| {
+            let shape = parameter["shape"].as_array().unwrap().iter().map(|length| length.as_u64().unwrap()).collect();
+            let kind = parameter["dtype"].as_str().unwrap().to_owned();
+            (parameter["name"].as_str().unwrap().to_owned(), (shape, kind))
+        });
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), expected.collect(), "{theirs}");
+        assert_eq!(adopt(&path, &wish(ours)).unwrap().description.architecture, *network.architecture());
+    }
+}
+
+#[test]
+fn settings_beside_the_weights_choose_and_deny() {
+    let contents = |said: &[(&str, &str)]| crate::Contents {
+        settings: said.iter().map(|(name, value)| ((*name).to_owned(), [(*value).to_owned()].into())).collect(),
+        ..crate::Contents::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let with = |family: &str, said: &[(&str, &str)]| {
+        let network = network(family, "d64/l1", 30, &[]);
+        file_of(&network, &path);
+        let file = crate::ForeignFile::open(&path).unwrap();
+        let all = crate::Contents { groups: file.contents().groups.clone(), ..contents(said) };
+        let recognised = crate::recognise::recognise(&path, &all, &Wish::default());
+        recognised.map(|recognised| recognised.network.architecture().clone()).map_err(|error| error.to_string())
+    };
+    for (said, family) in [("true", "gated_deltanet"), ("false", "gated_deltanet_pos")] {
+        let found = with("gated_deltanet", &[("gated_deltanet_allow_neg_eigval", said), ("dropout", "0.0")]).unwrap();
+        assert_eq!((found.family.as_str(), found.dropout), (family, 0.0));
+    }
+    let found = with("transformer", &[("n_heads", "4"), ("slice_scale", "0.005")]).unwrap();
+    assert_eq!(found.options["heads"], "4");
+    let denied = with("slice", &[("slice_scale", "0.005")]).unwrap_err();
+    assert!(
+        denied.ends_with("says `slice_scale` = 0.005, where slice of this program has 0.1: it is another model"),
+        "{denied}"
+    );
+}

@@ -27,7 +27,8 @@ const NAMES: [&str; LABELS - SQUARES] = [
 
 /// What is told of a position: `logits` [1878] beside its labels.
 pub fn tracked(ply: u64, played: Option<Played>, logits: &[f32], truth: &[u8; LABELS]) -> Tracked {
-    let beliefs: Vec<(u8, Vec<f64>)> = SPANS.iter().map(|&(start, classes)| read(&logits[start..start + classes])).collect();
+    let beliefs: Vec<(u8, Vec<f64>)> =
+        SPANS.iter().map(|&(start, classes)| read(&logits[start..start + classes])).collect();
     let mut believed = [0; LABELS];
     for (label, (class, _)) in believed.iter_mut().zip(&beliefs) {
         *label = *class;
@@ -89,7 +90,8 @@ fn seen(labels: &[u8; LABELS], is_wrong: impl Fn(usize) -> bool) -> Seen {
 fn item(name: &str, labels: &[u8]) -> String {
     match (name, labels) {
         ("castling", rights) => {
-            let rights: String = rights.iter().zip("KQkq".chars()).filter(|(has, _)| **has != 0).map(|(_, c)| c).collect();
+            let rights: String =
+                rights.iter().zip("KQkq".chars()).filter(|(has, _)| **has != 0).map(|(_, c)| c).collect();
             if rights.is_empty() { "-".into() } else { rights }
         }
         ("en passant", &[0, 0]) => "-".into(),

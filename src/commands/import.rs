@@ -1,0 +1,53 @@
+//! `cwm import`: a model of another program as a checkpoint.
+
+use std::path::Path;
+
+use crate::cli::ImportArguments;
+use crate::commands::track::refused;
+use crate::commands::{print, print_json, workbench};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+/// Runs `cwm import`.
+///
+/// # Errors
+/// The file holds no model that is known, or several; the folder is there; the disk refuses; or this build cannot do it.
+pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
+    let workbench = workbench()?;
+    let target = &arguments.folder;
+    if is_taken(target)? {
+        let error = Error::usage(format!("{} is there already", target.display()));
+        return Err(error.hint("name another folder, or move that one away"));
+    }
+    let cannot = |what: &str| {
+        let what = format!("cannot {what} {}", target.display());
+        move |error: std::io::Error| Error::system(format!("{what}: {error}"))
+    };
+    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(beside).map_err(cannot("make a folder for"))?;
+    // Whole or not at all: written under another name, then renamed.
+    let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(beside).map_err(cannot("write"))?;
+    let made = unfinished.path().join("checkpoint");
+    std::fs::create_dir(&made).map_err(cannot("write"))?;
+    let told = workbench.adopt(&arguments.file, &arguments.hints.hints(), &made).map_err(refused)?;
+    std::fs::rename(&made, target).map_err(cannot("rename to"))?;
+    if arguments.json {
+        print_json(&told.facts)?;
+    } else {
+        for line in &told.lines {
+            eprintln!("{line}");
+        }
+        print(&target.to_string_lossy())?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// Whether something is there that a rename would not replace: anything but an empty folder.
+fn is_taken(path: &Path) -> Result<bool, Error> {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(true),
+        Err(error) => Err(Error::system(format!("cannot look at {}: {error}", path.display()))),
+    }
+}

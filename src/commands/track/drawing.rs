@@ -1,0 +1,141 @@
+//! Two boards side by side, as text.
+
+use cwm_contract::{Belief, Seen, Tracked};
+use owo_colors::{OwoColorize, Style};
+
+/// Columns of what is believed, before what is true.
+const WIDTH: usize = 26;
+/// Labels that are told of one by one; the board has the others.
+const TOLD: usize = 8;
+/// A label that is believed less than this is worth a line.
+const DOUBTFUL: f64 = 0.9;
+
+/// A position: what is believed beside what is true. What is wrong has a `*` before it, and is red with `colour`.
+pub fn draw(tracked: &Tracked, colour: bool) -> String {
+    let mut text = heading(tracked);
+    text += &format!("{:<WIDTH$}{}\n", "  believed", "  true");
+    for rank in 0..8 {
+        text += &line(&rank_of(&tracked.believed, rank), &rank_of(&tracked.truth, rank), colour);
+    }
+    let files = "   a b c d e f g h";
+    text += &format!("{files:<WIDTH$}{files}\n");
+    for (believed, truth) in tracked.believed.state.iter().zip(&tracked.truth.state) {
+        let cell = |item: &cwm_contract::StateItem| {
+            let mark = if item.wrong { "*" } else { " " };
+            vec![(format!("  {:<10}", item.name), false), (format!("{mark}{}", item.value), item.wrong)]
+        };
+        text += &line(&cell(believed), &cell(truth), colour);
+    }
+    text + &remarks(tracked)
+}
+
+/// `ply 3  2. Nf3 (g1f3)  74 of 75 right`.
+fn heading(tracked: &Tracked) -> String {
+    let played = match &tracked.played {
+        None => "start".to_owned(),
+        Some(played) => format!("{} {} ({})", played.number, played.san, played.uci),
+    };
+    format!("ply {}  {played}  {} of {} right\n", tracked.ply, tracked.right, tracked.labels)
+}
+
+/// Pieces of text, and whether each is wrong.
+type Pieces = Vec<(String, bool)>;
+
+fn rank_of(seen: &Seen, rank: usize) -> Pieces {
+    let mut pieces = vec![(format!("{} ", 8 - rank), false)];
+    let squares = seen.squares.iter().skip(rank * 8).take(8);
+    pieces.extend(squares.map(|(piece, wrong)| (format!("{}{piece}", if *wrong { "*" } else { " " }), *wrong)));
+    pieces
+}
+
+fn line(believed: &Pieces, truth: &Pieces, colour: bool) -> String {
+    let width: usize = believed.iter().map(|(piece, _)| piece.chars().count()).sum();
+    let painted =
+        |pieces: &Pieces| pieces.iter().map(|(piece, wrong)| paint(piece, *wrong && colour)).collect::<String>();
+    let line = format!("{}{}{}", painted(believed), " ".repeat(WIDTH.saturating_sub(width).max(1)), painted(truth));
+    format!("{}\n", line.trim_end())
+}
+
+fn paint(piece: &str, red: bool) -> String {
+    if red { piece.style(Style::new().red().bold()).to_string() } else { piece.to_owned() }
+}
+
+/// What is wrong, and what the model is not sure of.
+fn remarks(tracked: &Tracked) -> String {
+    let mut text = String::new();
+    if !tracked.wrong.is_empty() {
+        let each = tracked
+            .wrong
+            .iter()
+            .take(TOLD)
+            .map(|wrong| format!("{} {} for {}", wrong.label, belief(&wrong.believed), belief(&wrong.truth)));
+        let more = match tracked.wrong.len().saturating_sub(TOLD) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        text += &format!("wrong: {}{more}\n", each.collect::<Vec<_>>().join("; "));
+    }
+    let doubt = &tracked.least_sure;
+    // Not a number is no sureness either.
+    if !(doubt.belief.share >= DOUBTFUL) {
+        text += &format!("least sure of {}: {}\n", doubt.label, belief(&doubt.belief));
+    }
+    text
+}
+
+/// `P (0.98)`.
+fn belief(belief: &Belief) -> String {
+    format!("{} ({:.2})", belief.value, belief.share)
+}
+
+#[cfg(test)]
+mod tests {
+    use cwm_contract::{Doubt, Misbelief, Played, StateItem};
+
+    use super::*;
+
+    fn tracked() -> Tracked {
+        let seen = |wrong: bool| {
+            let mut squares = vec![(".".to_owned(), false); 64];
+            squares[36] = (if wrong { "P" } else { "." }.to_owned(), wrong);
+            let state = |name, value: &str, wrong| StateItem { name, value: value.to_owned(), wrong };
+            let state =
+                vec![state("to move", "white", false), state("castling", if wrong { "KQ" } else { "-" }, wrong)];
+            Seen { fen: "8/8/8/8/8/8/8/8 w - - 0 1".into(), squares, state }
+        };
+        let belief = |value: &str, share| Belief { value: value.into(), share };
+        Tracked {
+            ply: 3,
+            played: Some(Played { number: "2.".into(), san: "Nf3".into(), uci: "g1f3".into() }),
+            believed: seen(true),
+            truth: seen(false),
+            right: 73,
+            labels: 75,
+            wrong: vec![Misbelief { label: "e4".into(), believed: belief("P", 0.75), truth: belief(".", 0.25) }],
+            sure: 0.5,
+            least_sure: Doubt { label: "e4".into(), belief: belief("P", 0.75) },
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_marked_with_and_without_colour() {
+        let plain = draw(&tracked(), false);
+        assert!(plain.starts_with("ply 3  2. Nf3 (g1f3)  73 of 75 right\n  believed"), "{plain}");
+        assert!(plain.contains("\n4  . . . .*P . . .       4  . . . . . . . .\n"), "{plain}");
+        assert!(plain.contains("\n  castling  *KQ"), "{plain}");
+        assert!(plain.ends_with("wrong: e4 P (0.75) for . (0.25)\nleast sure of e4: P (0.75)\n"), "{plain}");
+        assert!(!plain.contains('\u{1b}'));
+        let coloured = draw(&tracked(), true);
+        assert!(coloured.contains("\u{1b}["), "{coloured}");
+        assert_eq!(coloured.lines().count(), plain.lines().count());
+    }
+
+    #[test]
+    fn beliefs_that_are_no_numbers_are_told_as_doubt() {
+        let mut tracked = tracked();
+        tracked.least_sure.belief.share = f64::NAN;
+        assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n"));
+        tracked.least_sure.belief.share = 0.95;
+        assert!(!draw(&tracked, false).contains("least sure"));
+    }
+}

@@ -1,0 +1,108 @@
+//! `cwm track`: what a model believes of a game, ply by ply.
+
+mod drawing;
+mod summary;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, IsTerminal, stdin, stdout};
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Failure, FailureKind, Format, TrackRequest};
+
+use crate::cli::TrackArguments;
+use crate::commands::{Workspace, print, workbench};
+use crate::engine::output_of;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+use summary::Summary;
+
+/// Runs `cwm track`: a block for each position as soon as its move is read, then, on standard error, how it went.
+///
+/// # Errors
+/// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.
+pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode, Error> {
+    let workbench = workbench()?;
+    let request =
+        TrackRequest { model: model(store, arguments)?, hints: arguments.hints.hints(), game: arguments.game };
+    let mut text = moves(arguments)?;
+    let colour = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut summary = Summary::default();
+    let mut unprinted = None;
+    let followed = workbench.track(&request, &mut *text, &mut |tracked| {
+        summary.add(&tracked);
+        let shown = match (arguments.summary, arguments.json) {
+            (true, _) => return Ok(()),
+            (false, true) => summary::as_json(&tracked).to_string(),
+            (false, false) => drawing::draw(&tracked, colour),
+        };
+        print(&shown).map_err(|error| {
+            let failure = Failure::system(error.message.clone());
+            unprinted = Some(error);
+            failure
+        })
+    });
+    if let Some(error) = unprinted {
+        return Err(error);
+    }
+    if summary.positions > 0 {
+        match (arguments.summary, arguments.json) {
+            (true, true) => print(&summary.as_json().to_string())?,
+            (true, false) => print(&summary.in_words())?,
+            (false, _) => eprintln!("{}", summary.in_words()),
+        }
+    }
+    followed.map_err(refused)?;
+    Ok(ExitCode::OK)
+}
+
+/// Where the model is: at the path that was named, or in the store.
+fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Error> {
+    let path = Path::new(&arguments.checkpoint);
+    if path.is_file() || path.join("model.json").is_file() {
+        return Ok(path.to_owned());
+    }
+    if path.is_dir() && arguments.checkpoint.contains('/') {
+        return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
+    }
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let (index, port) = workspace.output(&arguments.checkpoint)?;
+    let survey = workspace.survey()?;
+    let record = workspace.made(&arguments.checkpoint, &survey.states[index])?;
+    let output = output_of(record, &port)?;
+    if output.format != Format::CHECKPOINT {
+        let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);
+        return Err(Error::usage(message).hint("name a stage that trains, or a checkpoint's folder"));
+    }
+    Ok(workspace.store.path_of(output, &workspace.files)?)
+}
+
+/// What the moves are read from.
+fn moves(arguments: &TrackArguments) -> Result<Box<dyn BufRead>, Error> {
+    if !arguments.moves.is_empty() {
+        return Ok(Box::new(Cursor::new(arguments.moves.join(" ").into_bytes())));
+    }
+    match arguments.input.as_deref().filter(|input| input.as_os_str() != "-") {
+        Some(path) => {
+            let file = File::open(path);
+            let file = file.map_err(|error| Error::usage(format!("cannot open {}: {error}", path.display())))?;
+            Ok(Box::new(BufReader::new(file)))
+        }
+        None => {
+            if stdin().is_terminal() {
+                eprintln!("moves, one or more a line (e4, g1f3, O-O); Ctrl-D ends");
+            }
+            Ok(Box::new(BufReader::new(stdin())))
+        }
+    }
+}
+
+/// What a workbench failed with: it was asked for by hand, and of files that were named.
+pub fn refused(failure: Failure) -> Error {
+    let error = match failure.kind {
+        FailureKind::Input => Error::usage(failure.message),
+        FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
+        FailureKind::Internal => Error::internal(failure.message),
+    };
+    failure.hint.into_iter().fold(error, Error::hint)
+}

@@ -1,0 +1,80 @@
+//! How a whole game went, and a position for programs.
+
+use cwm_contract::{Belief, Tracked};
+use serde_json::{Value, json};
+
+/// Counts over the positions so far.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Positions, the initial one among them.
+    pub positions: u64,
+    exact: u64,
+    right: u64,
+    labels: u64,
+    first_error: Option<u64>,
+}
+
+impl Summary {
+    /// Counts a position.
+    pub fn add(&mut self, tracked: &Tracked) {
+        self.positions += 1;
+        self.right += u64::from(tracked.right);
+        self.labels += u64::from(tracked.labels);
+        if tracked.right == tracked.labels {
+            self.exact += 1;
+        } else if self.first_error.is_none() {
+            self.first_error = Some(tracked.ply);
+        }
+    }
+
+    /// `12 of 13 positions exact, 974 of 975 labels right; the first error is at ply 12`.
+    pub fn in_words(&self) -> String {
+        let counts = format!(
+            "{} of {} positions exact, {} of {} labels right",
+            self.exact, self.positions, self.right, self.labels
+        );
+        match self.first_error {
+            None => counts,
+            Some(ply) => format!("{counts}; the first error is at ply {ply}"),
+        }
+    }
+
+    /// The same for programs.
+    pub fn as_json(&self) -> Value {
+        json!({
+            "positions": self.positions,
+            "exact": self.exact,
+            "labels": self.labels,
+            "right": self.right,
+            "first_error": self.first_error,
+        })
+    }
+}
+
+/// A position for programs.
+pub fn as_json(tracked: &Tracked) -> Value {
+    let wrong = tracked.wrong.iter().map(
+        |wrong| json!({ "label": wrong.label, "believed": belief(&wrong.believed), "true": belief(&wrong.truth) }),
+    );
+    json!({
+        "ply": tracked.ply,
+        "uci": tracked.played.as_ref().map(|played| &played.uci),
+        "san": tracked.played.as_ref().map(|played| &played.san),
+        "believed": tracked.believed.fen,
+        "true": tracked.truth.fen,
+        "right": tracked.right,
+        "labels": tracked.labels,
+        "wrong": wrong.collect::<Vec<_>>(),
+        "sure": number(tracked.sure),
+        "least_sure": { "label": tracked.least_sure.label, "believed": belief(&tracked.least_sure.belief) },
+    })
+}
+
+fn belief(belief: &Belief) -> Value {
+    json!({ "value": belief.value, "share": number(belief.share) })
+}
+
+/// Null where it is no number, which JSON has no word for.
+fn number(number: f64) -> Value {
+    if number.is_finite() { json!(number) } else { Value::Null }
+}

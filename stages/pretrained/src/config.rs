@@ -1,0 +1,60 @@
+//! Parameters of `pretrained`.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Fault, SourceFile, parameters};
+use cwm_foreign::Wish;
+use cwm_models::architecture::OptionSpec;
+use cwm_models::{Size, families};
+
+parameters! {
+    /// What `pretrained` takes.
+    pub struct Config {
+        /// The file: one of `torch.save`, or of safetensors.
+        pub source: SourceFile,
+        /// The model's family, where names and shapes leave it open; naming it makes the result rest on that family's code
+        /// alone.
+        pub family: Option<String> = None,
+        /// Its size, such as `d128/l1`, to be sure of it.
+        pub size: Option<String> = None,
+        /// Options of the family, where shapes leave them open.
+        pub options: BTreeMap<String, String> = BTreeMap::new(),
+        /// Where in the file the parameters are, such as `model_state_dict`, if several models are in it.
+        pub key: Option<String> = None,
+        /// Whether float64 parameters that are no float32 are rounded; they are refused otherwise.
+        pub round: bool = false,
+    }
+}
+
+impl Config {
+    /// What is wrong with the values.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut known: &[OptionSpec] = &[];
+        match self.family.as_ref().map(|family| families::find(family)) {
+            Some(Err(error)) => faults.push(Fault::new("family", format!("is unknown: {error}"))),
+            Some(Ok(family)) => known = family.options,
+            None if self.options.is_empty() => {}
+            None => faults.push(Fault::new("options", "need a `family` to belong to")),
+        }
+        if let (Some(family), false) = (&self.family, faults.iter().any(|fault| fault.parameter == "family")) {
+            let unknown = self.options.keys().find(|name| known.iter().all(|option| option.name != **name));
+            faults.extend(unknown.map(|name| Fault::new("options", format!("`{name}` is none of `{family}`"))));
+        }
+        if let Some(Err(error)) = self.size.as_ref().map(|size| size.parse::<Size>()) {
+            faults.push(Fault::new("size", error.to_string()));
+        }
+        faults
+    }
+
+    /// The same, for whoever reads the file.
+    pub fn wish(&self) -> Wish {
+        Wish {
+            family: self.family.clone(),
+            size: self.size.as_ref().and_then(|size| size.parse().ok()),
+            options: self.options.clone(),
+            key: self.key.clone(),
+            round: self.round,
+        }
+    }
+}
