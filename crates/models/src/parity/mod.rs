@@ -1,5 +1,6 @@
 //! Every family against what the authors' code computed (models.md §9).
 
+mod dropout;
 mod fixture;
 mod gated_deltanet;
 mod mamba2;

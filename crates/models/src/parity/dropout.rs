@@ -1,0 +1,42 @@
+//! Where dropout is applied (models.md §1.6).
+
+use crate::noise::Noise;
+use crate::{Pass, Placed, Tokens, device};
+
+use super::sized;
+
+/// How often a training pass of a model of this size drops out.
+fn places(family: &str, size: &str) -> usize {
+    let network = sized(family, size);
+    let weights = network.initial_weights(1);
+    let placed = Placed::new(&weights, &device::cpu());
+    let noise = || Noise::new(5, 1, 0);
+    let pass = Pass::training(&placed, Some(noise()));
+    let game: [u16; 3] = [20480, 5, 9];
+    let _ = network.flat_logits(&pass, &Tokens::padded([game.as_slice()], 20481));
+    // The pass hands out the keys of its noise in order.
+    let next = pass.dropout_noise(0.5).unwrap().key;
+    let fresh = noise();
+    (0..100).position(|_| fresh.next_key() == next).unwrap()
+}
+
+#[test]
+fn dropout_is_in_as_many_places_as_in_the_authors_code() {
+    for (family, once, each_layer) in [
+        // The embedding; attention's probabilities and output, and the MLP's output.
+        ("transformer", 1, 3),
+        // The embedding; both branches.
+        ("slice", 1, 2),
+        ("slice_diag", 1, 2),
+        // The embedding alone.
+        ("mamba2", 1, 0),
+        ("mamba3", 1, 0),
+        ("mamba3_mimo", 1, 0),
+        // The authors' argument is discarded.
+        ("gated_deltanet", 0, 0),
+        ("gated_deltanet_pos", 0, 0),
+    ] {
+        assert_eq!(places(family, "d128/l1"), once + each_layer, "{family}");
+        assert_eq!(places(family, "d128/l3"), once + 3 * each_layer, "{family}");
+    }
+}
