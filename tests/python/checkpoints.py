@@ -10,7 +10,6 @@ import collections
 import dataclasses
 import pathlib
 import sys
-import types
 
 import numpy
 import torch
@@ -88,12 +87,11 @@ def write_small(folder):
     torch.save(checkpoint(weights), folder / "legacy.pt", _use_new_zipfile_serialization=False)
 
 
-class Compiled(torch.nn.Module):
-    """Only there to be wrapped."""
+class Module(torch.nn.Module):
+    """A module with these parameters."""
 
     def __init__(self, weights):
         super().__init__()
-        self.names = {}
         for name, tensor in weights.items():
             module = self
             *path, last = name.split(".")
@@ -108,7 +106,7 @@ def write_wrapped(source, folder):
     from safetensors.torch import load_file, save_file
 
     weights = load_file(source)
-    model = Compiled(weights)
+    model = Module(weights)
     model.load_state_dict(weights, strict=True)
     prefixed = lambda prefix: collections.OrderedDict((prefix + name, tensor) for name, tensor in weights.items())
     # Parts of one storage, as flattened parameters are.
@@ -118,14 +116,12 @@ def write_wrapped(source, folder):
         shared[name] = flat[start : start + tensor.numel()].view(tensor.shape)
         start += tensor.numel()
     turned = {name: tensor.t().contiguous().t() if tensor.dim() == 2 else tensor for name, tensor in weights.items()}
-    main = types.ModuleType("training")
-    main.Settings, main.Average = Settings, Average
     cases = {
         "bare": weights,
         "state_dict": model.state_dict(),
         "parameters": {name: torch.nn.Parameter(tensor, requires_grad=False) for name, tensor in weights.items()},
         "module": {"state_dict": prefixed("module.")},
-        "compiled": {"model": torch.compile(model).state_dict(), "args": vars(Settings())},
+        "compiled": {"model": prefixed("_orig_mod."), "args": vars(Settings())},
         "both": prefixed("_orig_mod.module."),
         "company": checkpoint(weights),
         "unknown": {"model": weights, "ema": Average(weights), "config": Settings()},

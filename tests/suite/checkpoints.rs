@@ -82,7 +82,63 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
     stubborn(&context.path("model.safetensors"));
     let ran = context.cwm(&["track", "model.safetensors", "e4", "g8f6"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    insta::assert_snapshot!(ran.stdout, @"");
+    insta::assert_snapshot!(ran.stdout, @"
+    ply 0  start  75 of 75 right
+      believed                  true
+    8  r n b q k b n r        8  r n b q k b n r
+    7  p p p p p p p p        7  p p p p p p p p
+    6  . . . . . . . .        6  . . . . . . . .
+    5  . . . . . . . .        5  . . . . . . . .
+    4  . . . . . . . .        4  . . . . . . . .
+    3  . . . . . . . .        3  . . . . . . . .
+    2  P P P P P P P P        2  P P P P P P P P
+    1  R N B Q K B N R        1  R N B Q K B N R
+       a b c d e f g h           a b c d e f g h
+      to move    white          to move    white
+      castling   KQkq           castling   KQkq
+      en passant -              en passant -
+      half-moves 0              half-moves 0
+      full move  1              full move  1
+    least sure of half-move clock, high byte: 0 (0.61)
+
+    ply 1  1. e4 (e2e4)  70 of 75 right
+      believed                  true
+    8  r n b q k b n r        8  r n b q k b n r
+    7  p p p p p p p p        7  p p p p p p p p
+    6  . . . . . . . .        6  . . . . . . . .
+    5  . . . . . . . .        5  . . . . . . . .
+    4  . . . .*. . . .        4  . . . . P . . .
+    3  . . . . . . . .        3  . . . . . . . .
+    2  P P P P*P P P P        2  P P P P . P P P
+    1  R N B Q K B N R        1  R N B Q K B N R
+       a b c d e f g h           a b c d e f g h
+      to move   *white          to move    black
+      castling   KQkq           castling   KQkq
+      en passant*-              en passant e3
+      half-moves 0              half-moves 0
+      full move  1              full move  1
+    wrong: e4 . (0.97) for P (0.00); e2 P (0.97) for . (0.00); side to move white (1.00) for black (0.00); en passant file - (0.98) for e (0.00); en passant rank - (1.00) for 3 (0.00)
+    least sure of half-move clock, high byte: 0 (0.61)
+
+    ply 2  1... Nf6 (g8f6)  69 of 75 right
+      believed                  true
+    8  r n b q k b*n r        8  r n b q k b . r
+    7  p p p p p p p p        7  p p p p p p p p
+    6  . . . . .*. . .        6  . . . . . n . .
+    5  . . . . . . . .        5  . . . . . . . .
+    4  . . . .*. . . .        4  . . . . P . . .
+    3  . . . . . . . .        3  . . . . . . . .
+    2  P P P P*P P P P        2  P P P P . P P P
+    1  R N B Q K B N R        1  R N B Q K B N R
+       a b c d e f g h           a b c d e f g h
+      to move    white          to move    white
+      castling   KQkq           castling   KQkq
+      en passant -              en passant -
+      half-moves*0              half-moves 1
+      full move *1              full move  2
+    wrong: g8 n (0.97) for . (0.00); f6 . (0.97) for n (0.00); e4 . (0.97) for P (0.00); e2 P (0.97) for . (0.00); half-move clock, low byte 0 (0.61) for 1 (0.00); full-move number, low byte 1 (0.61) for 2 (0.00)
+    least sure of half-move clock, high byte: 0 (0.61)
+    ");
     assert_eq!(ran.stderr, "1 of 3 positions exact, 215 of 225 labels right; the first error is at ply 1\n");
     assert_eq!(fed(&context, &["track", "model.safetensors"], "1. e4\nNf6\n").stdout, ran.stdout);
     context.write("game.pgn", "[Event \"?\"]\n\n1. e4 Nf6 *\n");
@@ -121,7 +177,7 @@ fn a_file_of_torch_becomes_a_checkpoint_once() {
     for (file, folder) in [("archive.pt", "one"), ("legacy.pt", "other")] {
         let ran = context.cwm(&["import", &data(file), folder]);
         assert_eq!((ran.code, ran.stdout.trim()), (0, folder), "{}", ran.stderr);
-        assert!(ran.stderr.contains("slice_diag d1/l1, 3783 parameters, 3 tokens"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("slice_diag d1/l1, 3779 parameters, 3 tokens"), "{}", ran.stderr);
         assert!(ran.stderr.contains("read from `model_state_dict`"), "{}", ran.stderr);
     }
     let weights = |folder: &str| std::fs::read(context.path(folder).join("model.safetensors")).expect("weights");

@@ -26,7 +26,9 @@ pub fn draw(tracked: &Tracked, colour: bool) -> String {
         };
         text += &line(&cell(believed), &cell(truth), colour);
     }
-    text + &remarks(tracked)
+    text += &remarks(tracked);
+    // A line apart from the next.
+    text + "\n"
 }
 
 /// `ply 3  2. Nf3 (g1f3)  74 of 75 right`.
@@ -121,9 +123,9 @@ mod tests {
     fn what_is_wrong_is_marked_with_and_without_colour() {
         let plain = draw(&tracked(), false);
         assert!(plain.starts_with("ply 3  2. Nf3 (g1f3)  73 of 75 right\n  believed"), "{plain}");
-        assert!(plain.contains("\n4  . . . .*P . . .       4  . . . . . . . .\n"), "{plain}");
+        assert!(plain.contains("\n4  . . . .*P . . .        4  . . . . . . . .\n"), "{plain}");
         assert!(plain.contains("\n  castling  *KQ"), "{plain}");
-        assert!(plain.ends_with("wrong: e4 P (0.75) for . (0.25)\nleast sure of e4: P (0.75)\n"), "{plain}");
+        assert!(plain.ends_with("wrong: e4 P (0.75) for . (0.25)\nleast sure of e4: P (0.75)\n\n"), "{plain}");
         assert!(!plain.contains('\u{1b}'));
         let coloured = draw(&tracked(), true);
         assert!(coloured.contains("\u{1b}["), "{coloured}");
@@ -134,7 +136,7 @@ mod tests {
     fn beliefs_that_are_no_numbers_are_told_as_doubt() {
         let mut tracked = tracked();
         tracked.least_sure.belief.share = f64::NAN;
-        assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n"));
+        assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n\n"));
         tracked.least_sure.belief.share = 0.95;
         assert!(!draw(&tracked, false).contains("least sure"));
     }
