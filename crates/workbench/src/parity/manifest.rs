@@ -1,8 +1,9 @@
 //! The manifest that may lie beside fixtures: what their tensors do not tell.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use cwm_contract::Failure;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -13,15 +14,16 @@ pub const FILE: &str = "manifest.json";
 #[derive(Clone, Debug, Deserialize)]
 pub struct Entry {
     /// The authors' name of the family.
-    pub family: String,
+    pub family: Option<String>,
     /// `tiny` or `d128`.
-    pub size: String,
+    pub size: Option<String>,
     /// Tokens of moves.
-    pub move_vocab: usize,
+    pub move_vocab: Option<usize>,
     /// The configuration of the authors' model.
+    #[serde(default)]
     pub config: Config,
     /// Number of parameters.
-    pub param_count: u64,
+    pub param_count: Option<u64>,
     /// The loss in f64.
     pub fp64_loss: Option<f64>,
     /// Sum of cross-entropies by kind of label.
@@ -36,14 +38,14 @@ pub struct Entry {
 }
 
 /// The authors' configuration, as far as it is compared or needed.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Config {
     /// Width of the model.
-    pub d_model: usize,
+    pub d_model: Option<usize>,
     /// Layers.
-    pub n_layers: usize,
+    pub n_layers: Option<usize>,
     /// Heads, where the family takes their number from here.
-    pub n_heads: usize,
+    pub n_heads: Option<usize>,
 }
 
 /// The loss of one kind of label.
@@ -84,6 +86,20 @@ pub struct Hyper {
     pub grad_clip_global_l2: f64,
     /// Number of updates.
     pub steps: usize,
+}
+
+/// The files that the manifest at `path` names, beside it.
+///
+/// # Errors
+/// It cannot be read, or names none.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = std::fs::read(path).map_err(|error| Failure::io("read", path, error))?;
+    let wrong = |what: String| Failure::input(format!("{} is no manifest of fixtures: {what}", path.display()));
+    let manifest: Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let fixtures = manifest["fixtures"].as_array().map_or([].as_slice(), Vec::as_slice);
+    let named = fixtures.iter().filter_map(|fixture| fixture["file"].as_str());
+    let files: Vec<PathBuf> = named.map(|name| path.with_file_name(name)).collect();
+    if files.is_empty() { Err(wrong("it names no file in `fixtures`".to_owned())) } else { Ok(files) }
 }
 
 /// What the manifest beside `file` says of it; `None` where there is no manifest, or it does not name the file.

@@ -1,24 +1,36 @@
 //! Which files are meant.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Failure;
 
-/// The files that `paths` name: files as they are, of folders what lies in them and can be compared, by name.
+use super::manifest;
+
+/// The files that `paths` name, each once: files as they are, of folders what lies in them and can be compared, by name,
+/// and of a manifest what it names.
 ///
 /// # Errors
-/// A folder cannot be read or holds nothing that can be compared.
+/// A folder cannot be read or holds nothing that can be compared; a manifest is none.
 pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
             found.extend(files_in(path)?);
+        } else if is_manifest(path) {
+            found.extend(manifest::files(path)?);
         } else {
             found.push(path.clone());
         }
     }
+    let mut seen = BTreeSet::new();
+    found.retain(|path| seen.insert(path.clone()));
     Ok(found)
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == manifest::FILE)
 }
 
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
@@ -26,9 +38,8 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let is_manifest = path.file_name().is_some_and(|name| name == super::manifest::FILE);
         let is_known = path.extension().is_some_and(|ending| ending == "safetensors" || ending == "json");
-        if is_known && !is_manifest && path.is_file() {
+        if is_known && !is_manifest(&path) && path.is_file() {
             files.push(path);
         }
     }

@@ -132,6 +132,25 @@ fn files_that_are_no_fixtures_keep_nobody_from_the_others() {
 }
 
 #[test]
+fn a_manifest_stands_for_what_it_names_and_nothing_is_compared_twice() {
+    let Some(folder) = golden() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let (file, manifest) = (place.path().join("slice_diag-tiny.safetensors"), place.path().join("manifest.json"));
+    std::fs::copy(folder.join("slice_diag-tiny.safetensors"), &file).unwrap();
+    // One that says nothing of its file leaves it to names and shapes.
+    std::fs::write(&manifest, br#"{"fixtures": [{"file": "slice_diag-tiny.safetensors"}, {"file": "gone"}]}"#).unwrap();
+    let comparisons = judge(&[&manifest, &file, place.path()], None, &[]);
+    let names: Vec<&str> = comparisons.iter().map(|comparison| comparison.name.as_str()).collect();
+    assert_eq!(names, ["slice_diag-tiny", "gone"]);
+    assert_eq!(faults(&comparisons[0]), Ok(Vec::new()));
+    assert!(faults(&comparisons[1]).unwrap_err().starts_with("cannot read "));
+    std::fs::write(&manifest, b"[]").unwrap();
+    let request = ParityRequest { paths: vec![manifest], ..ParityRequest::default() };
+    let message = Bench.parity(&request, &mut |_| {}).unwrap_err().to_string();
+    assert!(message.ends_with("is no manifest of fixtures: it names no file in `fixtures`"), "{message}");
+}
+
+#[test]
 fn to_compare_nothing_is_an_error() {
     let place = tempfile::tempdir().unwrap();
     let refused = |request: ParityRequest| Bench.parity(&request, &mut |_| {}).unwrap_err().to_string();
