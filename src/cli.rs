@@ -45,6 +45,8 @@ pub enum Command {
     Import(ImportArguments),
     /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
     Track(TrackArguments),
+    /// List what models can be computed on here, and what keeps GPUs from being used
+    Devices(DevicesArguments),
     /// Do one action that an executor has prepared (used by cwm itself)
     #[command(hide = true)]
     Exec(ExecArguments),
@@ -85,6 +87,9 @@ pub struct RunArguments {
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
+    /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME")]
+    pub device: Option<cwm_contract::DeviceChoice>,
     /// How to show what happens
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,
@@ -237,6 +242,14 @@ pub struct VerifyArguments {
     /// Which pipeline's store
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `devices`.
+#[derive(Debug, Args)]
+pub struct DevicesArguments {
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,7 @@
 
 mod contents;
 mod dag;
+mod devices;
 mod expand;
 mod export;
 mod import;
@@ -69,6 +70,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Import(arguments) => import::run(&arguments),
         Command::Track(arguments) => track::run(store, &arguments),
         Command::Verify(arguments) => verify::run(store, &arguments),
+        Command::Devices(arguments) => devices::run(&arguments),
         Command::Parity(arguments) => parity::run(&arguments),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;

@@ -87,8 +87,12 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let Workspace { plan, store, files, locked, pins } = workspace;
-    let options =
-        Options { targets: cells.to_vec(), force: cells.iter().copied().collect(), machine: Machine::here(None) };
+    let options = Options {
+        targets: cells.to_vec(),
+        force: cells.iter().copied().collect(),
+        machine: Machine::here(None),
+        device: None,
+    };
     let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
     engine::update_pins(plan, pins, &records, &ran_now)?;
     files.save_if_possible();

@@ -61,7 +61,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     if !engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut readers)? {
         return Ok(ExitCode::INTERRUPTED);
     }
-    let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs) };
+    let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs), device: arguments.device };
     let Workspace { plan, store, files, locked, pins } = &mut workspace;
     let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
     // None keeps the others from being done.

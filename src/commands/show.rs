@@ -134,6 +134,9 @@ fn describe(record: &ActionRecord) -> String {
         amount::in_words(made.peak_memory_bytes),
         made.machine.cores,
     );
+    if let Some(device) = &made.computed_on {
+        text += &format!("  device      {device}\n");
+    }
     for line in &record.cause {
         text += &format!("  because     {line}\n");
     }

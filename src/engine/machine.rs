@@ -1,6 +1,6 @@
 //! What this machine has, and who has which share of it.
 
-use cwm_contract::{Needs, Resources};
+use cwm_contract::{DeviceChoice, Needs, Resources};
 
 /// Cores, memory and accelerators that stages may use.
 #[derive(Clone, Debug)]
@@ -40,6 +40,16 @@ fn memory() -> u64 {
         (Some(machine), Some(group)) => std::cmp::min(machine, group),
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => u64::MAX,
+    }
+}
+
+/// What a cell that computes on `device` needs: no accelerator on the processor, and one on a GPU unless it says how much
+/// of it.
+pub fn needs_on(device: DeviceChoice, needs: &Needs) -> Needs {
+    match device {
+        DeviceChoice::Auto => *needs,
+        DeviceChoice::Cpu => Needs { gpu: 0.0, ..*needs },
+        DeviceChoice::Cuda(_) => Needs { gpu: if needs.gpu > 0.0 { needs.gpu } else { 1.0 }, ..*needs },
     }
 }
 
@@ -90,13 +100,17 @@ impl Pool {
         (clamped, (!said.is_empty()).then(|| format!("asks for {}", said.join(" and "))))
     }
 
-    /// Takes a share, if there is room for these (clamped) needs.
-    pub fn take(&mut self, needs: &Needs) -> Option<(Share, Resources)> {
+    /// Takes a share, if there is room for these (clamped) needs. A GPU that `device` names is that share's device; one
+    /// that this machine does not have is none, and the stage says what is missing.
+    pub fn take(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Share, Resources)> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
         if cores > self.cores || needs.memory > self.memory {
             return None;
         }
-        let devices = self.pick_devices(needs.gpu)?;
+        let devices = match device {
+            DeviceChoice::Cuda(index) => self.this_device(index as usize, needs.gpu)?,
+            DeviceChoice::Auto | DeviceChoice::Cpu => self.pick_devices(needs.gpu)?,
+        };
         self.cores -= cores;
         self.memory -= needs.memory;
         for (index, part) in &devices {
@@ -105,9 +119,16 @@ impl Pool {
         // A stage sees its own devices alone, so for it they begin at 0.
         let names = (0..devices.len()).map(|index| format!("cuda:{index}")).collect();
         let memory = (needs.memory > 0).then_some(needs.memory);
-        let resources = Resources { cores: cores as usize, memory, devices: names };
+        let resources = Resources { cores: cores as usize, memory, devices: names, device };
         let visible = devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
         Some((Share { cores, memory: needs.memory, devices, visible }, resources))
+    }
+
+    /// The device of this number, or a part of it.
+    fn this_device(&self, index: usize, wanted: f64) -> Option<Vec<(usize, f64)>> {
+        let Some(free) = self.devices.get(index) else { return Some(Vec::new()) };
+        let wanted = wanted.min(1.0);
+        (*free + 1e-9 >= wanted).then(|| vec![(index, wanted)])
     }
 
     /// Whole devices for whole numbers, the fullest one with room for a part of one.
@@ -150,22 +171,22 @@ mod tests {
     fn shares_never_exceed_the_machine_and_come_back() {
         let mut pool = pool();
         let one = Needs { cpu: Some(1), gpu: 0.0, memory: 60 };
-        let (share, _) = pool.take(&one).unwrap();
-        assert!(pool.take(&one).is_none(), "memory is short");
+        let (share, _) = pool.take(&one, DeviceChoice::Auto).unwrap();
+        assert!(pool.take(&one, DeviceChoice::Auto).is_none(), "memory is short");
         pool.give_back(share);
-        assert!(pool.take(&one).is_some());
+        assert!(pool.take(&one, DeviceChoice::Auto).is_some());
     }
 
     #[test]
     fn parts_of_a_device_are_packed_and_whole_ones_are_exclusive() {
         let mut pool = pool();
         let quarter = Needs { cpu: Some(0), gpu: 0.25, memory: 0 };
-        let taken: Vec<_> = (0..4).map(|_| pool.take(&quarter).unwrap()).collect();
+        let taken: Vec<_> = (0..4).map(|_| pool.take(&quarter, DeviceChoice::Auto).unwrap()).collect();
         assert!(taken.iter().all(|(share, _)| share.visible == ["0"]));
         let whole = Needs { cpu: Some(0), gpu: 1.0, memory: 0 };
-        let (share, resources) = pool.take(&whole).unwrap();
+        let (share, resources) = pool.take(&whole, DeviceChoice::Auto).unwrap();
         assert_eq!((share.visible[0].as_str(), resources.devices[0].as_str()), ("GPU-b", "cuda:0"));
-        assert!(pool.take(&quarter).is_none());
+        assert!(pool.take(&quarter, DeviceChoice::Auto).is_none());
     }
 
     #[test]
@@ -174,5 +195,24 @@ mod tests {
         assert_eq!(clamped.cpu, Some(2));
         assert_eq!(said.unwrap(), "asks for 64 cores, gets 2");
         assert_eq!(pool().clamp(&Needs { cpu: None, gpu: 0.0, memory: 0 }).1, None);
+    }
+
+    #[test]
+    fn a_gpu_by_number_is_that_one_and_the_processor_needs_none() {
+        let mut pool = pool();
+        let needs = Needs { cpu: Some(0), gpu: 0.0, memory: 0 };
+        let second = DeviceChoice::Cuda(1);
+        assert_eq!(needs_on(second, &needs).gpu, 1.0);
+        let half = needs_on(second, &Needs { gpu: 0.5, ..needs });
+        let (share, resources) = pool.take(&half, second).unwrap();
+        assert_eq!(share.visible, ["GPU-b"]);
+        assert_eq!((resources.devices, resources.device), (vec!["cuda:0".to_owned()], second));
+        assert!(pool.take(&needs_on(second, &needs), second).is_none(), "half of it is taken");
+        pool.give_back(share);
+        assert!(pool.take(&needs_on(second, &needs), second).is_some());
+        // What is not there is for the stage to tell of.
+        let (share, _) = pool.take(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
+        assert!(share.visible.is_empty());
+        assert_eq!(needs_on(DeviceChoice::Cpu, &Needs { gpu: 2.0, ..needs }).gpu, 0.0);
     }
 }

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, GroupInput, Task};
+use cwm_contract::{Cancellation, Context, DeviceChoice, Event, Failure, FailureKind, GroupInput, Resources, Task};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 pub use protocol::{FailedKind, Line};
@@ -175,7 +175,7 @@ fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
         format: KeepStamp::FORMAT,
         binary: action.components.code.get("base").cloned().unwrap_or_default(),
         // The kind, not which one: the next free device does as well.
-        device: if action.resources.devices.is_empty() { "cpu".into() } else { "cuda".into() },
+        device: if on_gpu(&action.resources) { "cuda".into() } else { "cpu".into() },
     };
     match work.read_stamp() {
         Ok(Some(found)) if found == stamp => {}
@@ -188,6 +188,15 @@ fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Whether it will compute on a GPU, as far as can be told before it starts.
+fn on_gpu(resources: &Resources) -> bool {
+    match resources.device {
+        DeviceChoice::Cpu => false,
+        DeviceChoice::Cuda(_) => true,
+        DeviceChoice::Auto => cfg!(feature = "cuda") && !resources.devices.is_empty(),
+    }
 }
 
 /// The inputs of an action, found.

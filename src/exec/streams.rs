@@ -73,7 +73,7 @@ impl Reporter for StageReporter {
             Event::Note(line) => {
                 let _ = writeln!(std::io::stderr(), "{line}");
             }
-            Event::Metric { .. } | Event::SameAs { .. } | Event::Fetched(_) => {
+            Event::Metric { .. } | Event::SameAs { .. } | Event::Fetched(_) | Event::ComputesOn(_) => {
                 if let Ok(mut kept) = self.kept.lock() {
                     kept.push(event.clone());
                 }

@@ -26,7 +26,7 @@ impl Clock {
         Clock { started: jiff::Timestamp::now(), instant: Instant::now() }
     }
 
-    fn circumstances(&self, action: &ActionFile) -> Circumstances {
+    fn circumstances(&self, action: &ActionFile, computed_on: Option<String>) -> Circumstances {
         // Its own process and the commands that it waited for.
         let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
@@ -39,6 +39,7 @@ impl Clock {
             peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * 1024,
             machine: Machine { cores: action.resources.cores, ..Machine::here() },
             devices: action.resources.devices.clone(),
+            computed_on,
             user: user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
         }
@@ -75,6 +76,7 @@ pub fn record(
     let mut aliases = BTreeMap::new();
     let mut metrics = BTreeMap::new();
     let mut fetched = Vec::new();
+    let mut computed_on = None;
     for event in events {
         match event {
             Event::SameAs { output, path } => {
@@ -84,10 +86,11 @@ pub fn record(
                 metrics.insert(name, value);
             }
             Event::Fetched(one) => fetched.push(one),
+            Event::ComputesOn(device) => computed_on = Some(device),
             Event::Progress { .. } | Event::Doing(_) | Event::Log(_) | Event::Note(_) => {}
         }
     }
-    let circumstances = clock.circumstances(action);
+    let circumstances = clock.circumstances(action, computed_on);
     let mut outputs = BTreeMap::new();
     for (name, output) in &action.outputs {
         let made = work.out().join(output.file_name(name));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use cwm_contract::{Label, Needs};
+use cwm_contract::{DeviceChoice, Label, Needs};
 
 use super::axes::Labels;
 use super::bind::{Bound, Given, Known, bind};
@@ -16,7 +16,9 @@ use super::ports::{Kind, kind};
 use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
-use super::{Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, dependencies, export, needs, unused};
+use super::{
+    Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, dependencies, device, export, needs, unused,
+};
 use crate::diagnostics::Diagnostics;
 use crate::registry::Registry;
 use crate::spec::{FromSpec, Node, Spec, StageSpec, Word};
@@ -178,7 +180,7 @@ impl Building<'_> {
         (self.joins, self.edges) = (grouping.joins, grouping.total);
         let Some(outputs) = &self.outputs[number] else { return };
         for (cell, (inputs, body)) in cells.into_iter().enumerate() {
-            let (Some(inputs), Some((body, complete, needs))) = (inputs, body) else {
+            let (Some(inputs), Some((body, complete, needs, device))) = (inputs, body) else {
                 // Cells of this stage are no longer numbered without gaps; there is a fault, so nobody will run them.
                 return;
             };
@@ -192,6 +194,7 @@ impl Building<'_> {
                 outputs: outputs.clone(),
                 inputs,
                 needs,
+                device,
                 place: stage.name.place,
             });
         }
@@ -212,7 +215,7 @@ impl CellValues<'_> {
         mut scope: Scope,
         used: &mut BTreeSet<String>,
         problems: &mut Diagnostics,
-    ) -> Option<(Body, Complete, Needs)> {
+    ) -> Option<(Body, Complete, Needs, DeviceChoice)> {
         let (mut with, mut wrong) = (Vec::with_capacity(self.stage.with.len()), Vec::new());
         for (key, node) in &self.stage.with {
             let verbatim = matches!(self.kind, Kind::Command) && key.text == command::RUN;
@@ -227,18 +230,21 @@ impl CellValues<'_> {
             .iter()
             .filter_map(|(key, node)| Some((key.clone(), scope.node(node, problems)?)))
             .collect();
+        let on = self.stage.device.as_ref().map(|(key, node)| Some((key, scope.node(node, problems)?)));
         used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
         match self.kind {
             Kind::Built { stage, parameters, .. } => {
                 let complete = complete(*stage, &self.stage.name, parameters, &with, &wrong, self.folders, problems);
                 let default = complete.as_ref().map_or(Needs::default(), |complete| stage.needs(&complete.values));
                 let needs = needs::needs(default, &written, problems);
-                complete.map(|complete| (Body::Stage(*stage), complete, needs))
+                // What could not be substituted was told.
+                let device = on.map(|on| device::device(*stage, on, problems)).unwrap_or_default();
+                complete.map(|complete| (Body::Stage(*stage), complete, needs, device))
             }
             Kind::Command => {
                 let needs = needs::needs(Needs::default(), &written, problems);
                 let planned = command::command(self.stage, &with, self.deps.unwrap_or_default(), problems);
-                planned.map(|(plan, complete)| (Body::Command(plan), complete, needs))
+                planned.map(|(plan, complete)| (Body::Command(plan), complete, needs, DeviceChoice::Auto))
             }
         }
     }

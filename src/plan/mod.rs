@@ -8,6 +8,7 @@ mod build;
 mod cells;
 mod command;
 mod dependencies;
+mod device;
 mod export;
 mod given;
 mod group;
@@ -30,7 +31,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use cwm_contract::{Format, Label, Needs, Shape, Stage, Value, Values};
+use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
 use crate::diagnostics::{Place, Sources};
 
@@ -90,6 +91,8 @@ pub struct Cell {
     pub outputs: Vec<OutputPlan>,
     /// Its share of the machine.
     pub needs: Needs,
+    /// Where it should compute, if its stage asks.
+    pub device: DeviceChoice,
     /// Where its stage's name is written.
     pub place: Place,
 }

@@ -11,7 +11,7 @@ use crate::diagnostics::Diagnostic;
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";
 
-const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs"];
+const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device"];
 const COMMAND_KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "deps", "env", "outputs"];
 
 /// A stage as written.
@@ -31,6 +31,8 @@ pub struct StageSpec {
     pub each: Option<Word>,
     /// Declared needs.
     pub needs: Vec<(Word, Node)>,
+    /// Where it should compute, and the key that says so.
+    pub device: Option<(Word, Node)>,
     /// Files that a command rests on; paths or globs.
     pub deps: Vec<Word>,
     /// Variables of the environment that a command sees.
@@ -68,6 +70,7 @@ impl StageSpec {
             matrix: Vec::new(),
             each: None,
             needs: Vec::new(),
+            device: None,
             deps: Vec::new(),
             env: Vec::new(),
             outputs: Vec::new(),
@@ -90,6 +93,11 @@ impl StageSpec {
                 "matrix" => stage.matrix = axes(value, reader),
                 "each" => stage.each = reader.word(value, "`each`"),
                 "needs" => stage.needs = cloned(reader.map(value, "`needs`", "needs")),
+                "device" if command => reader.report(
+                    Diagnostic::at(key.place, "a command has no `device`")
+                        .hint("with `needs: { gpu: 1 }` it finds its GPU in CUDA_VISIBLE_DEVICES"),
+                ),
+                "device" => stage.device = Some((key.clone(), value.clone())),
                 "deps" if command => stage.deps = reader.words(value, "`deps`"),
                 "env" if command => stage.env = env(value, reader),
                 "outputs" if command => stage.outputs = outputs(value, reader),

@@ -104,6 +104,9 @@ pub struct Circumstances {
     pub machine: Machine,
     /// Accelerators that it had; empty means none.
     pub devices: Vec<String>,
+    /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_on: Option<String>,
     /// Who ran it.
     pub user: String,
     /// Version of cwm.

@@ -80,19 +80,27 @@ fn licence_expressions_are_read_as_they_are_meant() {
     }
 }
 
-#[test]
-fn every_crate_has_a_licence_that_fits_ours() {
-    let (allowed, exceptions) = allowed();
-    // Offline: to build this test, cargo had to have all of them.
+/// `NAME VERSION|LICENCE` of every crate of a build with these features, one a line; or what cargo says where it lacks
+/// one of them.
+fn listed(features: &[&str]) -> Result<String, String> {
+    // Offline: what was built is there.
     let arguments = ["tree", "--workspace", "--locked", "--offline", "--edges", "normal,build", "--prefix", "none"];
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)
         .args(["--format", "{p}|{l}"])
+        .args(features)
         .current_dir(ROOT)
         .output();
     let output = output.expect("cargo starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let listed = String::from_utf8(output.stdout).expect("UTF-8");
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    Ok(String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+#[track_caller]
+fn assert_allowed(listed: &str) {
+    let (allowed, exceptions) = allowed();
     let crates: BTreeSet<(&str, &str)> =
         listed.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|')).collect();
     assert!(crates.len() > 100, "cargo tree lists the crates");
@@ -106,4 +114,18 @@ fn every_crate_has_a_licence_that_fits_ours() {
         .map(|(package, licence)| format!("{package}: {licence}"))
         .collect();
     assert!(refused.is_empty(), "deny.toml does not allow:\n  {}", refused.join("\n  "));
+}
+
+#[test]
+fn every_crate_has_a_licence_that_fits_ours() {
+    assert_allowed(&listed(&[]).unwrap_or_else(|error| panic!("{error}")));
+}
+
+#[test]
+fn so_has_every_crate_of_a_build_with_cuda() {
+    match listed(&["--features", "cwm/cuda"]) {
+        Ok(listed) => assert_allowed(&listed),
+        // A build without it fetches none of them.
+        Err(error) => println!("skipped: crates of the feature `cuda` are not here: {}", error.trim()),
+    }
 }

@@ -6,6 +6,7 @@ mod checkpoints;
 mod code;
 mod commands;
 mod context;
+mod devices;
 mod downloads;
 mod failure;
 mod import;

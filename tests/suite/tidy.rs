@@ -336,6 +336,15 @@ fn without_registry(code: &str) -> String {
 }
 
 #[test]
+fn no_tensor_is_made_on_burns_default_device() {
+    // In a build with CUDA that is a GPU, even where there is none.
+    let marks = ["Device::default()", "&Default::default()"];
+    let files = rust_files(&["crates/models", "crates/workbench", "stages/train", "stages/evaluate"]);
+    let offenders = files.iter().flat_map(|file| file.lines(&file.text, |line| marks.iter().any(|mark| line.contains(mark))));
+    none(offenders.collect(), "the device of every tensor is named: `device::cpu()`, or the one that was opened");
+}
+
+#[test]
 fn no_file_is_long() {
     let files = rust_files(&["src", "crates", "stages"]);
     let long = files.iter().map(|file| (&file.path, file.text.lines().count())).filter(|(_, lines)| *lines > 700);

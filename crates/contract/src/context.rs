@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Expected, Failure, Fetch, Fetched, Label, Parameters, Secret, Type, Values};
+use crate::{DeviceChoice, Expected, Failure, Fetch, Fetched, Label, Parameters, Secret, Type, Values};
 
 /// Everything that defines one piece of work, in files and plain values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,11 +46,14 @@ pub struct Resources {
     pub memory: Option<u64>,
     /// Accelerators by name, such as `cuda:0`; empty means none.
     pub devices: Vec<String>,
+    /// Where it should compute, if it asks.
+    #[serde(default)]
+    pub device: DeviceChoice,
 }
 
 impl Default for Resources {
     fn default() -> Self {
-        Resources { cores: 1, memory: None, devices: Vec::new() }
+        Resources { cores: 1, memory: None, devices: Vec::new(), device: DeviceChoice::Auto }
     }
 }
 
@@ -89,6 +92,8 @@ pub enum Event {
     },
     /// Something came from the network, whole and checked.
     Fetched(Fetched),
+    /// What it computes on, in words: `cpu`, or `cuda:0` and the name of that GPU.
+    ComputesOn(String),
 }
 
 /// Where events go.
@@ -214,6 +219,19 @@ impl Context {
     /// The share of the machine.
     pub fn resources(&self) -> &Resources {
         &self.task.resources
+    }
+
+    /// Where it should compute. No result's key holds this, so a stage that asks for it ([`crate::Stage::uses_devices`])
+    /// gives the same result on each device, but for rounding.
+    pub fn device(&self) -> DeviceChoice {
+        self.task.resources.device
+    }
+
+    /// Tells what it computes on: it is kept with the action's record, and logged.
+    pub fn computes_on(&self, device: impl Into<String>) {
+        let device = device.into();
+        self.log(format!("computes on {device}"));
+        self.reporter.report(Event::ComputesOn(device));
     }
 
     /// The text of a secret parameter. Never log it.

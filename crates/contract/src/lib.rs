@@ -9,6 +9,7 @@
 
 pub mod amount;
 mod context;
+mod device;
 mod failure;
 mod fetch;
 mod format;
@@ -24,6 +25,7 @@ mod value;
 mod workbench;
 
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
+pub use device::{DeviceAbout, DeviceChoice};
 pub use failure::{Failure, FailureKind};
 pub use fetch::{Brought, Expected, Fetch, Fetched, Origin};
 pub use format::Format;

@@ -44,6 +44,11 @@ pub trait Stage: Send + Sync {
         Needs::default()
     }
 
+    /// Whether it computes where [`Context::device`] says, so that `device:` may be written for it.
+    fn uses_devices(&self) -> bool {
+        false
+    }
+
     /// The separately hashed parts of the code (see `docs/design/fingerprint.md`) that these parameters rest on, by
     /// name; `None` means all of them.
     fn parts(&self, _values: &Values) -> Option<Vec<String>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use crate::{Description, Failure, ModelHints, TrackRequest, Tracked};
+use crate::{Description, DeviceAbout, Failure, ModelHints, TrackRequest, Tracked};
 
 /// Works on models outside of pipelines. The executor meets it here, since it must not know what a model is. No stage
 /// uses it, and it is in no fingerprint.
@@ -34,6 +34,9 @@ pub trait Workbench: Send + Sync {
         text: &mut dyn BufRead,
         tell: &mut dyn FnMut(Tracked) -> Result<(), Failure>,
     ) -> Result<(), Failure>;
+
+    /// The devices that models can be computed on here, and what keeps others from being used.
+    fn devices(&self) -> Vec<DeviceAbout>;
 }
 
 /// What is to be compared, and what is known of it beyond what its files say.

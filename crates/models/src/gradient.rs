@@ -3,10 +3,38 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use burn::tensor::TensorData;
+use burn::tensor::{Tensor, TensorData};
 use rayon::prelude::*;
 
 use crate::parameters::{Layout, Role, Weights};
+
+/// Gradients of one micro-batch, on the device.
+#[derive(Debug)]
+pub struct Slopes {
+    /// By parameter, flat; `None` where it had none or is a table.
+    pub(crate) dense: Vec<Option<Tensor<1>>>,
+    /// Rows of tables.
+    pub(crate) looked_up: Vec<RowSlopes>,
+}
+
+/// Gradients of the rows that were looked up in a table, on the device.
+#[derive(Debug)]
+pub(crate) struct RowSlopes {
+    pub parameter: usize,
+    pub ids: Arc<[u32]>,
+    /// [rows, width]
+    pub rows: Tensor<2>,
+}
+
+impl From<Slopes> for MicroGradient {
+    fn from(slopes: Slopes) -> Self {
+        let of_rows = |RowSlopes { parameter, ids, rows }| EmbeddingGradient { parameter, ids, rows: rows.into_data() };
+        MicroGradient {
+            dense: slopes.dense.into_iter().map(|slope| slope.map(Tensor::into_data)).collect(),
+            looked_up: slopes.looked_up.into_iter().map(of_rows).collect(),
+        }
+    }
+}
 
 /// Gradients of one micro-batch.
 #[derive(Debug)]

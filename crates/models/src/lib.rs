@@ -1,7 +1,8 @@
 //! The model families in Burn behind one trait, and what training and testing them needs: loss, optimiser, checkpoints.
 //!
 //! This crate knows tensors and labels as numbers. It must not know chess (what a label means), files of games,
-//! pipelines, or where a batch comes from; of the stage contract it uses only the failure that its errors become. Each family lives alone below [`families`]; what two families share lives
+//! pipelines, or where a batch comes from; of the stage contract it uses only the failure that its errors become and the
+//! choice of a device. Each family lives alone below [`families`]; what two families share lives
 //! outside it.
 
 pub mod architecture;
@@ -27,6 +28,7 @@ pub mod parameters;
 mod parity;
 mod pass;
 mod precision;
+pub mod resident;
 pub mod scoring;
 pub mod size;
 pub mod streaming;
@@ -35,6 +37,7 @@ mod testing;
 pub mod tokens;
 
 pub use architecture::Architecture;
+pub use burn::tensor::Device;
 pub use error::ModelError;
 pub use network::{Model, Network};
 pub use pass::{Observation, Pass, Placed};

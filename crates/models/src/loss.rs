@@ -16,11 +16,33 @@ pub struct Loss {
 
 /// Loss of `logits` [rows, 1878] against `targets`, as a share of a batch with `batch_steps` real steps in all.
 pub fn loss(logits: Tensor<2>, targets: &Targets, batch_steps: usize) -> Loss {
+    let shares = shares(logits, targets, batch_steps);
+    let sum = shares.sum();
+    Loss { share: shares.share, sum }
+}
+
+/// The same before anybody waited for its value: a device goes on with the backward pass meanwhile.
+#[derive(Debug)]
+pub struct Shares {
+    /// As in [`Loss`].
+    pub share: Tensor<1>,
+    /// Cross-entropies of each row.
+    rows: Tensor<1>,
+}
+
+impl Shares {
+    /// Sum of all cross-entropies, in f64.
+    pub fn sum(&self) -> f64 {
+        let rows = self.rows.clone().into_data();
+        let rows = rows.as_slice::<f32>().expect("losses are f32 and contiguous");
+        rows.iter().map(|&loss| f64::from(loss)).sum()
+    }
+}
+
+/// As [`loss`], without its value.
+pub fn shares(logits: Tensor<2>, targets: &Targets, batch_steps: usize) -> Shares {
     let rows = cross_entropy(logits, targets);
-    let row_losses = rows.clone().inner().into_data();
-    let row_losses = row_losses.as_slice::<f32>().expect("losses are f32 and contiguous");
-    let sum = row_losses.iter().map(|&loss| f64::from(loss)).sum();
-    Loss { share: rows.sum() / denominator(batch_steps) as f32, sum }
+    Shares { rows: rows.clone().inner(), share: rows.sum() / denominator(batch_steps) as f32 }
 }
 
 /// What a sum of cross-entropies over `steps` real steps is divided by; at least 1.

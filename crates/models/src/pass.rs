@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 
-use crate::gradient::{EmbeddingGradient, MicroGradient};
+use crate::gradient::{MicroGradient, RowSlopes, Slopes};
 use crate::noise::Noise;
-use crate::parameters::{Role, Slot, Weights};
+use crate::parameters::{Layout, Role, Slot, Weights};
 use crate::{Precision, Tokens, ops};
 
 /// Weights as tensors on a device, for one or more passes at once.
@@ -16,10 +16,19 @@ use crate::{Precision, Tokens, ops};
 /// table nor a dense gradient of its size moves about.
 #[derive(Debug)]
 pub struct Placed<'w> {
-    weights: &'w Weights,
+    tables: Tables<'w>,
     device: Device,
     tensors: Vec<Option<Tensor<1>>>,
     precision: Precision,
+}
+
+/// Where tables lie.
+#[derive(Debug)]
+enum Tables<'w> {
+    /// With the processor.
+    Host(&'w Weights),
+    /// On the device, by parameter.
+    Device(Vec<Option<Tensor<2>>>),
 }
 
 impl<'w> Placed<'w> {
@@ -35,13 +44,50 @@ impl<'w> Placed<'w> {
                 (declared.role == Role::Dense).then(|| Tensor::from_data(data(), device))
             })
             .collect();
-        Placed { weights, device: device.clone(), tensors, precision: Precision::Fp32 }
+        Placed { tables: Tables::Host(weights), device: device.clone(), tensors, precision: Precision::Fp32 }
+    }
+
+    /// Parts of `weights`, all parameters in one tensor on `device`.
+    pub(crate) fn resident(layout: &Layout, weights: &Tensor<1>, device: &Device) -> Placed<'static> {
+        let (mut tensors, mut tables) = (Vec::new(), Vec::new());
+        for (index, declared) in layout.declared().iter().enumerate() {
+            let part = weights.clone().slice([layout.range(index)]);
+            let (tensor, table) = match declared.role {
+                Role::Dense => (Some(part), None),
+                Role::Embedding { .. } => (None, Some(part.reshape([declared.shape[0], declared.shape[1]]))),
+            };
+            tensors.push(tensor);
+            tables.push(table);
+        }
+        Placed { tables: Tables::Device(tables), device: device.clone(), tensors, precision: Precision::Fp32 }
     }
 
     /// The same weights, for passes in another precision than fp32.
     pub fn with_precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
         self
+    }
+}
+
+impl Placed<'_> {
+    /// The rows of a table for each token.
+    fn rows(&self, slot: Slot<2>, tokens: &Tokens) -> Tensor<2> {
+        let [_, width] = slot.shape;
+        match &self.tables {
+            Tables::Host(weights) => {
+                let table = weights.get(slot.index);
+                let mut values = Vec::with_capacity(tokens.rows() * width);
+                for &id in tokens.ids().iter() {
+                    values.extend_from_slice(&table[id as usize * width..(id as usize + 1) * width]);
+                }
+                Tensor::from_data(TensorData::new(values, [tokens.rows(), width]), &self.device)
+            }
+            Tables::Device(tables) => {
+                let table = tables[slot.index].clone().expect("dense parameters are used whole, not looked up");
+                let ids: Vec<i32> = tokens.ids().iter().map(|&id| id as i32).collect();
+                table.select(0, Tensor::from_data(TensorData::new(ids, [tokens.rows()]), &self.device))
+            }
+        }
     }
 }
 
@@ -120,13 +166,7 @@ impl<'w> Pass<'w> {
     /// # Panics
     /// A token is not in the table: callers check tokens against the vocabulary.
     pub fn look_up(&self, slot: Slot<2>, tokens: &Tokens) -> Tensor<2> {
-        let [_, width] = slot.shape;
-        let table = self.placed.weights.get(slot.index);
-        let mut values = Vec::with_capacity(tokens.rows() * width);
-        for &id in tokens.ids().iter() {
-            values.extend_from_slice(&table[id as usize * width..(id as usize + 1) * width]);
-        }
-        let rows = Tensor::from_data(TensorData::new(values, [tokens.rows(), width]), &self.placed.device);
+        let rows = self.placed.rows(slot, tokens);
         if !self.device.is_autodiff() {
             return rows;
         }
@@ -170,13 +210,21 @@ impl<'w> Pass<'w> {
     /// # Panics
     /// The pass is not a training pass, or `loss` does not come from it.
     pub fn gradient(self, loss: &Tensor<1>) -> MicroGradient {
+        self.slopes(loss).into()
+    }
+
+    /// The same, left on the device.
+    ///
+    /// # Panics
+    /// As [`Pass::gradient`].
+    pub fn slopes(self, loss: &Tensor<1>) -> Slopes {
         let mut gradients = loss.backward();
-        let mut take = |tensor: Tensor<1>| tensor.grad_remove(&mut gradients).map(Tensor::into_data);
+        let mut take = |tensor: Tensor<1>| tensor.grad_remove(&mut gradients);
         let dense = self.parameters.into_iter().map(|parameter| parameter.and_then(&mut take)).collect();
         let looked_up = self.looked_up.into_inner().into_iter().filter_map(|looked_up| {
-            let rows = looked_up.rows.grad_remove(&mut gradients)?.into_data();
-            Some(EmbeddingGradient { parameter: looked_up.parameter, ids: looked_up.ids, rows })
+            let rows = looked_up.rows.grad_remove(&mut gradients)?;
+            Some(RowSlopes { parameter: looked_up.parameter, ids: looked_up.ids, rows })
         });
-        MicroGradient { looked_up: looked_up.collect(), dense }
+        Slopes { looked_up: looked_up.collect(), dense }
     }
 }

@@ -52,11 +52,9 @@ impl Precision {
         }
     }
 
-    /// Rounds what came of a product.
-    pub fn round_result(self, values: &mut [f32]) {
-        if self == Precision::Bf16 {
-            round_all::<16>(values);
-        }
+    /// What results of products are rounded to: only of bfloat16 they are of that type too.
+    pub fn of_results(self) -> Self {
+        if self == Precision::Bf16 { Precision::Bf16 } else { Precision::Fp32 }
     }
 }
 

@@ -11,7 +11,9 @@ mod track;
 use std::io::BufRead;
 use std::path::Path;
 
-use cwm_contract::{Comparison, Description, Failure, ModelHints, ParityRequest, TrackRequest, Tracked, Workbench};
+use cwm_contract::{
+    Comparison, Description, DeviceAbout, Failure, ModelHints, ParityRequest, TrackRequest, Tracked, Workbench,
+};
 
 /// The workbench of this program's models.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,5 +35,9 @@ impl Workbench for Bench {
         tell: &mut dyn FnMut(Tracked) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         track::track(request, text, tell)
+    }
+
+    fn devices(&self) -> Vec<DeviceAbout> {
+        cwm_models::device::list()
     }
 }

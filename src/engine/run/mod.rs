@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use cwm_contract::DeviceChoice;
+
 use crate::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage};
@@ -33,6 +35,8 @@ pub struct Options {
     pub force: BTreeSet<usize>,
     /// The machine to use.
     pub machine: Machine,
+    /// Where stages compute that ask, in place of what the pipeline says.
+    pub device: Option<DeviceChoice>,
 }
 
 /// How a run ended.
@@ -81,6 +85,8 @@ struct Engine<'a> {
     pins: &'a Pins,
     readers: &'a mut Readers,
     force: BTreeSet<usize>,
+    /// [`Options::device`].
+    on: Option<DeviceChoice>,
     schedule: Schedule,
     pool: Pool,
     running: BTreeMap<usize, Running>,
@@ -128,6 +134,7 @@ pub fn run(
         pins,
         readers,
         force: options.force,
+        on: options.device,
         schedule: Schedule::new(plan, &wanted),
         pool: Pool::new(options.machine),
         running: BTreeMap::new(),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::Shape;
+use cwm_contract::{DeviceChoice, Shape};
 
 use super::{Engine, Running};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, out_of_memory_kills};
 use crate::engine::components::{Resolved, output_of};
+use crate::engine::machine::needs_on;
 use crate::engine::schedule::Stand;
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
@@ -16,8 +17,9 @@ use crate::plan::{Body, Origin, Plan};
 
 impl Engine<'_> {
     pub(super) fn start_if_room(&mut self, index: usize) {
-        let (needs, clamped) = self.pool.clamp(&self.plan.cells[index].needs);
-        let Some((share, resources)) = self.pool.take(&needs) else { return };
+        let device = self.device(index);
+        let (needs, clamped) = self.pool.clamp(&needs_on(device, &self.plan.cells[index].needs));
+        let Some((share, resources)) = self.pool.take(&needs, device) else { return };
         let Some((resolved, causes)) = self.for_room.remove(&index) else {
             self.pool.give_back(share);
             return;
@@ -48,6 +50,15 @@ impl Engine<'_> {
                 self.release_waiting(&key);
                 self.fail(index, Some(key), error.message, error.hints.first().cloned(), true);
             }
+        }
+    }
+
+    /// Where a cell computes: where this run says, else where the pipeline does.
+    fn device(&self, index: usize) -> DeviceChoice {
+        let cell = &self.plan.cells[index];
+        match &cell.body {
+            Body::Stage(stage) if stage.uses_devices() => self.on.unwrap_or(cell.device),
+            Body::Stage(_) | Body::Command(_) => DeviceChoice::Auto,
         }
     }
 

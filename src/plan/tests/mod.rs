@@ -1,5 +1,6 @@
 //! Tests of planning, with stages that declare what the real ones do and never run.
 
+mod devices;
 mod faults;
 mod hostile;
 mod meaning;

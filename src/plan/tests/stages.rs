@@ -91,6 +91,9 @@ impl Stage for Fake {
             _ => Vec::new(),
         }
     }
+    fn uses_devices(&self) -> bool {
+        self.kind == "train"
+    }
     fn run(&self, _context: &Context) -> Result<(), Failure> {
         Err(Failure::internal("this stage declares and never runs"))
     }

@@ -7,10 +7,11 @@ use cwm_contract::{Context, Failure};
 use cwm_encoding::VOCABULARY;
 use cwm_models::batch::{MicroBatch, cut_by_length};
 use cwm_models::checkpoint::{self, Description};
+use cwm_models::device::{self, Opened};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::{PositionScore, Tally};
 use cwm_models::scoring::score;
-use cwm_models::{Network, Placed, device, families};
+use cwm_models::{Device, Network, Placed, families};
 use serde_json::json;
 
 use crate::config::Config;
@@ -27,14 +28,22 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.of_predictions() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));
     }
+    let Opened { device, name, note } = device::open(context.device(), &context.resources().devices)?;
+    context.computes_on(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::guarded(&device, || evaluate(context, config, &device))
+}
+
+fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
     let (mut description, network, weights) = checkpoint::read(context.input("checkpoint")?)?;
     check_family(config, &network)?;
     check_vocabulary(&network)?;
     let network = computed(network, &config.options)?;
     description.architecture = network.architecture().clone();
     let dataset = games(context)?;
-    let lanes = Lanes::new(context.cores())?;
-    let placed = Placed::new(&weights, &device::cpu()).with_precision(config.precision());
+    // A GPU has one queue of work, which more threads would not fill faster.
+    let lanes = Lanes::new(if device::is_processor(device) { context.cores() } else { 1 })?;
+    let placed = Placed::new(&weights, device).with_precision(config.precision());
     let evaluation =
         Evaluation { context, config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 

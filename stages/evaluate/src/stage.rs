@@ -54,6 +54,10 @@ impl Stage for Evaluate {
         }
     }
 
+    fn uses_devices(&self) -> bool {
+        true
+    }
+
     fn parts(&self, values: &Values) -> Option<Vec<String>> {
         let config = Config::read(values).ok()?;
         if config.of_predictions().is_some() {

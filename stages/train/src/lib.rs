@@ -16,6 +16,7 @@ mod pace;
 mod resident;
 mod run;
 mod saved;
+mod seat;
 mod stage;
 #[cfg(test)]
 mod tests;

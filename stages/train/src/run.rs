@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use cwm_contract::{Context, Failure};
 use cwm_models::checkpoint::{Description, FORMAT, Status, write};
+use cwm_models::device::{self, Opened};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
-use cwm_models::{Network, Placed, device};
+use cwm_models::{Device, Network, Placed};
 
 use crate::choice::Given;
 use crate::config::Config;
@@ -27,10 +28,18 @@ use crate::validation::Validation;
 /// An input is not what it should be, the disk refuses, or the stage was asked to stop; then what is needed to continue
 /// has been kept.
 pub fn run(context: &Context) -> Result<(), Failure> {
+    let Opened { device, name, note } = device::open(context.device(), &context.resources().devices)?;
+    context.computes_on(name);
+    note.into_iter().for_each(|note| context.note(note));
+    device::guarded(&device, || train(context, &device))
+}
+
+fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let given = Given::read(context)?;
     let config = &given.config;
     let network = Network::build(config.architecture()?)?;
-    let lanes = Lanes::new(context.cores())?;
+    // A GPU has one queue of work, which more threads would not fill faster.
+    let lanes = Lanes::new(if device::is_processor(device) { context.cores() } else { 1 })?;
     let mut games = Games::open("train", context.input("train")?, config.games, config)?;
     let validation = match context.optional_input("validation") {
         Some(path) => Some(Validation::new(&Games::open("validation", path, None, config)?, config.validation_games)?),
@@ -49,6 +58,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         config,
         network: &network,
         lanes: &lanes,
+        device,
         validation: validation.as_ref(),
         curves: Curves::open(&keep::curves_path(context.kept()), curves_length)?,
         sampler: sampler.clone(),
@@ -57,12 +67,12 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         kept: Instant::now(),
         pace: Pace::begin(),
     };
-    let trainer = Trainer::new(&network, &lanes, config, config.schedule(total_steps), state);
+    let trainer = Trainer::new(&network, &lanes, config, config.schedule(total_steps), state, device);
     let batches = Batches::new(sampler, config.batching());
-    let trainer = with_batches(games, batches, trainer.state.step..total_steps, |batches| {
+    let mut trainer = with_batches(games, batches, trainer.state.step..total_steps, |batches| {
         let mut trainer = trainer;
         while trainer.state.step < total_steps && !trainer.state.has_diverged() {
-            run.before_step(&mut trainer.state)?;
+            run.before_step(&mut trainer)?;
             let batch = run.pace.during(Pause::Data, || batches.recv());
             let batch = batch.map_err(|_| Failure::internal("the batches ended before the steps"))??;
             if batch.step != trainer.state.step {
@@ -70,10 +80,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             }
             let shown = trainer.step(&batch.micro_batches);
             run.pace.count(batch.positions());
-            run.after_step(&trainer.state, shown)?;
+            run.after_step(&mut trainer, shown)?;
         }
         Ok(trainer)
     })?;
+    trainer.home();
     run.finish(trainer.state, training.filter(|_| config.keep_state))
 }
 
@@ -104,6 +115,7 @@ struct Run<'a> {
     config: &'a Config,
     network: &'a Network,
     lanes: &'a Lanes,
+    device: &'a Device,
     validation: Option<&'a Validation>,
     curves: Curves,
     sampler: Sampler,
@@ -117,24 +129,25 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Stops if asked to, and validates where that is due; what was asked to stop can continue from here.
-    fn before_step(&mut self, state: &mut State) -> Result<(), Failure> {
-        let due = state.step % self.config.validation_every == 0 || self.sampler.begins_epoch(state.step);
+    fn before_step(&mut self, trainer: &mut Trainer) -> Result<(), Failure> {
+        let step = trainer.state.step;
+        let due = step % self.config.validation_every == 0 || self.sampler.begins_epoch(step);
         let stopped = self.context.check_cancelled();
-        let stopped = if due && state.step > 0 { stopped.and_then(|()| self.validate(state)) } else { stopped };
+        let stopped = if due && step > 0 { stopped.and_then(|()| self.validate(trainer.home())) } else { stopped };
         if self.context.cancellation().is_cancelled() {
-            self.keep(state)?;
+            self.keep(trainer.home())?;
             return stopped.and(Err(Failure::cancelled()));
         }
         stopped
     }
 
-    fn after_step(&mut self, state: &State, shown: Shown) -> Result<(), Failure> {
-        let (step, total_steps) = (state.step, self.extent.total_steps);
-        if step % self.config.curve_every == 0 || state.bad_in_a_row > 0 {
+    fn after_step(&mut self, trainer: &mut Trainer, shown: Shown) -> Result<(), Failure> {
+        let (step, total_steps) = (trainer.state.step, self.extent.total_steps);
+        if step % self.config.curve_every == 0 || trainer.state.bad_in_a_row > 0 {
             self.curves.push(&Line::train(step, shown.loss, shown.learning_rate, shown.gradient_norm))?;
         }
         if step < total_steps && keep::is_due(step, self.config.checkpoint_every, self.kept.elapsed()) {
-            self.keep(state)?;
+            self.keep(trainer.home())?;
         }
         self.context.progress(step, Some(total_steps), "steps");
         Ok(())
@@ -147,7 +160,7 @@ impl Run<'_> {
             return Ok(());
         }
         self.context.doing("validating");
-        let placed = Placed::new(&state.weights, &device::cpu()).with_precision(self.config.precision());
+        let placed = Placed::new(&state.weights, self.device).with_precision(self.config.precision());
         let measure = || validation.measure(self.context, self.network, &placed, self.lanes);
         let tally = self.pace.during(Pause::Validation, measure)?;
         if state.validated < state.step {

@@ -64,6 +64,10 @@ impl Stage for Train {
         Config::read(values).map_or_else(|_| Vec::new(), |config| config.idle())
     }
 
+    fn uses_devices(&self) -> bool {
+        true
+    }
+
     fn parts(&self, values: &Values) -> Option<Vec<String>> {
         let family = Config::read(values).ok().and_then(|config| families::find(&config.family).ok())?;
         Some(vec![family.part.to_owned()])

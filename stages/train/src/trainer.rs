@@ -1,14 +1,13 @@
 //! Weights and optimiser, one batch at a time, with the guard against numbers that are not finite (protocol.md).
 
 use cwm_models::batch::MicroBatch;
-use cwm_models::gradient::GradientSum;
 use cwm_models::lanes::Lanes;
-use cwm_models::noise::Noise;
-use cwm_models::optimiser::{AdamW, Schedule, clip_factor, norm};
+use cwm_models::optimiser::{AdamW, Schedule};
 use cwm_models::parameters::Weights;
-use cwm_models::{Network, Pass, Placed, Precision, device, loss};
+use cwm_models::{Device, Network, loss};
 
 use crate::config::Config;
+use crate::seat::{Seat, Task};
 
 /// Bad batches in a row that end a run.
 const PATIENCE: u64 = 20;
@@ -68,31 +67,33 @@ pub struct Shown {
 
 /// Makes steps.
 pub struct Trainer<'a> {
-    network: &'a Network,
-    lanes: &'a Lanes,
+    task: Task<'a>,
     schedule: Schedule,
     clip: f64,
-    precision: Precision,
-    /// Seed of dropout; none without dropout.
-    noise_seed: Option<u64>,
-    gradient: GradientSum,
-    /// What changes.
+    seat: Seat,
+    /// What changes. Its arrays may be behind: [`Trainer::home`].
     pub state: State,
 }
 
 impl<'a> Trainer<'a> {
-    /// Continues from `state`.
-    pub fn new(network: &'a Network, lanes: &'a Lanes, config: &Config, schedule: Schedule, state: State) -> Self {
-        Trainer {
-            network,
-            lanes,
-            schedule,
-            clip: config.clip,
-            precision: config.precision(),
-            noise_seed: (config.dropout > 0.0).then(|| config.dropout_seed()),
-            gradient: GradientSum::new(network.layout().clone()),
-            state,
-        }
+    /// Continues from `state` on `device`; `lanes` are for the processor.
+    pub fn new(
+        network: &'a Network,
+        lanes: &'a Lanes,
+        config: &Config,
+        schedule: Schedule,
+        state: State,
+        device: &Device,
+    ) -> Self {
+        let noise_seed = (config.dropout > 0.0).then(|| config.dropout_seed());
+        let task = Task { network, lanes, precision: config.precision(), noise_seed };
+        Trainer { task, schedule, clip: config.clip, seat: Seat::on(device, network, &state), state }
+    }
+
+    /// The state with its arrays up to date.
+    pub fn home(&mut self) -> &mut State {
+        self.seat.bring_home(&mut self.state);
+        &mut self.state
     }
 
     /// One step on a batch.
@@ -102,27 +103,20 @@ impl<'a> Trainer<'a> {
     /// schedule go on. Both count as bad.
     pub fn step(&mut self, micro_batches: &[MicroBatch]) -> Shown {
         let steps: usize = micro_batches.iter().map(|micro_batch| micro_batch.tokens.valid()).sum();
-        let sum = self.backward(micro_batches, steps);
+        let Trainer { seat, state, .. } = self;
+        let sum = seat.backward(self.task, state, micro_batches, steps);
         let loss = sum / loss::denominator(steps);
-        let learning_rate = self.schedule.at(self.state.adamw.updates);
-        let (state, clip) = (&mut self.state, self.clip);
-        let gradient_norm = self.gradient.with(|gradient| {
-            let gradient_norm = norm(gradient.values());
-            if loss.is_finite() && gradient_norm.is_finite() {
-                let factor = clip_factor(gradient_norm, clip);
-                state.adamw.update(&mut state.weights, gradient, factor, learning_rate);
-            }
-            gradient_norm
-        });
+        let learning_rate = self.schedule.at(state.adamw.updates);
+        let gradient_norm = seat.update(state, loss.is_finite(), self.clip, learning_rate);
         state.step += 1;
-        let finite = state.weights.is_finite();
+        let finite = seat.is_finite(state);
         if !finite {
-            state.weights.clone_from(&state.snapshot);
+            seat.go_back(state);
         }
         if finite && loss.is_finite() && gradient_norm.is_finite() {
             state.bad_in_a_row = 0;
             if state.step.is_multiple_of(SNAPSHOT_EVERY) {
-                state.snapshot.clone_from(&state.weights);
+                seat.take_snapshot(state);
             }
         } else {
             state.bad_in_a_row += 1;
@@ -130,26 +124,13 @@ impl<'a> Trainer<'a> {
         }
         Shown { loss, learning_rate, gradient_norm }
     }
-
-    /// Sums the gradients of all micro-batches; returns the sum of their cross-entropies.
-    fn backward(&self, micro_batches: &[MicroBatch], steps: usize) -> f64 {
-        let placed = Placed::new(&self.state.weights, &device::cpu()).with_precision(self.precision);
-        let sums = self.lanes.map(micro_batches.len(), |index| {
-            let noise = self.noise_seed.map(|seed| Noise::new(seed, self.state.step, index as u64));
-            let pass = Pass::training(&placed, noise);
-            let logits = self.network.flat_logits(&pass, &micro_batches[index].tokens);
-            let loss = loss::loss(logits, &micro_batches[index].targets, steps);
-            self.gradient.add(index, pass.gradient(&loss.share));
-            loss.sum
-        });
-        sums.iter().sum()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use cwm_contract::Parameters;
     use cwm_encoding::{EnPassant, START, replay_into};
+    use cwm_models::device;
 
     use super::*;
 
@@ -174,7 +155,7 @@ mod tests {
         let lanes = Lanes::new(1).unwrap();
         let mut state = State::new(&network, config);
         change(&network, &mut state);
-        test(&mut Trainer::new(&network, &lanes, config, config.schedule(10), state))
+        test(&mut Trainer::new(&network, &lanes, config, config.schedule(10), state, &device::cpu()))
     }
 
     /// Step, updates, bad steps and how many of them came last.
@@ -222,6 +203,42 @@ mod tests {
                 assert!(trainer.state.adamw.first.values().iter().any(|moment| *moment != 0.0), "moments go on");
             },
         );
+    }
+
+    #[test]
+    fn with_everything_on_a_device_steps_and_guard_are_the_same() {
+        let mut steep = config();
+        (steep.lr, steep.warmup) = (1e38, 0);
+        let cases: [(&str, Config, fn(&Network, &mut State)); 4] = [
+            ("good steps", config(), |_, _| {}),
+            ("losses that are not finite", config(), overflow),
+            ("updates that break the weights", steep, |_, _| {}),
+            ("a snapshot", config(), |_, state| state.step = 499),
+        ];
+        for (case, config, change) in cases {
+            let run = |on_device: bool| {
+                with_state(&config, change, |trainer| {
+                    if on_device {
+                        trainer.seat = Seat::resident(&device::cpu(), &trainer.state);
+                    }
+                    let shown: Vec<Shown> = (0..3).map(|_| trainer.step(&start())).collect();
+                    (shown, trainer.home().clone())
+                })
+            };
+            let ((shown, state), (expected, host)) = (run(true), run(false));
+            assert_eq!(counts(&state), counts(&host), "{case}");
+            for (shown, expected) in shown.iter().zip(&expected) {
+                let alike = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-5 || (!a.is_finite() && !b.is_finite());
+                assert!(alike(shown.loss, expected.loss), "{case}: {shown:?} {expected:?}");
+                assert!(alike(shown.gradient_norm, expected.gradient_norm), "{case}: {shown:?} {expected:?}");
+                assert_eq!(shown.learning_rate, expected.learning_rate, "{case}");
+            }
+            for (found, expected) in [(&state.weights, &host.weights), (&state.snapshot, &host.snapshot)] {
+                let far = found.values().iter().zip(expected.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                // A gradient of nothing but rounding may move a weight by the whole learning rate.
+                assert!(far <= 3e-4, "{case}: {far}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Products of batches of matrices in composed operations: the one place where they multiply, so that a device which
 //! rounds by itself can be told when not to.
 
+#[cfg(any(test, feature = "cuda"))]
+mod strict;
+
 use burn::tensor::{FloatDType, Tensor};
 
 use super::aligned::aligned;
@@ -10,6 +13,10 @@ use crate::{Precision, device};
 
 /// a b, matrix by matrix, in full f32: recurrences are never rounded (protocol.md, "Precision").
 pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
+    #[cfg(feature = "cuda")]
+    if !device::is_processor(&a.device()) {
+        return strict::product::<burn::backend::Cuda, D>(a, b);
+    }
     a.matmul(b)
 }
 

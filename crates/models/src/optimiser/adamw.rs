@@ -40,23 +40,17 @@ impl AdamW {
         AdamW { options, first: Weights::zeros(layout.clone()), second: Weights::zeros(layout), updates: 0 }
     }
 
+    /// What stays the same from step to step.
+    pub fn options(&self) -> AdamWOptions {
+        self.options
+    }
+
     /// One update of `weights` with `gradient` times `clip` at this learning rate.
     pub fn update(&mut self, weights: &mut Weights, gradient: &Weights, clip: f64, learning_rate: f64) {
         self.updates += 1;
-        let AdamWOptions { beta1, beta2, epsilon, weight_decay } = self.options;
-        let updates = self.updates as f64;
         let layout = weights.layout().clone();
         for (index, declared) in layout.declared().iter().enumerate() {
-            let decay = if declared.decays { weight_decay } else { 0.0 };
-            let factors = Factors {
-                clip: clip as f32,
-                keep: (1.0 - learning_rate * decay) as f32,
-                first: (beta1 as f32, (1.0 - beta1) as f32),
-                second: (beta2 as f32, (1.0 - beta2) as f32),
-                rate: (learning_rate / (1.0 - beta1.powf(updates))) as f32,
-                root: (1.0 / (1.0 - beta2.powf(updates)).sqrt()) as f32,
-                epsilon: epsilon as f32,
-            };
+            let factors = Factors::new(self.options, self.updates, clip, learning_rate, declared.decays);
             let moments =
                 self.first.get_mut(index).par_chunks_mut(CHUNK).zip(self.second.get_mut(index).par_chunks_mut(CHUNK));
             let values = weights.get_mut(index).par_chunks_mut(CHUNK).zip(gradient.get(index).par_chunks(CHUNK));
@@ -65,15 +59,41 @@ impl AdamW {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Factors {
-    clip: f32,
-    keep: f32,
-    first: (f32, f32),
-    second: (f32, f32),
-    rate: f32,
-    root: f32,
-    epsilon: f32,
+/// What an update multiplies with and adds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors {
+    /// Of the gradient.
+    pub clip: f32,
+    /// Of the weights, by their decay.
+    pub keep: f32,
+    /// Of the first moment, and of what is added to it.
+    pub first: (f32, f32),
+    /// Of the second.
+    pub second: (f32, f32),
+    /// Of the first moment, in the step.
+    pub rate: f32,
+    /// Of the root of the second.
+    pub root: f32,
+    /// Added to that.
+    pub epsilon: f32,
+}
+
+impl Factors {
+    /// Those of update `updates`, counted from 1.
+    pub fn new(options: AdamWOptions, updates: u64, clip: f64, learning_rate: f64, decays: bool) -> Self {
+        let AdamWOptions { beta1, beta2, epsilon, weight_decay } = options;
+        let updates = updates as f64;
+        let decay = if decays { weight_decay } else { 0.0 };
+        Factors {
+            clip: clip as f32,
+            keep: (1.0 - learning_rate * decay) as f32,
+            first: (beta1 as f32, (1.0 - beta1) as f32),
+            second: (beta2 as f32, (1.0 - beta2) as f32),
+            rate: (learning_rate / (1.0 - beta1.powf(updates))) as f32,
+            root: (1.0 / (1.0 - beta2.powf(updates)).sqrt()) as f32,
+            epsilon: epsilon as f32,
+        }
+    }
 }
 
 #[macerator::with_simd]

@@ -4,6 +4,7 @@ mod adamw;
 mod norm;
 mod schedule;
 
+pub(crate) use adamw::Factors;
 pub use adamw::{AdamW, AdamWOptions};
 pub use norm::{clip_factor, norm};
 pub use schedule::{Schedule, Shape};

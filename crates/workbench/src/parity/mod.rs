@@ -46,10 +46,12 @@ fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison 
     let mut compared = Compared::default();
     let result = std::fs::read(file).map_err(|error| Failure::io("read", file, error)).and_then(|bytes| {
         let done = match file.extension() {
-            Some(ending) if ending == "json" => numbers(&bytes, &mut compared),
-            _ => fixture::compare(file, &bytes, request, device, &mut compared),
+            Some(ending) if ending == "json" => numbers(&bytes, &mut compared).map_err(Failure::input),
+            _ => device::guarded(device, || {
+                fixture::compare(file, &bytes, request, device, &mut compared).map_err(Failure::input)
+            }),
         };
-        done.map_err(Failure::input)
+        done
     });
     let Compared { subject, notes, quantities } = compared;
     let result = result.and_then(|()| match quantities {

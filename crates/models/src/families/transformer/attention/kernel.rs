@@ -102,7 +102,7 @@ impl Kernel<1> for AttentionKernel {
                 let start = (part.row + i) * width + part.channel;
                 let out = &mut out[start..start + d];
                 weighted_sum(row, &v, out);
-                self.precision.round_result(out);
+                self.precision.of_results().round(out);
             }
         }
         (out, if keep { vec![kept] } else { Vec::new() })
@@ -146,7 +146,7 @@ impl Kernel<1> for AttentionKernel {
                 backward_row(of, self.scale(), &mut row[..=i], into);
             }
             for gradient in [&mut for_q, &mut for_k, &mut for_v] {
-                self.precision.round_result(gradient);
+                self.precision.of_results().round(gradient);
             }
             for t in 0..part.steps {
                 let (at, start) = (t * d..(t + 1) * d, (part.row + t) * 3 * width + part.channel);

@@ -1,0 +1,102 @@
+//! Where a stage computes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The device that a stage is asked to compute on: a matter of the machine, in no key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum DeviceChoice {
+    /// A GPU if the stage was given one and can use it, else the processor.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// This GPU, counted from 0; no other and no processor in its place.
+    Cuda(u32),
+}
+
+impl DeviceChoice {
+    /// How choices are spelt, of GPUs the first.
+    pub const NAMES: [&'static str; 3] = ["auto", "cpu", "cuda:0"];
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Auto => f.write_str("auto"),
+            DeviceChoice::Cpu => f.write_str("cpu"),
+            DeviceChoice::Cuda(index) => write!(f, "cuda:{index}"),
+        }
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(DeviceChoice::Auto),
+            "cpu" => Ok(DeviceChoice::Cpu),
+            _ => {
+                // Only digits: `+1` and `01` would be other names of the same.
+                let index = text.strip_prefix("cuda:").filter(|index| index.bytes().all(|byte| byte.is_ascii_digit()));
+                let index = index.filter(|index| *index == "0" || !index.starts_with('0'));
+                index.and_then(|index| index.parse().ok()).map(DeviceChoice::Cuda).ok_or_else(|| {
+                    format!("`{text}` is no device; there are `auto`, `cpu`, and GPUs by number from `cuda:0` on")
+                })
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for DeviceChoice {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<DeviceChoice> for String {
+    fn from(choice: DeviceChoice) -> Self {
+        choice.to_string()
+    }
+}
+
+/// A device of this machine, as people see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeviceAbout {
+    /// `cpu`, `cuda:0`, …; `cuda` where there is none.
+    pub name: String,
+    /// What it is; or what keeps it from being used, and what to do.
+    pub about: String,
+    /// Whether it can be used.
+    pub usable: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read_as_they_are_written_and_nothing_else_is() {
+        for (text, choice) in [
+            ("auto", DeviceChoice::Auto),
+            ("cpu", DeviceChoice::Cpu),
+            ("cuda:0", DeviceChoice::Cuda(0)),
+            ("cuda:12", DeviceChoice::Cuda(12)),
+        ] {
+            assert_eq!(text.parse(), Ok(choice));
+            assert_eq!(choice.to_string(), text);
+            assert_eq!(serde_json::from_str::<DeviceChoice>(&serde_json::to_string(&choice).unwrap()).unwrap(), choice);
+        }
+        for text in ["", "gpu", "CPU", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda:01", "cuda:4294967296"] {
+            let message = text.parse::<DeviceChoice>().unwrap_err();
+            assert!(message.starts_with(&format!("`{text}` is no device; there are ")), "{message}");
+        }
+        assert!(DeviceChoice::NAMES.iter().all(|name| name.parse::<DeviceChoice>().is_ok()));
+    }
+}

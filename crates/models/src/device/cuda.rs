@@ -1,0 +1,153 @@
+//! GPUs of NVIDIA: what must be there, looked for in the order in which it is needed, and told in words.
+//!
+//! Nothing of CUDA is linked: the driver and NVRTC are loaded at run time, and their absence would be a panic deep in a
+//! library. So everything is asked for here first.
+
+use std::any::Any;
+
+use cwm_contract::DeviceAbout;
+
+use super::Opened;
+
+/// The GPU that the driver counts as `ordinal`, which people call `number`, once it has computed something.
+///
+/// # Errors
+/// What is missing, and what to do.
+pub fn open(ordinal: u32, number: u32) -> Result<Opened, String> {
+    here::open(ordinal, number)
+}
+
+/// All GPUs that the driver shows to this process.
+///
+/// # Errors
+/// What is missing, and what to do.
+pub fn list() -> Result<Vec<DeviceAbout>, String> {
+    here::list()
+}
+
+/// What a panic of CUDA's libraries says to people.
+pub fn in_words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let text = text.unwrap_or("without a message");
+    let mut said = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    format!("CUDA failed: {} (the whole message stands in the log)", said.next().unwrap_or("without a message"))
+}
+
+#[cfg(not(feature = "cuda"))]
+mod here {
+    use super::{DeviceAbout, Opened};
+
+    const NONE: &str = "this build of cwm has no CUDA; build it with `cargo build --release --features cuda`";
+
+    pub fn open(_ordinal: u32, _number: u32) -> Result<Opened, String> {
+        Err(NONE.to_owned())
+    }
+
+    pub fn list() -> Result<Vec<DeviceAbout>, String> {
+        Err(NONE.to_owned())
+    }
+}
+
+#[cfg(feature = "cuda")]
+mod here {
+    use std::panic::catch_unwind;
+
+    use burn::tensor::{Device, Tensor};
+    use cudarc::driver::{result, sys};
+
+    use super::{DeviceAbout, Opened, in_words};
+
+    /// A header that kernels include, as a sign of all of them.
+    const HEADER: &str = "cuda_fp16.h";
+
+    pub fn open(ordinal: u32, number: u32) -> Result<Opened, String> {
+        let gpus = gpus()?;
+        let count = gpus.len();
+        let Some((name, _)) = gpus.into_iter().nth(ordinal as usize) else {
+            let visible = std::env::var("CUDA_VISIBLE_DEVICES");
+            let visible = visible.map_or_else(|_| String::new(), |ids| format!(" (CUDA_VISIBLE_DEVICES is `{ids}`)"));
+            return Err(format!(
+                "the driver shows {count} of them{visible}; `nvidia-smi -L` lists all, and a container must be given \
+                 its GPUs"
+            ));
+        };
+        // The first kernel compiles, loads and runs, or says why not, before hours of work rest on it.
+        let device = Device::cuda(ordinal as usize);
+        let tried = catch_unwind(|| (Tensor::<1>::ones([8], &device) * 3.0).sum().into_data().try_to_vec::<f32>());
+        match tried {
+            Ok(Ok(sum)) if sum == [24.0] => Ok(Opened { device, name: format!("cuda:{number}, {name}"), note: None }),
+            Ok(found) => Err(format!("it sums eight threes to {found:?}")),
+            Err(panic) => Err(in_words(panic.as_ref())),
+        }
+    }
+
+    pub fn list() -> Result<Vec<DeviceAbout>, String> {
+        let about = |(index, (name, memory)): (usize, (String, usize))| DeviceAbout {
+            name: format!("cuda:{index}"),
+            about: format!("{name}, {}", cwm_contract::amount::in_words(memory as u64)),
+            usable: true,
+        };
+        Ok(gpus()?.into_iter().enumerate().map(about).collect())
+    }
+
+    /// Name and bytes of memory of each GPU that the driver shows to this process.
+    fn gpus() -> Result<Vec<(String, usize)>, String> {
+        // SAFETY: both only try to load a library by its names and let it go again.
+        let (driver, compiler) = unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
+        if !driver {
+            return Err(
+                "NVIDIA's driver (libcuda.so) is not found; install it, or give it to the container (`--gpus all`, \
+                        `--nv`)"
+                    .to_owned(),
+            );
+        }
+        if !compiler {
+            return Err(
+                "NVRTC (libnvrtc.so), which compiles kernels, is not found; it comes with the CUDA toolkit, or by \
+                        itself (`cuda-nvrtc`, `pip install nvidia-cuda-nvrtc`): put its folder into LD_LIBRARY_PATH"
+                    .to_owned(),
+            );
+        }
+        match cubecl_cuda::install::cuda_path() {
+            Some(folder) if folder.join("include").join(HEADER).is_file() => {}
+            found => {
+                let folder =
+                    found.map_or_else(|| "the usual folders".to_owned(), |folder| folder.display().to_string());
+                return Err(format!(
+                    "CUDA's headers (include/{HEADER}) are not found in {folder}; install them (`cuda-cudart-dev`, or the \
+                     toolkit) and set CUDA_PATH to the folder that has `include`"
+                ));
+            }
+        }
+        let asked = catch_unwind(|| -> Result<_, cudarc::driver::DriverError> {
+            result::init()?;
+            let about = |index| {
+                let device = result::device::get(index)?;
+                // SAFETY: the driver has just given this handle.
+                Ok((result::device::get_name(device)?, unsafe { result::device::total_mem(device)? }))
+            };
+            (0..result::device::get_count()?).map(about).collect()
+        });
+        match asked {
+            Ok(Ok(gpus)) => Ok(gpus),
+            Ok(Err(error)) => Err(format!("the driver does not start: {error}; `nvidia-smi` may say more")),
+            Err(panic) => Err(in_words(panic.as_ref())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_by_its_first_line() {
+        let of = |panic: Box<dyn Any + Send>| in_words(panic.as_ref());
+        assert_eq!(
+            of(Box::new("\n  out of memory\n  at 0x1\n".to_owned())),
+            "CUDA failed: out of memory (the whole message stands in the log)"
+        );
+        assert!(of(Box::new("short")).starts_with("CUDA failed: short ("));
+        assert!(of(Box::new(7)).starts_with("CUDA failed: without a message ("));
+    }
+}

@@ -1,0 +1,121 @@
+//! The gradient of a table from those of the rows that were looked up in it.
+//!
+//! Adding each row where its token stands would race on a GPU, and sums of f32 hang on their order. So rows of one token
+//! are added pair by pair, round by round, in an order that the tokens alone decide; then each token has one row, and no
+//! two meet.
+
+use burn::tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData};
+
+/// `table` [tokens, width] plus `rows` [rows, width] at their `ids`; rows at `left_out` are not added.
+pub fn add_to_table(table: Tensor<2>, rows: Tensor<2>, ids: &[u32], left_out: Option<usize>) -> Tensor<2> {
+    let (tokens, rounds) = plan(ids, left_out);
+    if tokens.is_empty() {
+        return table;
+    }
+    let device = table.device();
+    let sums = rounds.into_iter().fold(rows, |rows, round| round.apply(rows, &device));
+    table.select_assign(0, indices(tokens, &device), sums, IndexingUpdateOp::Add)
+}
+
+/// One round: row i of its result is row `left[i]`, plus row `right[i]` where there is one.
+#[derive(Debug, Default, PartialEq)]
+struct Round {
+    left: Vec<i32>,
+    right: Vec<i32>,
+    /// 1 where there is a right one, else 0.
+    both: Vec<f32>,
+}
+
+impl Round {
+    fn push(&mut self, left: i32, right: Option<i32>) {
+        self.left.push(left);
+        self.right.push(right.unwrap_or(left));
+        self.both.push(if right.is_some() { 1.0 } else { 0.0 });
+    }
+
+    fn apply(self, rows: Tensor<2>, device: &Device) -> Tensor<2> {
+        let left = rows.clone().select(0, indices(self.left, device));
+        if self.both.iter().all(|&both| both == 0.0) {
+            return left;
+        }
+        let count = self.both.len();
+        let both = Tensor::<2>::from_data(TensorData::new(self.both, [count, 1]), device);
+        left + rows.select(0, indices(self.right, device)) * both
+    }
+}
+
+/// The tokens among `ids`, ascending, and the rounds after which each has one row.
+fn plan(ids: &[u32], left_out: Option<usize>) -> (Vec<i32>, Vec<Round>) {
+    let wanted = (0..ids.len()).filter(|&row| Some(ids[row] as usize) != left_out);
+    let mut order: Vec<usize> = wanted.collect();
+    order.sort_by_key(|&row| (ids[row], row));
+    let mut groups: Vec<Vec<i32>> = Vec::new();
+    let mut tokens = Vec::new();
+    for row in order {
+        let token = ids[row] as i32;
+        if tokens.last() == Some(&token) {
+            groups.last_mut().expect("a token has a group").push(row as i32);
+        } else {
+            tokens.push(token);
+            groups.push(vec![row as i32]);
+        }
+    }
+    let mut rounds = Vec::new();
+    while rounds.is_empty() || groups.iter().any(|group| group.len() > 1) {
+        let mut round = Round::default();
+        for group in &mut groups {
+            let first = round.left.len() as i32;
+            group.chunks(2).for_each(|pair| round.push(pair[0], pair.get(1).copied()));
+            *group = (first..round.left.len() as i32).collect();
+        }
+        rounds.push(round);
+    }
+    (tokens, rounds)
+}
+
+fn indices(values: Vec<i32>, device: &Device) -> Tensor<1, Int> {
+    let count = values.len();
+    Tensor::from_data(TensorData::new(values, [count]), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::device::cpu;
+    use crate::testing::{assert_close, random, values};
+
+    #[test]
+    fn rounds_halve_each_tokens_rows() {
+        let (tokens, rounds) = plan(&[7, 3, 7, 7, 9, 3], Some(9));
+        assert_eq!(tokens, [3, 7]);
+        let first = Round { left: vec![1, 0, 3], right: vec![5, 2, 3], both: vec![1.0, 1.0, 0.0] };
+        let second = Round { left: vec![0, 1], right: vec![0, 2], both: vec![0.0, 1.0] };
+        assert_eq!(rounds, [first, second]);
+        assert_eq!(plan(&[9, 9], Some(9)).0, Vec::<i32>::new());
+        assert_eq!(plan(&[], None).0, Vec::<i32>::new());
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_gets_the_sum_of_each_tokens_rows(
+            ids in prop::collection::vec(0u32..12, 0..60),
+            left_out in prop::option::of(0usize..12),
+        ) {
+            const WIDTH: usize = 3;
+            let table = random::<2>([12, WIDTH], 1, 1.0);
+            let rows = random::<2>([ids.len().max(1), WIDTH], 2, 1.0);
+            let mut expected: Vec<f64> = values(&table).iter().map(|&value| f64::from(value)).collect();
+            for (&id, row) in ids.iter().zip(values(&rows).chunks_exact(WIDTH)) {
+                if Some(id as usize) != left_out {
+                    let into = &mut expected[id as usize * WIDTH..][..WIDTH];
+                    into.iter_mut().zip(row).for_each(|(into, &row)| *into += f64::from(row));
+                }
+            }
+            let expected: Vec<f32> = expected.iter().map(|&value| value as f32).collect();
+            let rows = if ids.is_empty() { Tensor::zeros([0, WIDTH], &cpu()) } else { rows };
+            assert_close(&values(&add_to_table(table, rows, &ids, left_out)), &expected, 1e-5);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `cwm devices`: what models can be computed on here.
+
+use cwm_contract::DeviceAbout;
+
+use crate::cli::DevicesArguments;
+use crate::commands::{print, print_json};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::registry::Registry;
+
+/// Runs `cwm devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
+///
+/// # Errors
+/// This build has no models.
+pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
+    let workbench = Registry::workbench().ok_or_else(|| {
+        Error::usage("this build of cwm has no models that would compute on a device")
+            .hint("build it with the cargo feature `workbench`, which is on by default")
+    })?;
+    let devices = workbench.devices();
+    if arguments.json {
+        print_json(&devices)?
+    } else {
+        print(&in_words(&devices))?
+    }
+    Ok(ExitCode::OK)
+}
+
+fn in_words(devices: &[DeviceAbout]) -> String {
+    let width = devices.iter().map(|device| device.name.len()).max().unwrap_or(0);
+    let line = |device: &DeviceAbout| {
+        let about = if device.usable { device.about.clone() } else { format!("not usable: {}", device.about) };
+        format!("{:width$}  {about}", device.name)
+    };
+    devices.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_stand_below_each_other_and_what_is_missing_is_told() {
+        let device = |name: &str, about: &str, usable| DeviceAbout { name: name.into(), about: about.into(), usable };
+        assert_eq!(
+            in_words(&[device("cpu", "2 cores", true), device("cuda:0", "NVIDIA X, 8 GiB", true)]),
+            "cpu     2 cores\ncuda:0  NVIDIA X, 8 GiB"
+        );
+        assert_eq!(
+            in_words(&[device("cpu", "1 core", true), device("cuda", "no driver", false)]),
+            "cpu   1 core\ncuda  not usable: no driver"
+        );
+    }
+}
