@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::root_as_footer;
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 use super::ShardError;
 use super::format::ShardFormat;
@@ -26,9 +26,20 @@ pub struct MappedFile {
     pub bytes: Buffer,
     /// Whether it has a column of labels.
     pub labelled: bool,
+    /// What keeps the bytes.
+    map: Arc<Mmap>,
 }
 
 impl MappedFile {
+    /// Lets go of the pages that were read. The system counts them as this process's memory, some 64 KiB or even 2 MiB for
+    /// each byte that was looked at, and would let go of them by itself only for want of memory.
+    pub fn let_go(&self) {
+        // SAFETY: the map is of a file that nobody writes, so a page that is read again holds the same bytes.
+        let advised = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
+        // A system that does not take the advice keeps the pages, which is no fault.
+        drop(advised);
+    }
+
     /// An error about one of the file's record batches.
     pub fn batch(&self, place: &Place, message: impl Display) -> ShardError {
         self.format
@@ -91,7 +102,7 @@ fn open_file(
     path: &Path,
     places: &mut Vec<(Arc<MappedFile>, Place)>,
 ) -> Result<bool, ShardError> {
-    let bytes = map(path)?;
+    let (bytes, map) = map(path)?;
     let wrong = |message: &str| format.content(path, message);
     let trailer = bytes.len().checked_sub(10).ok_or_else(|| wrong("it is too short"))?;
     let mut end = [0; 10];
@@ -102,7 +113,7 @@ fn open_file(
     let footer = root_as_footer(&shared[footer_start..trailer]).map_err(|error| format.content(path, error))?;
     let schema = footer.schema().ok_or_else(|| wrong("it has no schema"))?;
     let labelled = format.check(path, schema)?;
-    let file = Arc::new(MappedFile { format, path: path.to_owned(), bytes, labelled });
+    let file = Arc::new(MappedFile { format, path: path.to_owned(), bytes, labelled, map });
     for (ordinal, block) in footer.recordBatches().iter().flatten().enumerate() {
         let ranges = ranges(block.offset(), block.metaDataLength(), block.bodyLength(), footer_start);
         let (header, body) =
@@ -120,7 +131,7 @@ fn ranges(offset: i64, header: i32, body: i64, end: usize) -> Option<(Range<usiz
     (stop <= end).then_some((start..middle, middle..stop))
 }
 
-fn map(path: &Path) -> Result<Buffer, ShardError> {
+fn map(path: &Path) -> Result<(Buffer, Arc<Mmap>), ShardError> {
     let file = File::open(path).map_err(ShardError::io("read", path))?;
     // SAFETY: the map is private to this process and only read. The files are immutable by contract (a stage's inputs
     // are finished objects of the store, mode 0444); whoever truncates one under a running stage ends that stage.
@@ -129,5 +140,6 @@ fn map(path: &Path) -> Result<Buffer, ShardError> {
     let start = NonNull::from(&map[..]).cast::<u8>();
     let length = map.len();
     // SAFETY: `start` and `length` are the bytes of the map, which the buffer keeps alive and nobody writes.
-    Ok(unsafe { Buffer::from_custom_allocation(start, length, map) })
+    let bytes = unsafe { Buffer::from_custom_allocation(start, length, map.clone()) };
+    Ok((bytes, map))
 }

@@ -83,6 +83,8 @@ impl<C: Columns> Shards<C> {
             labels: Kept::default(),
         };
         for (file, place) in opened.places {
+            // One file at a time is looked into, however many there are.
+            shards.blocks.last().filter(|last| !Arc::ptr_eq(&last.file, &file)).inspect(|last| last.file.let_go());
             let header = header(&file, &place)?;
             if header.rows == 0 {
                 continue;
@@ -110,6 +112,18 @@ impl<C: Columns> Shards<C> {
     /// Whether there is a column of labels, so that games may carry them.
     pub fn labelled(&self) -> bool {
         self.labelled
+    }
+
+    /// Lets go of what was read of the files so far, which the system counts as this process's memory. It is there again
+    /// when it is asked for.
+    pub fn let_go(&self) {
+        let mut last: Option<&Arc<MappedFile>> = None;
+        for Block { file, .. } in &self.blocks {
+            if last.is_none_or(|last| !Arc::ptr_eq(last, file)) {
+                file.let_go();
+            }
+            last = Some(file);
+        }
     }
 
     /// The game at place `game`, counted over all files from 0; `None` behind the last.

@@ -190,3 +190,17 @@ fn equal_games_give_equal_bytes() {
     });
     assert!(bytes[0] == bytes[1]);
 }
+
+#[test]
+fn what_was_let_go_of_is_there_again() {
+    let folder = tempdir().unwrap();
+    let rows = many(500);
+    let dataset = Dataset::open(&write(folder.path(), &rows, 130).1).unwrap();
+    for round in 0..3 {
+        for (at, row) in rows.iter().enumerate() {
+            assert_eq!(dataset.tokens(at).unwrap(), Some(&row.tokens[..]), "round {round}");
+            assert_eq!(dataset.get(at).unwrap().unwrap().row(), row.tokens(None));
+        }
+        dataset.let_go();
+    }
+}
