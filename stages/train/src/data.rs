@@ -1,6 +1,6 @@
 //! Games to learn from and to measure on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_chess::Dataset;
 use cwm_contract::Failure;
@@ -12,21 +12,24 @@ use crate::config::Config;
 use crate::order::Shards;
 use crate::resident;
 
-/// Bytes of files that reading games may add to what is resident; beyond, the dataset is mapped anew.
+/// Bytes of files that reading games may add to what is resident; beyond, the dataset lets go of its own.
 const RESIDENT: u64 = 128 << 20;
-/// Games between two looks at that.
+/// Games read in order between two looks at that.
 const LOOK_EVERY: usize = 1 << 14;
+/// Lengths asked for between two looks.
+const LENGTHS: usize = 1 << 8;
 
 /// A dataset with its name, and how its games become batches.
 #[derive(Debug)]
 pub struct Games {
     name: &'static str,
-    folder: PathBuf,
     dataset: Dataset,
-    /// Bytes of files that were resident when the dataset was mapped.
+    /// Bytes of files that were resident when the dataset last had none.
     before: u64,
     /// The first so many count.
     games: usize,
+    /// Lengths that were asked for.
+    lengths: usize,
     en_passant: EnPassant,
     micro_batch_tokens: usize,
 }
@@ -49,7 +52,7 @@ impl Games {
                 .hint("ask for fewer, or leave `games` out to train on all"));
         }
         let (en_passant, micro_batch_tokens) = (config.en_passant(), config.micro_batch_tokens as usize);
-        Ok(Games { name, folder: path.to_owned(), dataset, before, games, en_passant, micro_batch_tokens })
+        Ok(Games { name, dataset, before, games, lengths: 0, en_passant, micro_batch_tokens })
     }
 
     /// Number of games.
@@ -68,7 +71,7 @@ impl Games {
             read += 1;
             (place < self.games).then(|| {
                 if place % LOOK_EVERY == 0 {
-                    self.let_go()?;
+                    self.let_go();
                 }
                 self.dataset.get(place)?.map(|game| game.row().index).ok_or_else(|| self.no_game(place))
             })
@@ -81,7 +84,11 @@ impl Games {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn length(&self, place: usize) -> Result<usize, Failure> {
+    pub fn length(&mut self, place: usize) -> Result<usize, Failure> {
+        self.lengths += 1;
+        if self.lengths.is_multiple_of(LENGTHS) {
+            self.let_go();
+        }
         Ok(self.tokens(place)?.len())
     }
 
@@ -106,16 +113,12 @@ impl Games {
     /// Lets go of what was read of the files, once that is much: the system counts mapped pages that were touched as this
     /// process's memory until it needs them for others, so an epoch would count the whole dataset. Nothing is lost: what
     /// the system has of the files stays in its cache.
-    ///
-    /// # Errors
-    /// The dataset cannot be opened anew.
-    pub fn let_go(&mut self) -> Result<(), Failure> {
+    pub fn let_go(&mut self) {
         if resident::file_bytes() > self.before.saturating_add(RESIDENT) {
-            self.dataset = Dataset::open(&self.folder)?;
+            self.dataset.let_go();
             // What else of files is resident by now, such as this program, is not the dataset's.
             self.before = resident::file_bytes();
         }
-        Ok(())
     }
 
     fn tokens(&self, place: usize) -> Result<&[u16], Failure> {

@@ -47,7 +47,7 @@ impl Batches {
     ///
     /// # Errors
     /// What `length` fails with.
-    pub fn batch<E>(&mut self, step: u64, length: impl Fn(usize) -> Result<usize, E>) -> Result<Vec<usize>, E> {
+    pub fn batch<E>(&mut self, step: u64, length: impl FnMut(usize) -> Result<usize, E>) -> Result<Vec<usize>, E> {
         let Batching::Bucketed { window, seed } = self.batching else { return Ok(self.sampler.batch(step)) };
         let epoch = self.sampler.epoch(step);
         let part = (step - epoch.first) / window;
@@ -65,7 +65,11 @@ impl Batches {
 
 /// Sorts the games of all batches by length, ties in their order, cuts them into batches of the same sizes, and puts those
 /// in random order.
-fn deal<E>(drawn: &[Vec<usize>], key: Key, length: impl Fn(usize) -> Result<usize, E>) -> Result<Vec<Vec<usize>>, E> {
+fn deal<E>(
+    drawn: &[Vec<usize>],
+    key: Key,
+    mut length: impl FnMut(usize) -> Result<usize, E>,
+) -> Result<Vec<Vec<usize>>, E> {
     let mut games: Vec<(usize, usize)> =
         drawn.iter().flatten().map(|&game| Ok((length(game)?, game))).collect::<Result<_, E>>()?;
     games.sort_by_key(|(length, _)| *length);
