@@ -50,7 +50,7 @@ mod here {
 
 #[cfg(feature = "cuda")]
 mod here {
-    use std::panic::catch_unwind;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use burn::tensor::{Device, Tensor};
     use cudarc::driver::{result, sys};
@@ -73,7 +73,8 @@ mod here {
         };
         // The first kernel compiles, loads and runs, or says why not, before hours of work rest on it.
         let device = Device::cuda(ordinal as usize);
-        let tried = catch_unwind(|| (Tensor::<1>::ones([8], &device) * 3.0).sum().into_data().try_to_vec::<f32>());
+        let sum = || (Tensor::<1>::ones([8], &device) * 3.0).sum().into_data().try_to_vec::<f32>();
+        let tried = catch_unwind(AssertUnwindSafe(sum));
         match tried {
             Ok(Ok(sum)) if sum == [24.0] => Ok(Opened { device, name: format!("cuda:{number}, {name}"), note: None }),
             Ok(found) => Err(format!("it sums eight threes to {found:?}")),

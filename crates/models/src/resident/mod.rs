@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 
-use self::rows::add_to_table;
+use self::rows::by_token;
 use crate::Placed;
-use crate::gradient::Slopes;
+use crate::gradient::{RowSlopes, Slopes};
 use crate::optimiser::{AdamW, AdamWOptions, Factors};
 use crate::parameters::{Layout, Role, Weights};
 
@@ -99,15 +99,12 @@ impl Resident {
             parts.push(match declared.role {
                 Role::Dense => dense[index].take().unwrap_or_else(|| Tensor::zeros([declared.len()], &self.device)),
                 Role::Embedding { padding } => {
-                    let mut table = Tensor::zeros([declared.shape[0], declared.shape[1]], &self.device);
-                    for slot in
-                        looked_up.iter_mut().filter(|slot| slot.as_ref().is_some_and(|of| of.parameter == index))
-                    {
-                        if let Some(of) = slot.take() {
-                            table = add_to_table(table, of.rows, &of.ids, padding);
-                        }
-                    }
-                    table.flatten(0, 1)
+                    let [tokens, width] = [declared.shape[0], declared.shape[1]];
+                    let of_this = looked_up.iter_mut().filter(|of| of.as_ref().is_some_and(|of| of.parameter == index));
+                    let slopes = of_this.filter_map(Option::take);
+                    let slopes = slopes.map(|RowSlopes { rows, ids, .. }| by_token(rows, &ids, tokens, padding));
+                    let table = slopes.reduce(|sum, slopes| sum + slopes);
+                    table.unwrap_or_else(|| Tensor::zeros([tokens, width], &self.device)).flatten(0, 1)
                 }
             });
         }
