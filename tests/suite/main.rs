@@ -18,3 +18,4 @@ mod python;
 mod results;
 mod side_by_side;
 mod tidy;
+mod training;
