@@ -68,6 +68,7 @@ fn circumstances() -> Circumstances {
         peak_memory_bytes: 1 << 20,
         machine: Machine::here(),
         devices: Vec::new(),
+        computed_on: None,
         user: "someone".into(),
         cwm_version: "0.1.0".into(),
     }
