@@ -1,7 +1,8 @@
 -- How a model did over every position of one test set: one row.
 --
 -- Reads the table `scores`: one row per position (docs/formats.md). `correct` is out of the 75 state labels, `loss` is
--- already the mean over them. `exact_sum` adds floats without rounding on the way, so that neither the order of the
+-- already the mean over them; scores whose rows all have none (predictions of another program) have none here either.
+-- `exact_sum` adds floats without rounding on the way, so that neither the order of the
 -- rows nor the number of cores can change a digit; an inf or a NaN in it stays one.
 
 WITH games AS (
@@ -22,8 +23,9 @@ positions AS (
         exact_sum(loss)               AS loss,
         sum(correct)                  AS correct,
         count(*) FILTER (WHERE exact) AS exact,
+        count(*) - count(loss)        AS without_loss,
         count(*) FILTER (
-            WHERE game IS NULL OR t IS NULL OR loss IS NULL OR correct IS NULL OR exact IS NULL
+            WHERE game IS NULL OR t IS NULL OR correct IS NULL OR exact IS NULL
         )                             AS incomplete
     FROM scores
 )
@@ -31,6 +33,7 @@ SELECT
     trajectories.games                                              AS games,
     positions.positions                                             AS positions,
     positions.incomplete                                            AS incomplete,
+    positions.without_loss                                          AS without_loss,
     positions.loss / positions.positions                            AS loss,
     CAST(positions.correct AS DOUBLE) / (75 * positions.positions)  AS labelwise,
     CAST(positions.exact AS DOUBLE) / positions.positions           AS exact,

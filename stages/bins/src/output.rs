@@ -15,14 +15,14 @@ use crate::query::{Overall, PrefixBin};
 use crate::training::Training;
 
 /// Columns whose value a scores file may leave unknown.
-const NULLABLE: [&str; 6] = ["seed", "parameters", "status", "trained_games", "steps", "epochs"];
+const NULLABLE: [&str; 7] = ["seed", "parameters", "loss", "status", "trained_games", "steps", "epochs"];
 
 /// Writes `overall.parquet`: one row per label, in the order given.
 pub(crate) fn write_overall(path: &Path, rows: &[(&Identity, &Overall, &Training)]) -> Result<(), Failure> {
     let mut columns = identifying_columns(rows.iter().map(|(identity, ..)| *identity));
     columns.push(("games", counts(rows, |(_, overall, _)| overall.games)));
     columns.push(("positions", counts(rows, |(_, overall, _)| overall.positions)));
-    columns.push(("loss", floats(rows, |(_, overall, _)| overall.loss)));
+    columns.push(("loss", losses(rows, |(_, overall, _)| overall.loss)));
     columns.push(("labelwise", floats(rows, |(_, overall, _)| overall.labelwise)));
     columns.push(("exact", floats(rows, |(_, overall, _)| overall.exact)));
     columns.push(("trajectory", floats(rows, |(_, overall, _)| overall.trajectory)));
@@ -40,7 +40,7 @@ pub(crate) fn write_prefix(path: &Path, rows: &[(&Identity, &PrefixBin)]) -> Res
     columns.push(("bin_start", counts(rows, |(_, bin)| bin.start)));
     columns.push(("bin_end", counts(rows, |(_, bin)| bin.end)));
     columns.push(("positions", counts(rows, |(_, bin)| bin.positions)));
-    columns.push(("loss", floats(rows, |(_, bin)| bin.loss)));
+    columns.push(("loss", losses(rows, |(_, bin)| bin.loss)));
     columns.push(("labelwise", floats(rows, |(_, bin)| bin.labelwise)));
     columns.push(("exact", floats(rows, |(_, bin)| bin.exact)));
     write(path, columns)
@@ -68,6 +68,10 @@ fn counts<R>(rows: &[R], read: impl Fn(&R) -> u64) -> ArrayRef {
 
 fn floats<R>(rows: &[R], read: impl Fn(&R) -> f64) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(rows.iter().map(read)))
+}
+
+fn losses<R>(rows: &[R], read: impl Fn(&R) -> Option<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter(rows.iter().map(read)))
 }
 
 fn write(path: &Path, columns: Vec<Column>) -> Result<(), Failure> {

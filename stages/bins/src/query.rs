@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_contract::{Failure, Label};
-use datafusion::arrow::array::AsArray;
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{ArrowPrimitiveType, Float64Type, Int64Type};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
@@ -21,7 +21,8 @@ const PREFIX: &str = include_str!("../sql/prefix.sql");
 pub(crate) struct Overall {
     pub(crate) games: u64,
     pub(crate) positions: u64,
-    pub(crate) loss: f64,
+    /// `None` where the scores tell none.
+    pub(crate) loss: Option<f64>,
     /// Accuracies are fractions, 0 to 1.
     pub(crate) labelwise: f64,
     pub(crate) exact: f64,
@@ -34,7 +35,7 @@ pub(crate) struct PrefixBin {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) positions: u64,
-    pub(crate) loss: f64,
+    pub(crate) loss: Option<f64>,
     pub(crate) labelwise: f64,
     pub(crate) exact: f64,
 }
@@ -52,22 +53,36 @@ pub(crate) fn measure(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|error| Failure::system(format!("cannot start the query engine: {error}")))?;
-    let (overall, incomplete, prefix) = runtime.block_on(run(path, bin_width, partitions)).map_err(|error| {
-        // The engine's error would drag along its backtrace hint; its first line says what was wrong.
-        let said = error.strip_backtrace();
-        Failure::input(format!("cannot read the scores of {label} ({}): {said}", path.display()))
-            .hint("the file may be damaged: run the stage that made it again")
-    })?;
+    let (overall, Lacking { incomplete, without_loss }, prefix) =
+        runtime.block_on(run(path, bin_width, partitions)).map_err(|error| {
+            // The engine's error would drag along its backtrace hint; its first line says what was wrong.
+            let said = error.strip_backtrace();
+            Failure::input(format!("cannot read the scores of {label} ({}): {said}", path.display()))
+                .hint("the file may be damaged: run the stage that made it again")
+        })?;
     if incomplete > 0 {
         let positions = overall.positions;
         return Err(Failure::input(format!(
             "{incomplete} of the {positions} positions in the scores of {label} lack a value"
         )));
     }
+    if without_loss > 0 && without_loss < overall.positions {
+        let positions = overall.positions;
+        return Err(Failure::input(format!(
+            "{without_loss} of the {positions} positions in the scores of {label} lack a loss, and the others have one"
+        )));
+    }
     Ok((overall, prefix))
 }
 
-async fn run(path: &Path, bin_width: u32, partitions: usize) -> Result<(Overall, u64, Vec<PrefixBin>)> {
+/// How many positions lack something.
+struct Lacking {
+    /// Any value but the loss.
+    incomplete: u64,
+    without_loss: u64,
+}
+
+async fn run(path: &Path, bin_width: u32, partitions: usize) -> Result<(Overall, Lacking, Vec<PrefixBin>)> {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(partitions));
     session.register_udaf(exact_sum());
     // The store names files by digest, so there is no extension to go by.
@@ -79,14 +94,15 @@ async fn run(path: &Path, bin_width: u32, partitions: usize) -> Result<(Overall,
         let whole = Overall {
             games: count(batch, "games", row),
             positions: count(batch, "positions", row),
-            loss: float(batch, "loss", row),
+            loss: loss(batch, row),
             labelwise: float(batch, "labelwise", row),
             exact: float(batch, "exact", row),
             trajectory: float(batch, "trajectory", row),
         };
-        (whole, count(batch, "incomplete", row))
+        let without_loss = count(batch, "without_loss", row);
+        (whole, Lacking { incomplete: count(batch, "incomplete", row), without_loss })
     });
-    let (overall, incomplete) = overall.swap_remove(0);
+    let (overall, lacking) = overall.swap_remove(0);
 
     let width = ScalarValue::Int64(Some(bin_width.into()));
     let query = session.sql(PREFIX).await?.with_param_values(vec![("width", width)])?;
@@ -94,11 +110,11 @@ async fn run(path: &Path, bin_width: u32, partitions: usize) -> Result<(Overall,
         start: count(batch, "bin_start", row),
         end: count(batch, "bin_end", row),
         positions: count(batch, "positions", row),
-        loss: float(batch, "loss", row),
+        loss: loss(batch, row),
         labelwise: float(batch, "labelwise", row),
         exact: float(batch, "exact", row),
     });
-    Ok((overall, incomplete, prefix))
+    Ok((overall, lacking, prefix))
 }
 
 fn rows<T>(batches: &[RecordBatch], read: impl Fn(&RecordBatch, usize) -> T) -> Vec<T> {
@@ -117,6 +133,11 @@ fn count(batch: &RecordBatch, column: &str, row: usize) -> u64 {
 
 fn float(batch: &RecordBatch, column: &str, row: usize) -> f64 {
     value::<Float64Type>(batch, column, row)
+}
+
+/// The mean loss; without any loss to average there is none.
+fn loss(batch: &RecordBatch, row: usize) -> Option<f64> {
+    batch["loss"].is_valid(row).then(|| float(batch, "loss", row))
 }
 
 /// `path` as a URL. The engine takes a plain path with `[`, `?` or `*` in it for a pattern.
@@ -159,18 +180,26 @@ mod tests {
         write_scores(&path, None, &scores(9, 3_000));
         let bits = |partitions| {
             let (overall, prefix) = measure(&Label::stage("e"), &path, 7, partitions).unwrap();
-            (overall.loss.to_bits(), prefix.iter().map(|bin| bin.loss.to_bits()).collect::<Vec<_>>(), overall.games)
+            (
+                overall.loss.map(f64::to_bits),
+                prefix.iter().map(|bin| bin.loss.map(f64::to_bits)).collect::<Vec<_>>(),
+                overall.games,
+            )
         };
         assert_eq!(bits(1), bits(4));
     }
 
     #[test]
-    fn a_row_without_a_value_is_refused() {
+    fn losses_are_there_in_all_rows_or_in_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scores");
         let missing = Position { game: 0, t: 0, correct: 75, exact: true, loss: None };
-        write_scores(&path, None, &[missing.clone(), Position { t: 1, loss: Some(0.5), ..missing }]);
+        write_scores(&path, None, &[missing.clone(), Position { t: 1, loss: Some(0.5), ..missing.clone() }]);
         let failure = measure(&Label::stage("e"), &path, 20, 1).unwrap_err();
-        assert_eq!(failure.message, "1 of the 2 positions in the scores of e lack a value");
+        let message = "1 of the 2 positions in the scores of e lack a loss, and the others have one";
+        assert_eq!(failure.message, message);
+        write_scores(&path, None, &[missing.clone(), Position { t: 1, exact: false, ..missing }]);
+        let (overall, prefix) = measure(&Label::stage("e"), &path, 20, 1).unwrap();
+        assert_eq!((overall.loss, overall.exact, prefix[0].loss), (None, 0.5, None));
     }
 }

@@ -44,7 +44,8 @@ pub(crate) struct Overall {
     pub(crate) games: u64,
     /// Positions in it, START included.
     pub(crate) positions: u64,
-    pub(crate) loss: Spread,
+    /// `None` where no run tells one.
+    pub(crate) loss: Option<Spread>,
     /// Accuracies are fractions, 0 to 1.
     pub(crate) labelwise: Spread,
     pub(crate) exact: Spread,
@@ -126,7 +127,7 @@ fn gather(bins: Bins) -> PolarsResult<Results> {
             diverged: list(&overall, "status", row)?.str()?.iter().flatten().filter(|text| *text == DIVERGED).count(),
             games: games.into_iter().max().unwrap_or(0),
             positions: counts(&overall, "positions", row)?.into_iter().max().unwrap_or(0),
-            loss: spread(&overall, "loss", row)?,
+            loss: losses(&overall, row)?,
             labelwise: spread(&overall, "labelwise", row)?,
             exact: spread(&overall, "exact", row)?,
             trajectory: spread(&overall, "trajectory", row)?,
@@ -224,6 +225,12 @@ fn counts(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Vec<u64>> {
 fn spread(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Spread> {
     let values: Vec<f64> = list(frame, name, row)?.f64()?.iter().flatten().collect();
     Ok(Spread::of(&values))
+}
+
+/// Predictions of another program may tell no loss.
+fn losses(frame: &DataFrame, row: usize) -> PolarsResult<Option<Spread>> {
+    let known = list(frame, "loss", row)?.len() - list(frame, "loss", row)?.null_count();
+    if known == 0 { Ok(None) } else { spread(frame, "loss", row).map(Some) }
 }
 
 #[cfg(test)]

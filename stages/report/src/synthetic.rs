@@ -20,6 +20,8 @@ pub(crate) struct Scored {
     /// Labelwise and exact of each bin from the first on; 100 positions each.
     pub(crate) bins: Vec<(f64, f64)>,
     pub(crate) bin_width: u64,
+    /// Whether its scores tell no loss.
+    pub(crate) without_loss: bool,
     /// How its training ended.
     pub(crate) status: Option<String>,
 }
@@ -37,6 +39,7 @@ pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins:
         metrics,
         bins: bins.to_vec(),
         bin_width: 20,
+        without_loss: false,
         status: Some("finished".into()),
     }
 }
@@ -55,7 +58,8 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
                 "status" => rows.iter().map(|row| row.status.clone()).collect::<Vec<Option<String>>>(),
                 "trained_games" => vec![Some(3_762u64); rows.len()],
                 "epochs" => vec![Some(3.0); rows.len()],
-                "loss" => metric(0), "labelwise" => metric(1), "exact" => metric(2), "trajectory" => metric(3),
+                "loss" => rows.iter().map(|row| (!row.without_loss).then_some(row.metrics[0])).collect::<Vec<_>>(),
+                "labelwise" => metric(1), "exact" => metric(2), "trajectory" => metric(3),
             )
             .unwrap()
             .columns(),
@@ -73,7 +77,7 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
                 "bin_start" => bins.iter().map(start).collect::<Vec<u64>>(),
                 "bin_end" => bins.iter().map(|bin| start(bin) + bin.0.bin_width).collect::<Vec<u64>>(),
                 "positions" => vec![100u64; bins.len()],
-                "loss" => vec![0.5; bins.len()],
+                "loss" => bins.iter().map(|(row, _)| (!row.without_loss).then_some(0.5)).collect::<Vec<_>>(),
                 "labelwise" => bins.iter().map(|(row, bin)| row.bins[*bin].0).collect::<Vec<f64>>(),
                 "exact" => bins.iter().map(|(row, bin)| row.bins[*bin].1).collect::<Vec<f64>>(),
             )

@@ -36,7 +36,7 @@ const PREFIX: [(&str, DataType); 6] = [
 ];
 
 /// Columns whose value may be unknown (null).
-const NULLABLE: [&str; 5] = ["seed", "parameters", "status", "trained_games", "epochs"];
+const NULLABLE: [&str; 6] = ["seed", "parameters", "loss", "status", "trained_games", "epochs"];
 
 /// The two tables of a `bins` folder, with the columns of docs/formats.md that a report shows.
 pub(crate) struct Bins {

@@ -53,7 +53,7 @@ fn measured(overall: &Overall) -> [Cell; 8] {
         Cell::count(overall.games),
         Cell::count(overall.positions),
         number::mean(plies, overall.games).map_or(Cell::none(), |(value, text)| Cell::number(value, text)),
-        Cell::loss(overall.loss),
+        overall.loss.map_or(Cell::none(), Cell::loss),
         Cell::accuracy(overall.labelwise),
         Cell::accuracy(overall.exact),
         Cell::accuracy(overall.trajectory),

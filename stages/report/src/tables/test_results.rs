@@ -13,16 +13,26 @@ use crate::test_set::TestSet;
 /// The metrics of the table in its order: heading, number of ours, the paper's, and how they are printed.
 struct Shown {
     heading: &'static str,
-    ours: fn(&Overall) -> Spread,
+    ours: fn(&Overall) -> Option<Spread>,
     paper: Metric,
     is_loss: bool,
 }
 
 const SHOWN: [Shown; 4] = [
     Shown { heading: "Loss", ours: |overall| overall.loss, paper: Metric::Loss, is_loss: true },
-    Shown { heading: "Labelwise (%)", ours: |overall| overall.labelwise, paper: Metric::Labelwise, is_loss: false },
-    Shown { heading: "ExactState (%)", ours: |overall| overall.exact, paper: Metric::Exact, is_loss: false },
-    Shown { heading: "Trajectory (%)", ours: |overall| overall.trajectory, paper: Metric::Trajectory, is_loss: false },
+    Shown {
+        heading: "Labelwise (%)",
+        ours: |overall| Some(overall.labelwise),
+        paper: Metric::Labelwise,
+        is_loss: false,
+    },
+    Shown { heading: "ExactState (%)", ours: |overall| Some(overall.exact), paper: Metric::Exact, is_loss: false },
+    Shown {
+        heading: "Trajectory (%)",
+        ours: |overall| Some(overall.trajectory),
+        paper: Metric::Trajectory,
+        is_loss: false,
+    },
 ];
 
 /// The paper's two test sets side by side; its models that were not run here stand in it too, as not run.
@@ -104,10 +114,11 @@ fn overall<'a>(results: &'a Results, model: usize, test: &TestSet) -> Option<&'a
 }
 
 fn our_cell(overall: Option<&Overall>, shown: &Shown) -> Cell {
-    match overall {
+    match overall.map(shown.ours) {
         None => Cell::not_run(),
-        Some(overall) if shown.is_loss => Cell::loss((shown.ours)(overall)),
-        Some(overall) => Cell::accuracy((shown.ours)(overall)),
+        Some(None) => Cell::none(),
+        Some(Some(spread)) if shown.is_loss => Cell::loss(spread),
+        Some(Some(spread)) => Cell::accuracy(spread),
     }
 }
 
@@ -119,10 +130,9 @@ fn paper_cell(printed: &Printed, shown: &Shown) -> Cell {
 }
 
 fn difference(ours: Option<&Overall>, printed: Option<Printed>, shown: &Shown) -> Cell {
-    let (Some(overall), Some(printed)) = (ours, printed) else {
+    let (Some(Spread { mean, .. }), Some(printed)) = (ours.and_then(shown.ours), printed) else {
         return Cell::none();
     };
-    let mean = (shown.ours)(overall).mean;
     if shown.is_loss {
         let difference = mean - printed.value;
         Cell::number(difference, number::signed(difference, number::loss))

@@ -35,6 +35,27 @@ fn test_results_stand_beside_the_papers() {
 }
 
 #[test]
+fn a_model_of_another_program_has_a_row_with_or_without_a_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = |size: &str, without_loss| Scored {
+        family: "gru".into(),
+        parameters: None,
+        status: None,
+        without_loss,
+        ..scored(size, 0, "held_out", [0.25, 0.5, 0.125, 0.0], &[(0.5, 0.125)])
+    };
+    let all: Vec<Scored> = rows().into_iter().chain([other("tiny", true), other("small", false)]).collect();
+    let table = read(&run(trial(folder.path(), &all)).unwrap(), "tables/table-08.md");
+    assert_eq!(
+        lines(&table, "| gru |"),
+        [
+            "| gru | small | this run | 0.250000 | 50.00 | 12.50 | 0.00 | not run | not run | not run | not run |",
+            "| gru | tiny | this run | – | 50.00 | 12.50 | 0.00 | not run | not run | not run | not run |",
+        ]
+    );
+}
+
+#[test]
 fn what_was_not_run_stands_apart() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(trial(folder.path(), &rows())).unwrap();
