@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::context::{Context, finish, shared};
+use crate::context::{Context, Run, finish, shared};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -93,4 +93,80 @@ fn the_pytorch_example_gives_golden_labels() {
     let golden = shared.join("golden/games.parquet").canonicalize().expect("golden games");
     let arguments = [example, golden, context.path("labelled")];
     run(&python, "pytorch.py", &arguments, &context.path(""));
+}
+
+/// What `cwm tensorboard` wrote into `folder`, read by Python and compared with the curves that are the output `source`.
+pub fn tensorboard(context: &Context, folder: &str, source: &str) {
+    let Some(python) = python("json") else { return };
+    let curves = context.cwm(&["path", source]);
+    assert_eq!(curves.code, 0, "{}", curves.stderr);
+    let arguments = [PathBuf::from(folder), PathBuf::from(curves.stdout.trim())];
+    run(&python, "tensorboard.py", &arguments, &context.path(""));
+}
+
+/// Random games, and predictions of them from a file.
+const PREDICTED: &str = "
+cwm: 1
+stages:
+  games: { stage: play, with: { policy: uniform, games: 6 } }
+  corpus: { stage: parse, from: games, with: { ids: site } }
+  tokens: { stage: tokenize, from: corpus }
+  said: { stage: evaluate, from: { games: tokens, predictions: { file: predictions.parquet } } }
+";
+
+#[test]
+fn the_example_of_predictions_is_read_and_true_labels_are_all_right() {
+    let Some(python) = python("pyarrow.parquet, numpy") else { return };
+    if !cfg!(all(feature = "play", feature = "evaluate")) {
+        println!("skipped: built without the stages `play` and `evaluate`");
+        return;
+    }
+    let context = Context::with(PREDICTED);
+    context.write("predictions.parquet", "");
+    assert_eq!(context.run(&["tokens"]).raw.code, 0);
+    export(&context, &["dataset"]);
+    let root = Path::new(ROOT);
+    let mut arguments = vec![root.join("docs/formats.md"), root.join("examples/pytorch")];
+    arguments.extend(shared().map(|shared| shared.join("golden/games.parquet").canonicalize().expect("golden games")));
+    run(&python, "predictions.py", &arguments, &context.path(""));
+    let scored = context.run(&[]);
+    assert_eq!(scored.raw.code, 0, "{}\n{}", scored.raw.stdout, scored.raw.stderr);
+    let shown: serde_json::Value =
+        serde_json::from_str(&context.cwm(&["show", "said", "--json"]).stdout).expect("JSON");
+    let metrics = ["labelwise", "exact", "trajectory"].map(|name| shown[0]["metrics"][name].as_f64());
+    assert_eq!(metrics, [Some(1.0); 3], "{shown}");
+}
+
+#[test]
+fn a_model_in_pytorch_stands_in_table_8() {
+    let Some(python) = python("torch, pyarrow.parquet, numpy") else { return };
+    if !cfg!(all(feature = "play", feature = "train", feature = "evaluate", feature = "bins", feature = "report")) {
+        println!("skipped: built without all stages of the example");
+        return;
+    }
+    let context = Context::new();
+    for file in ["pipeline.yaml", "gru.py", "positions.py"] {
+        let text = std::fs::read_to_string(Path::new(ROOT).join("examples/pytorch").join(file)).expect("the example");
+        context.write(file, &text);
+    }
+    let cwm = || {
+        let mut command = context.command(&["run", "--json", "--set", "games=40", "--set", "steps=3"]);
+        Run::read(finish(command.env("CWM_PYTHON", &python).output().expect("cwm starts")))
+    };
+    let first = cwm();
+    assert_eq!(first.raw.code, 0, "{}\n{}", first.raw.stdout, first.raw.stderr);
+    let table = context.read("report/tables/table-08.md");
+    let row = table.lines().find(|line| line.contains("GRU in PyTorch")).expect("a row of its own");
+    let cells: Vec<&str> = row.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!((cells.len(), &cells[..3]), (11, &["GRU in PyTorch", "d64/l1", "this run"][..]), "{row}");
+    let number = |cell: &str| cell.parse::<f64>().unwrap_or_else(|_| panic!("{cell} in {row}"));
+    // After three steps: better than no idea (ln of the classes), far from right.
+    for (loss, labelwise) in [(3, 4), (7, 8)] {
+        assert!((0.5..3.0).contains(&number(cells[loss])), "{row}");
+        assert!((10.0..95.0).contains(&number(cells[labelwise])), "{row}");
+    }
+    assert!(table.contains("| Transformer | d64/l1 | this run |"), "{table}");
+    assert!(context.read("report/tables/index.json").contains("table-11"));
+    let again = cwm();
+    assert!(again.ran.is_empty(), "{:?}", again.ran);
 }
