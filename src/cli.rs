@@ -27,8 +27,10 @@ pub enum Command {
     Why(StageArguments),
     /// Draw the graph of stages
     Dag(DagArguments),
-    /// Print the log of a stage's last run
-    Log(StageArguments),
+    /// Print the log of a stage's last run; with -f, log and curves as they are written
+    Log(LogArguments),
+    /// Write the curves of trainings for TensorBoard, and as JSON lines
+    Tensorboard(TensorboardArguments),
     /// Describe a stage's result and what is in it, or what a digest or key stands for
     Show(ShowArguments),
     /// Print where a stage's output lies in the store (read-only)
@@ -84,6 +86,9 @@ pub struct RunArguments {
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE")]
     pub force: Vec<String>,
+    /// Write the curves of trainings into this folder while they run, for TensorBoard
+    #[arg(long, value_name = "DIR")]
+    pub tensorboard: Option<PathBuf>,
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
@@ -137,6 +142,47 @@ pub struct StageArguments {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `log`. Its `-f` is that of `tail`, so that the pipeline is named by `--file` alone.
+#[derive(Debug, Args)]
+pub struct LogArguments {
+    /// The stage, or one cell: 'model[size=d32/l1]'
+    #[arg(value_name = "STAGE")]
+    pub stage: String,
+    /// Go on while the stage runs, in whatever process, and show its curves too
+    #[arg(short = 'f', long)]
+    pub follow: bool,
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Give a variable of the pipeline another value (may be repeated)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub sets: Vec<(String, String)>,
+}
+
+impl LogArguments {
+    /// Which pipeline.
+    pub fn pipeline(&self) -> PipelineArguments {
+        PipelineArguments { file: self.file.clone(), sets: self.sets.clone() }
+    }
+}
+
+/// Arguments of `tensorboard`.
+#[derive(Debug, Args)]
+pub struct TensorboardArguments {
+    /// Where to: a folder for each training, with event files and metrics.jsonl
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Only these stages
+    #[arg(value_name = "STAGE")]
+    pub stages: Vec<String>,
+    /// Go on until interrupted, with whatever is trained meanwhile
+    #[arg(long)]
+    pub follow: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
 }
 
 /// Arguments of `dag`.

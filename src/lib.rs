@@ -8,6 +8,7 @@
 mod brought;
 pub mod cli;
 pub mod commands;
+pub mod curves;
 pub mod diagnostics;
 pub mod digest;
 pub mod engine;

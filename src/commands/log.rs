@@ -1,8 +1,10 @@
-//! `cwm log`: what a stage wrote when it last ran.
+//! `cwm log`: what a stage wrote when it last ran, or writes while it runs.
+
+mod follow;
 
 use std::path::Path;
 
-use crate::cli::StageArguments;
+use crate::cli::LogArguments;
 use crate::commands::{Workspace, print};
 use crate::engine::{CellState, unread};
 use crate::error::Error;
@@ -12,9 +14,12 @@ use crate::exit_code::ExitCode;
 ///
 /// # Errors
 /// There is no log, or it cannot be read.
-pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
+    let mut workspace = Workspace::open(store, &arguments.pipeline())?;
     let index = workspace.cell(&arguments.stage)?;
+    if arguments.follow {
+        return follow::run(&mut workspace, index);
+    }
     let survey = workspace.survey()?;
     let path = match &survey.states[index] {
         CellState::Cached(record) => {

@@ -13,6 +13,7 @@ mod pin;
 mod run;
 mod show;
 mod status;
+mod tensorboard;
 mod track;
 mod typed;
 mod verify;
@@ -63,6 +64,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Why(arguments) => why::run(store, &arguments),
         Command::Dag(arguments) => dag::run(&arguments),
         Command::Log(arguments) => log::run(store, &arguments),
+        Command::Tensorboard(arguments) => tensorboard::run(store, &arguments),
         Command::Show(arguments) => show::run(store, &arguments),
         Command::Path(arguments) => path::run(store, &arguments),
         Command::Export(arguments) => export::run(store, &arguments),

@@ -1,15 +1,20 @@
 //! `cwm run`: do what is not done yet.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
-use crate::engine::{self, Cause, CellState, Machine, Options, Summary, Survey};
+use crate::commands::tensorboard::board;
+use crate::curves::Live;
+use crate::engine::{self, Cause, CellState, Estimates, Machine, Options, Summary, Survey};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
+use crate::registry::Registry;
 
 /// Runs `cwm run`.
 ///
@@ -45,11 +50,15 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
         return Err(missing.into());
     }
     let mut readers = readers(&arguments, &workspace);
+    let fault = Rc::new(RefCell::new(None));
+    if let Some(folder) = arguments.tensorboard.as_ref().filter(|_| !arguments.dry_run) {
+        readers.0.push(Box::new(Live::new(board(&workspace, folder)?, fault.clone())));
+    }
     for message in engine::contradictions(&workspace.plan, &workspace.pins) {
         readers.read(&RunEvent::Warning { message });
     }
     if arguments.dry_run {
-        return dry_run(&mut workspace, &targets, &force, &mut readers);
+        return dry_run(&mut workspace, &targets, &force, arguments.jobs, &mut readers);
     }
     // A store that cannot be made is told once, before anything runs.
     workspace.store.create()?;
@@ -61,7 +70,12 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     if !engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut readers)? {
         return Ok(ExitCode::INTERRUPTED);
     }
-    let options = Options { targets: targets.iter().copied().collect(), force, machine: Machine::here(arguments.jobs), device: arguments.device };
+    let options = Options {
+        targets: targets.iter().copied().collect(),
+        force,
+        machine: Machine::here(arguments.jobs),
+        device: arguments.device,
+    };
     let Workspace { plan, store, files, locked, pins } = &mut workspace;
     let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
     // None keeps the others from being done.
@@ -70,6 +84,10 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();
     drop(guard);
+    if let Some(error) = fault.take() {
+        let message = format!("the curves in the folder of `--tensorboard` are not whole: {}", error.message);
+        readers.read(&RunEvent::Warning { message });
+    }
     let Summary { ran, cached, failed, skipped, .. } = summary;
     readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
     pinned?;
@@ -106,25 +124,35 @@ fn dry_run(
     workspace: &mut Workspace,
     targets: &BTreeSet<usize>,
     force: &BTreeSet<usize>,
+    jobs: Option<u32>,
     readers: &mut Readers,
 ) -> Result<ExitCode, Error> {
     let survey = workspace.survey()?;
     let plan = &workspace.plan;
     let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
+    let mut estimates = Estimates::of(&workspace.store, &Registry::built_in(), Machine::here(jobs))?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     let lost = lost(workspace, &survey, &cells, force)?;
     for index in cells {
         let label = plan.cells[index].label.clone();
+        let estimate = match &survey.states[index] {
+            CellState::Cached(record) if !force.contains(&index) && !lost.contains_key(&index) => {
+                estimates.cached(index, record);
+                None
+            }
+            CellState::Unreadable(_) => None,
+            _ => estimates.of_cell(plan, index),
+        };
         match &survey.states[index] {
             CellState::Cached(_) if force.contains(&index) => {
                 would_run += 1;
                 let cause = vec![Cause::Forced.to_string()];
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
             CellState::Cached(_) if lost.contains_key(&index) => {
                 would_run += 1;
                 let cause = vec![Cause::ObjectsMissing { count: lost[&index] }.to_string()];
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
             CellState::Cached(record) => {
                 cached += 1;
@@ -134,7 +162,7 @@ fn dry_run(
                 would_run += 1;
                 let causes = engine::why_now(plan, index, resolved, &workspace.store, &workspace.locked)?;
                 let cause = causes.iter().map(Cause::to_string).collect();
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false });
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
             CellState::Open => {
                 may_run += 1;
@@ -149,11 +177,16 @@ fn dry_run(
                     String::new()
                 };
                 let cause = vec![format!("depends on {}{more}", shown.join(", "))];
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: true });
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
             }
             CellState::Unread(path) => {
                 may_run += 1;
-                readers.read(&RunEvent::WouldRun { label, cause: vec![engine::unread(path)], uncertain: true });
+                readers.read(&RunEvent::WouldRun {
+                    label,
+                    cause: vec![engine::unread(path)],
+                    uncertain: true,
+                    estimate,
+                });
             }
             CellState::Unreadable(error) => {
                 failed += 1;
@@ -161,7 +194,8 @@ fn dry_run(
             }
         }
     }
-    readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed });
+    let total = estimates.total();
+    readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });
     Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
 }
 

@@ -15,6 +15,7 @@ use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, Key};
+use crate::engine::{Estimate, Total};
 
 pub use json::Json;
 pub use plain::Plain;
@@ -67,6 +68,8 @@ pub enum RunEvent {
         cause: Vec<String>,
         /// Whether it might still turn out to be cached, because an input is not known yet.
         uncertain: bool,
+        /// What it is likely to cost, by earlier runs of its kind; null where there is none to go by.
+        estimate: Option<Estimate>,
     },
     /// A process was started for it.
     Started {
@@ -161,6 +164,8 @@ pub enum RunEvent {
         cached: usize,
         /// Cells that would fail.
         would_fail: usize,
+        /// All estimates together.
+        total: Total,
     },
     /// The end.
     Summary {

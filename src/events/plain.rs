@@ -4,6 +4,7 @@ use std::io::Write;
 
 use cwm_contract::amount;
 
+use crate::engine::{Estimate, Total};
 use crate::events::words::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
 
@@ -41,10 +42,11 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
             vec![format!("  read     {}  ({})", path.display(), amount::in_words(*size))]
         }
         RunEvent::Cached { label, origin, .. } => vec![format!("  cached   {label}  ({origin})")],
-        RunEvent::WouldRun { label, cause, uncertain } => {
+        RunEvent::WouldRun { label, cause, uncertain, estimate } => {
             let verb = if *uncertain { "may run  " } else { "would run" };
             let mut lines = vec![format!("{verb}  {label}")];
             lines.extend(cause.iter().map(|line| format!("             {line}")));
+            lines.extend(estimate.iter().map(|estimate| format!("             {}", cost(estimate))));
             lines
         }
         RunEvent::Started { label, cause, .. } => {
@@ -76,11 +78,40 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         }
         RunEvent::Skipped { label, because } => vec![format!("  skipped  {label}: needs {because}")],
         RunEvent::Exported { source, path } => vec![format!("{source}: {}", short_path(path))],
-        RunEvent::DrySummary { would_run, may_run, cached, would_fail } => {
-            vec![format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}")]
+        RunEvent::DrySummary { would_run, may_run, cached, would_fail, total } => {
+            let costs = (total.estimated + total.unknown > 0).then(|| all_costs(total));
+            let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
+            costs.into_iter().chain([counts]).collect()
         }
         RunEvent::Summary { ran, cached, failed, skipped } => {
             vec![format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")]
         }
     }
+}
+
+/// What a cell is likely to cost.
+fn cost(estimate: &Estimate) -> String {
+    format!(
+        "about {}, {} of memory, {} of disk, by {} of its kind",
+        duration(estimate.seconds),
+        amount::in_words(estimate.memory_bytes),
+        amount::in_words(estimate.disk_bytes),
+        plural(estimate.runs, "earlier run", "earlier runs")
+    )
+}
+
+/// What all cells together are likely to cost.
+fn all_costs(total: &Total) -> String {
+    let unknown = plural(total.unknown as u64, "cell", "cells");
+    let without = match (total.estimated, total.unknown) {
+        (0, _) => return format!("what that takes cannot be told: no earlier run of those kinds for {unknown}"),
+        (_, 0) => String::new(),
+        _ => format!("; without {unknown} of which no earlier run tells"),
+    };
+    format!(
+        "about {} on this machine, {} of disk, up to {} of memory a cell{without}",
+        duration(total.seconds),
+        amount::in_words(total.disk_bytes),
+        amount::in_words(total.memory_bytes)
+    )
 }

@@ -35,6 +35,7 @@ use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Valu
 
 use crate::diagnostics::{Place, Sources};
 
+pub use command::RUN as COMMAND_RUN;
 pub use load::load;
 pub use select::SelectError;
 

@@ -37,7 +37,7 @@ pub use parameters::{
 };
 pub use ports::{Count, Input, Output, Shape};
 pub use source_files::SourceFiles;
-pub use stage::{Needs, Stage};
+pub use stage::{Needs, Stage, Work};
 pub use value::{Value, Values};
 pub use workbench::{Comparison, Difference, ParityRequest, Quantity, Workbench};
 

@@ -1,5 +1,7 @@
 //! The trait that every stage implements.
 
+use std::collections::BTreeMap;
+
 use crate::{Brought, Context, Failure, Fault, Input, Output, ParameterSpec, Values};
 
 /// A kind of stage.
@@ -49,6 +51,13 @@ pub trait Stage: Send + Sync {
         false
     }
 
+    /// How much there is to do, so that `cwm run --dry-run` can say what it will take from what earlier runs took.
+    /// `inputs` are the bytes of each input that is given. `None` where it cannot be told.
+    fn work(&self, _values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+        let units = inputs.values().sum::<u64>() as f64;
+        (units > 0.0).then(|| Work { sort: String::new(), units })
+    }
+
     /// The separately hashed parts of the code (see `docs/design/fingerprint.md`) that these parameters rest on, by
     /// name; `None` means all of them.
     fn parts(&self, _values: &Values) -> Option<Vec<String>> {
@@ -66,6 +75,15 @@ pub trait Stage: Send + Sync {
     /// # Errors
     /// A [`Failure`] in words. Panics are bugs, and are caught by the process boundary.
     fn run(&self, context: &Context) -> Result<(), Failure>;
+}
+
+/// An amount of work of one kind of stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Work {
+    /// Only runs of one sort are compared: of one model family, for instance.
+    pub sort: String,
+    /// Time, and the bytes that it writes, grow with this.
+    pub units: f64,
 }
 
 /// A share of the machine.

@@ -1,6 +1,8 @@
 //! What the executor sees of this stage.
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use std::collections::BTreeMap;
+
+use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values, Work};
 use cwm_models::families;
 
 use crate::config::Config;
@@ -66,6 +68,19 @@ impl Stage for Evaluate {
         }
         let family = families::find(&config.family?).ok()?;
         Some(vec![family.part.to_owned()])
+    }
+
+    fn work(&self, values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+        let config = Config::read(values).ok()?;
+        let games = *inputs.get("games")? as f64;
+        Some(match inputs.get("checkpoint") {
+            // A checkpoint is as large as its parameters, each of which has its part in each position.
+            Some(parameters) => Work {
+                sort: format!("{} {:?} {}", config.family.unwrap_or_default(), config.options, config.precision),
+                units: *parameters as f64 * games,
+            },
+            None => Work { sort: "predictions".into(), units: games },
+        })
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -1,8 +1,11 @@
 //! The stage: plays the games in blocks and writes them in order.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values, Work,
+};
 use rayon::prelude::*;
 use shakmaty::Move;
 
@@ -58,6 +61,13 @@ impl Stage for Play {
     fn needs(&self, values: &Values) -> Needs {
         let sequential = Config::read(values).is_ok_and(|config| matches!(config.policy(), Policy::UniformAuthors));
         Needs { cpu: if sequential { Some(1) } else { None }, ..Needs::default() }
+    }
+
+    fn work(&self, values: &Values, _inputs: &BTreeMap<String, u64>) -> Option<Work> {
+        let config = Config::read(values).ok()?;
+        // Games of one policy are of like length; each more ply of looking ahead is another kind of player.
+        let sort = format!("{} {:?} {:?}", config.policy, config.depth, config.generator);
+        Some(Work { sort, units: config.games as f64 })
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

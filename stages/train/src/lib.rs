@@ -22,5 +22,6 @@ mod stage;
 mod tests;
 mod trainer;
 mod validation;
+mod work;
 
 pub use stage::Train;

@@ -1,9 +1,12 @@
 //! What the executor sees of this stage.
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use std::collections::BTreeMap;
+
+use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values, Work};
 use cwm_models::families;
 
 use crate::config::Config;
+use crate::work;
 
 /// The format of the ports `state`.
 const STATE: Format = Format::named("state");
@@ -71,6 +74,10 @@ impl Stage for Train {
     fn parts(&self, values: &Values) -> Option<Vec<String>> {
         let family = Config::read(values).ok().and_then(|config| families::find(&config.family).ok())?;
         Some(vec![family.part.to_owned()])
+    }
+
+    fn work(&self, values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+        work::work(values, inputs)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

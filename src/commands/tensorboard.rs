@@ -1,0 +1,67 @@
+//! `cwm tensorboard`: the curves of trainings in a folder that TensorBoard reads.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cli::TensorboardArguments;
+use crate::commands::{Workspace, print};
+use crate::curves::Board;
+use crate::engine::CellState;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::registry::Registry;
+
+/// Time between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Runs `cwm tensorboard`: what is recorded, and what is under way as far as it is; with `--follow` goes on until it is
+/// interrupted.
+///
+/// # Errors
+/// No named stage has curves, they cannot be read, or the folder cannot be written.
+pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<ExitCode, Error> {
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut board = board(&workspace, &arguments.folder)?;
+    let mut cells: Vec<usize> = Vec::new();
+    for word in &arguments.stages {
+        cells.extend(workspace.plan.select(word)?);
+    }
+    if arguments.stages.is_empty() {
+        cells.extend(0..workspace.plan.cells.len());
+    }
+    cells.retain(|&index| board.shows(&workspace.plan.cells[index].label));
+    if cells.is_empty() {
+        return Err(Error::usage("none of these stages has curves").hint("stages of kind `train` have some"));
+    }
+    let mut shown = vec![false; cells.len()];
+    loop {
+        let survey = workspace.survey()?;
+        for (&index, shown) in cells.iter().zip(&mut shown) {
+            let key = match &survey.states[index] {
+                CellState::Cached(record) => record.key,
+                CellState::Absent(resolved) => resolved.components.key(),
+                CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => continue,
+            };
+            let label = &workspace.plan.cells[index].label;
+            if board.look(label, &key)? > 0 && !std::mem::replace(shown, true) {
+                print(&board.folder_of(label).display().to_string())?;
+            }
+        }
+        if !arguments.follow {
+            return Ok(ExitCode::OK);
+        }
+        std::thread::sleep(EVERY);
+    }
+}
+
+/// A board in `folder` for the plan of a workspace.
+///
+/// # Errors
+/// This build knows nothing of curves.
+pub fn board(workspace: &Workspace, folder: &Path) -> Result<Board, Error> {
+    let inspector = Registry::inspector().ok_or_else(|| {
+        Error::usage("this build of cwm cannot read curves")
+            .hint("build it with the cargo feature `inspect`, which is on by default")
+    })?;
+    Ok(Board::new(folder.to_owned(), &workspace.plan, &workspace.store, inspector))
+}

@@ -1,0 +1,155 @@
+//! The curves of one cell, read as they grow and to their end.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Format, Inspector, Point, Shape};
+
+use super::Tail;
+use crate::digest::Key;
+use crate::error::Error;
+use crate::outside::Files;
+use crate::plan::OutputPlan;
+use crate::store::{ActionRecord, Store};
+
+/// One output of a cell that holds curves.
+pub struct Curve {
+    inspector: &'static dyn Inspector,
+    /// Name of the output.
+    port: String,
+    /// Its file's name while it grows.
+    file: String,
+    format: Format,
+    tail: Option<Tail>,
+    /// The last step of each curve that was told.
+    last: BTreeMap<String, u64>,
+}
+
+/// Those of a cell's outputs that hold curves.
+pub fn curves_of(outputs: &[OutputPlan], inspector: &'static dyn Inspector) -> Vec<Curve> {
+    let outputs = outputs.iter().filter(|output| inspector.has_points(&output.format));
+    let curve = |output: &OutputPlan| {
+        let (port, format) = (output.name.clone(), output.format.clone());
+        let file = match output.shape {
+            Shape::File(extension) if !extension.is_empty() => format!("{port}.{extension}"),
+            _ => port.clone(),
+        };
+        Curve { inspector, port, file, format, tail: None, last: BTreeMap::new() }
+    };
+    outputs.map(curve).collect()
+}
+
+impl Curve {
+    /// What was told by somebody else before, by curve: no step up to there is told again.
+    pub fn known(&mut self, last: BTreeMap<String, u64>) {
+        self.last = last;
+    }
+
+    /// The lines that were added since the last time, each as its points: of the result `made`, or of what the stage with
+    /// this key has kept so far. A step that was told is not told again, also where an interrupted stage made it once
+    /// more; a line of such steps is left out.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds other lines.
+    pub fn more(
+        &mut self,
+        store: &Store,
+        files: &Files,
+        key: &Key,
+        made: Option<&ActionRecord>,
+    ) -> Result<Vec<Vec<Point>>, Error> {
+        let path = match made.and_then(|record| record.outputs.get(&self.port)) {
+            Some(output) => store.path_of(output, files)?,
+            None => store.work(key).keep().join(&self.file),
+        };
+        let tail = self.tail.get_or_insert_with(|| Tail::of(path.clone()));
+        if tail.path() != path {
+            // The whole result: it may have been made by another attempt.
+            tail.move_to(path);
+            tail.restart();
+        }
+        let mut lines = Vec::new();
+        loop {
+            let bytes = tail.more(false).map_err(|error| Error::io("read", tail.path(), error))?;
+            if bytes.is_empty() {
+                return Ok(lines);
+            }
+            for line in String::from_utf8_lossy(&bytes).lines() {
+                let points = self.inspector.points(&self.format, line);
+                let mut points = points
+                    .map_err(|failure| Error::store(format!("{}: {}", tail.path().display(), failure.message)))?;
+                points.retain(|point| self.last.get(&point.curve).is_none_or(|last| point.step > *last));
+                self.last.extend(points.iter().map(|point| (point.curve.clone(), point.step)));
+                if !points.is_empty() {
+                    lines.push(points);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use cwm_contract::{Description, Detail, Expansion, Failure, Form, Target};
+
+    use super::*;
+
+    /// Lines `STEP VALUE` of one curve.
+    struct Plain;
+
+    impl Inspector for Plain {
+        fn describe(&self, _: &Format, _: &Path, _: Detail) -> Result<Option<Description>, Failure> {
+            Ok(None)
+        }
+        fn background(&self, _: &Format) -> Vec<Format> {
+            Vec::new()
+        }
+        fn form(&self, _: &Format, _: &Expansion) -> Result<Form, Failure> {
+            Err(Failure::input("none"))
+        }
+        fn expand(&self, _: &Format, _: &Path, _: &Expansion, _: Target<'_>) -> Result<(), Failure> {
+            Err(Failure::input("none"))
+        }
+        fn has_points(&self, format: &Format) -> bool {
+            *format == Format::CURVES
+        }
+        fn points(&self, _: &Format, line: &str) -> Result<Vec<Point>, Failure> {
+            let numbers =
+                line.split_once(' ').and_then(|(step, value)| Some((step.parse().ok()?, value.parse().ok()?)));
+            let (step, value) = numbers.ok_or_else(|| Failure::input(format!("no point: {line}")))?;
+            Ok(vec![Point { curve: "loss".into(), step, value }])
+        }
+    }
+
+    #[test]
+    fn steps_are_told_once_though_an_interrupted_stage_makes_them_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path()).unwrap();
+        let files = Files::of_store(&store);
+        let key: Key = "ab".repeat(32).parse().unwrap();
+        let keep = store.work(&key).keep();
+        fs::create_dir_all(&keep).unwrap();
+        let mut curve = Curve {
+            inspector: &Plain,
+            port: "curves".into(),
+            file: "curves.jsonl".into(),
+            format: Format::CURVES,
+            tail: None,
+            last: BTreeMap::new(),
+        };
+        let mut told = |text: &str| {
+            fs::write(keep.join("curves.jsonl"), text).unwrap();
+            let lines = curve.more(&store, &files, &key, None).map_err(|error| error.message)?;
+            Ok::<_, String>(lines.concat().into_iter().map(|point| point.step).collect::<Vec<_>>())
+        };
+        assert!(told("").unwrap().is_empty());
+        assert_eq!(told("1 0.5\n2 0.5\n3 0").unwrap(), [1, 2]);
+        assert_eq!(told("1 0.5\n2 0.5\n3 0.5\n").unwrap(), [3]);
+        // Killed, and gone on with after the first step.
+        assert!(told("1 0.5\n").unwrap().is_empty());
+        assert_eq!(told("1 0.5\n2 0.5\n3 0.5\n4 0.5\n").unwrap(), [4]);
+        assert!(told("1 0.5\n2 0.5\n3 0.5\n4 0.5\nfive\n").unwrap_err().ends_with("curves.jsonl: no point: five"));
+    }
+}

@@ -1,0 +1,17 @@
+//! Curves that stages write as they go, for people who watch: read while they grow, shown in a terminal or written for
+//! TensorBoard and other programs.
+//!
+//! What a line of them says an inspector knows (`cwm_contract::Inspector`); where they grow is agreed with the stages
+//! (`Context::kept`). Nothing here is read by a stage or enters a key.
+
+mod board;
+mod event_file;
+mod follow;
+mod live;
+mod metrics_file;
+mod tail;
+
+pub use board::Board;
+pub use follow::{Curve, curves_of};
+pub use live::Live;
+pub use tail::Tail;

@@ -1,0 +1,203 @@
+//! What cells that would run are likely to cost, by what earlier runs of their kind did.
+//!
+//! The rule: a stage says how much work there is ([`Stage::work`]), in units of its own and of a *sort*: only runs of
+//! one sort are compared. Of all records of that kind and sort in the store, time and bytes written are added up and
+//! divided by their units; that rate times the cell's units is the estimate. Memory is the most that one of them held.
+//! A cell of which no run of its sort was recorded, or whose work cannot be told, has no estimate, and neither has what
+//! depends on the size of its result. Nothing is made up.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cwm_contract::{Needs, Stage, Value, Values, Work};
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::engine::Machine;
+use crate::error::Error;
+use crate::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
+use crate::registry::Registry;
+use crate::spec::COMMAND;
+use crate::store::{ActionRecord, Store};
+
+/// What a cell is likely to cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Wall-clock seconds, on as many cores as those that were measured had.
+    pub seconds: f64,
+    /// Most memory at once.
+    pub memory_bytes: u64,
+    /// Bytes of its outputs.
+    pub disk_bytes: u64,
+    /// How many earlier runs that rests on.
+    pub runs: u64,
+}
+
+/// The estimates of some cells together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    /// Cells that have an estimate.
+    pub estimated: usize,
+    /// Cells that would or may run and have none.
+    pub unknown: usize,
+    /// Seconds on this machine, as many side by side as it has room for and nothing waiting for anything.
+    pub seconds: f64,
+    /// Most memory of one of them.
+    pub memory_bytes: u64,
+    /// Bytes of all outputs.
+    pub disk_bytes: u64,
+}
+
+/// The sum of some runs of one kind and sort.
+#[derive(Clone, Debug, Default)]
+struct Measured {
+    runs: u64,
+    units: f64,
+    seconds: f64,
+    memory: u64,
+    /// Bytes by output.
+    outputs: BTreeMap<String, u64>,
+}
+
+/// What is known of earlier runs, and of the cells that were estimated so far.
+pub struct Estimates {
+    measured: HashMap<(String, String), Measured>,
+    /// Bytes of the outputs of each cell that was looked at, as far as they can be told.
+    outputs: HashMap<usize, BTreeMap<String, u64>>,
+    machine: Machine,
+    total: Total,
+}
+
+impl Estimates {
+    /// From all records in the store.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn of(store: &Store, registry: &Registry, machine: Machine) -> Result<Self, Error> {
+        let mut records = Vec::new();
+        for key in store.keys()? {
+            records.extend(store.actions(&key)?);
+        }
+        let sizes: HashMap<Digest, u64> = records
+            .iter()
+            .flat_map(|record| record.outputs.values())
+            .map(|output| (output.digest, output.size))
+            .collect();
+        let mut measured: HashMap<(String, String), Measured> = HashMap::new();
+        for record in &records {
+            let stage = registry.get(&record.components.kind);
+            let inputs = input_sizes(record, &sizes);
+            let values = complete(stage, &record.components.parameters);
+            let Some(work) = inputs.and_then(|inputs| work(stage, &values, &inputs)) else { continue };
+            let sum = measured.entry((record.components.kind.clone(), work.sort)).or_default();
+            sum.runs += 1;
+            sum.units += work.units;
+            sum.seconds += record.circumstances.wall_seconds;
+            sum.memory = sum.memory.max(record.circumstances.peak_memory_bytes);
+            for (name, output) in &record.outputs {
+                *sum.outputs.entry(name.clone()).or_default() += output.size;
+            }
+        }
+        Ok(Estimates { measured, outputs: HashMap::new(), machine, total: Total::default() })
+    }
+
+    /// Takes note of a cell that is cached.
+    pub fn cached(&mut self, index: usize, record: &ActionRecord) {
+        let sizes = record.outputs.iter().map(|(name, output)| (name.clone(), output.size));
+        self.outputs.insert(index, sizes.collect());
+    }
+
+    /// What the cell `index` is likely to cost; its sources were looked at before. It counts in the total.
+    pub fn of_cell(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
+        let Some(estimate) = self.estimate(plan, index) else {
+            self.total.unknown += 1;
+            return None;
+        };
+        self.total.estimated += 1;
+        self.total.seconds += estimate.seconds * self.share(&plan.cells[index].needs);
+        self.total.memory_bytes = self.total.memory_bytes.max(estimate.memory_bytes);
+        self.total.disk_bytes += estimate.disk_bytes;
+        Some(estimate)
+    }
+
+    /// All cells that were estimated.
+    pub fn total(&self) -> Total {
+        self.total
+    }
+
+    /// The part of the machine that a cell keeps busy: the larger of its parts of the cores and of the accelerators.
+    fn share(&self, needs: &Needs) -> f64 {
+        let cores = f64::from(self.machine.cores);
+        let cores = needs.cpu.map_or(1.0, |wanted| f64::from(wanted) / cores);
+        let devices = match self.machine.devices.len() {
+            0 => 0.0,
+            devices => needs.gpu / devices as f64,
+        };
+        cores.max(devices).min(1.0)
+    }
+
+    fn estimate(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
+        let cell = &plan.cells[index];
+        let stage = match &cell.body {
+            Body::Stage(stage) => Some(*stage),
+            Body::Command(_) => None,
+        };
+        let work = work(stage, &cell.values, &self.inputs(cell)?)?;
+        let measured = self.measured.get(&(cell.kind.clone(), work.sort))?;
+        let scale = work.units / measured.units;
+        let outputs = measured.outputs.iter().map(|(name, size)| (name.clone(), (*size as f64 * scale) as u64));
+        let outputs: BTreeMap<String, u64> = outputs.collect();
+        let estimate = Estimate {
+            seconds: measured.seconds * scale,
+            memory_bytes: measured.memory,
+            disk_bytes: outputs.values().sum(),
+            runs: measured.runs,
+        };
+        self.outputs.insert(index, outputs);
+        Some(estimate)
+    }
+
+    /// Bytes of each input of a cell; `None` if one cannot be told.
+    fn inputs(&self, cell: &Cell) -> Option<BTreeMap<String, u64>> {
+        let size = |from: &Origin| match from {
+            Origin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
+            Origin::File(path) => std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len()),
+        };
+        let of_input = |input: &InputPlan| {
+            let bytes = input.sources.iter().map(|source| size(&source.from)).sum::<Option<u64>>()?;
+            Some((input.name.clone(), bytes))
+        };
+        cell.inputs.iter().map(of_input).collect()
+    }
+}
+
+/// How much work that is; of a command, which says nothing of itself, the bytes that it reads.
+fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+    let work = match (stage, values.get(COMMAND_RUN)) {
+        (Some(stage), _) => stage.work(values, inputs)?,
+        (None, Some(Value::Text(run))) => Work { sort: run.clone(), units: inputs.values().sum::<u64>() as f64 },
+        (None, _) => return None,
+    };
+    (work.units.is_finite() && work.units > 0.0).then_some(work)
+}
+
+/// The parameters of a recorded action with those that are not in its key: as they are by default.
+fn complete(stage: Option<&dyn Stage>, recorded: &Values) -> Values {
+    let specs = stage.map(|stage| stage.parameters()).unwrap_or_default();
+    let mut values = recorded.clone();
+    for spec in specs {
+        if let (Some(default), false) = (spec.default, values.contains_key(spec.name)) {
+            values.insert(spec.name.to_owned(), default);
+        }
+    }
+    values
+}
+
+/// Bytes of each input of a recorded action, where all of them came from the store.
+fn input_sizes(record: &ActionRecord, sizes: &HashMap<Digest, u64>) -> Option<BTreeMap<String, u64>> {
+    let of_input = |(name, artifacts): (&String, &Vec<(String, Digest)>)| {
+        let bytes = artifacts.iter().map(|(_, digest)| sizes.get(digest).copied()).sum::<Option<u64>>()?;
+        Some((name.clone(), bytes))
+    };
+    let is_read = |(name, _): &(&String, &Vec<(String, Digest)>)| record.components.kind != COMMAND || *name != "deps";
+    record.components.inputs.iter().filter(is_read).map(of_input).collect()
+}
