@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Failure, Label};
+use cwm_contract::{Context, Failure, Label};
 use serde_json::{Value, json};
 
 use crate::bootstrap::{interval, mean};
@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::games::Game;
 use crate::model::Model;
 
-/// The runs (seeds) of one model on one test set.
+/// The runs (seeds) of one model on one test set that have losses.
 #[derive(Default)]
 pub struct Runs {
     labels: Vec<Label>,
@@ -33,6 +33,11 @@ impl Runs {
         }
         self.labels.push(label.clone());
         Ok(())
+    }
+
+    /// Whether none of them has losses.
+    fn is_empty(&self) -> bool {
+        self.labels.is_empty()
     }
 
     /// Mean loss of a position, over all runs.
@@ -68,36 +73,62 @@ pub struct Comparison {
     lower_games: f64,
 }
 
-/// Every model that is not of the baseline's family, beside it; by test set, size, variant and family.
+/// Every model that is not of the baseline's family and has losses, beside it; by test set, size, variant and family.
 ///
 /// # Errors
-/// There is no baseline of that size on that test set, it was scored on other games, or nothing is to be compared.
-pub fn compare(all: &BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Comparison>, Failure> {
-    let others = all.iter().filter(|(model, _)| model.family != config.baseline);
-    let compared: Vec<_> = others
-        .map(|(model, runs)| {
+/// There is no baseline of that size on that test set, it has no losses or was scored on other games; nothing is to be
+/// compared; or it was asked to stop.
+pub fn compare(context: &Context, all: &BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Comparison>, Failure> {
+    let others: Vec<_> =
+        all.iter().filter(|(model, runs)| model.family != config.baseline && !runs.is_empty()).collect();
+    let total = others.len() as u64 * config.resamples;
+    let compared: Vec<_> = (0..)
+        .zip(others)
+        .map(|(place, (model, runs))| {
             let baseline = Model { family: config.baseline.clone(), ..model.clone() };
             let beside = all.get(&baseline).ok_or_else(|| {
                 Failure::input(format!("there are no scores of {} on {} to compare with", baseline.name(), model.test))
                     .hint("`baseline` names the family; it must be there in every size that is compared")
             })?;
+            if beside.is_empty() {
+                let (name, test) = (baseline.name(), &model.test);
+                return Err(Failure::input(format!("the scores of {name} on {test} hold no losses to compare with"))
+                    .hint(
+                        "predictions have losses if their column `loss` tells them; `baseline` may name another family",
+                    ));
+            }
             same_games(&beside.labels[0], &beside.games, &runs.labels[0], &runs.games)?;
-            Ok(one(model, runs, beside, config))
+            one(model, runs, beside, config, |resample| {
+                context.progress(place * config.resamples + resample, Some(total), "resamples");
+                context.check_cancelled()
+            })
         })
         .collect::<Result<_, Failure>>()?;
+    if compared.is_empty() && all.keys().any(|model| model.family != config.baseline) {
+        return Err(Failure::input(format!("none of the models beside {} has losses", config.baseline))
+            .hint("predictions have losses if their column `loss` tells them"));
+    }
     if compared.is_empty() {
         return Err(Failure::input(format!("all scores are of {}: nothing to compare it with", config.baseline)));
     }
     Ok(compared)
 }
 
-fn one(model: &Model, runs: &Runs, beside: &Runs, config: &Config) -> Comparison {
+fn one(
+    model: &Model,
+    runs: &Runs,
+    beside: &Runs,
+    config: &Config,
+    after: impl FnMut(u64) -> Result<(), Failure>,
+) -> Result<Comparison, Failure> {
     let counts = (runs.labels.len(), beside.labels.len());
     let difference = |(a, b): (&Game, &Game)| (a.positions, a.loss / counts.0 as f64 - b.loss / counts.1 as f64);
     let pairs: Vec<_> = runs.games.iter().zip(&beside.games).map(difference).collect();
     let finite = pairs.iter().all(|(_, difference)| difference.is_finite());
     let lower = pairs.iter().filter(|(_, difference)| *difference < 0.0).count();
-    Comparison {
+    let interval =
+        if finite { Some(interval(&pairs, config.confidence, config.resamples, config.seed, after)?) } else { None };
+    Ok(Comparison {
         model: model.clone(),
         baseline: config.baseline.clone(),
         test: model.test.clone(),
@@ -106,9 +137,9 @@ fn one(model: &Model, runs: &Runs, beside: &Runs, config: &Config) -> Comparison
         runs: counts,
         losses: (runs.loss(), beside.loss()),
         difference: mean(&pairs),
-        interval: finite.then(|| interval(&pairs, config.confidence, config.resamples, config.seed)),
+        interval,
         lower_games: lower as f64 / pairs.len() as f64,
-    }
+    })
 }
 
 impl Comparison {

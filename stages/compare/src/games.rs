@@ -27,15 +27,15 @@ pub struct Game {
 pub struct Scores {
     /// The object under `cwm.model`; empty where there is none.
     pub model: Map<String, Value>,
-    /// Its games, by number.
-    pub games: Vec<Game>,
+    /// Its games, by number; `None` where no position has a loss, which predictions need not tell.
+    pub games: Option<Vec<Game>>,
 }
 
 impl Scores {
     /// Reads `path`, the scores of `label`. Rows are sorted by game (docs/formats.md); losses are added in their order.
     ///
     /// # Errors
-    /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or rows without a value.
+    /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or losses of some rows only.
     pub fn read(label: &Label, path: &Path) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::input(format!("the scores of {label} ({}) {what}", path.display()));
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
@@ -61,21 +61,26 @@ impl Scores {
         let batches = builder.with_projection(columns).build();
         let batches = batches.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let mut games: Vec<Game> = Vec::new();
+        let (mut rows, mut without) = (0, 0);
         for batch in batches {
             let batch = batch.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+            rows += batch.num_rows();
+            without += batch["loss"].null_count();
             add(&mut games, &batch).map_err(|what| wrong(what.to_owned()))?;
         }
-        if games.is_empty() {
-            return Err(wrong("hold no positions".to_owned()));
+        match (rows, without) {
+            (0, _) => Err(wrong("hold no positions".to_owned())),
+            (_, 0) => Ok(Scores { model, games: Some(games) }),
+            _ if rows == without => Ok(Scores { model, games: None }),
+            _ => Err(wrong(format!("lack the loss of {without} of {rows} positions"))),
         }
-        Ok(Scores { model, games })
     }
 }
 
 fn add(games: &mut Vec<Game>, batch: &RecordBatch) -> Result<(), &'static str> {
     let (numbers, losses) = (&batch["game"], &batch["loss"]);
-    if numbers.null_count() + losses.null_count() > 0 {
-        return Err("hold positions without a value");
+    if numbers.null_count() > 0 {
+        return Err("hold positions without a game");
     }
     let numbers = numbers.as_primitive::<UInt32Type>().values();
     let losses = losses.as_primitive::<Float64Type>().values();

@@ -13,24 +13,40 @@ use crate::model::Model;
 ///
 /// # Errors
 /// Scores are not what they should be or do not belong together, the file cannot be written, or what is expected does
-/// not hold.
+/// not hold; or it was asked to stop.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let mut models: BTreeMap<Model, Runs> = BTreeMap::new();
+    let mut left_out = Vec::new();
     let inputs = context.group("scores");
     for (done, input) in inputs.iter().enumerate() {
         context.check_cancelled()?;
         let scores = Scores::read(&input.label, &input.path)?;
         let model = Model::of(&input.label, &scores.model)?;
-        models.entry(model).or_default().add(&input.label, scores.games)?;
+        let is_baseline = model.family == config.baseline;
+        let runs = models.entry(model).or_default();
+        match scores.games {
+            Some(games) => runs.add(&input.label, games)?,
+            None => left_out.push((&input.label, is_baseline)),
+        }
         context.progress(done as u64 + 1, Some(inputs.len() as u64), "scores");
     }
-    let compared = compare(&models, &config)?;
+    for (label, _) in &left_out {
+        context.note(format!("{label} is left out: its predictions tell no losses"));
+    }
+    let compared = compare(context, &models, &config)?;
     compared.iter().for_each(|comparison| context.log(comparison.words()));
     let path = context.output("differences")?;
     let lines: String = compared.iter().map(|comparison| format!("{}\n", comparison.json(&config))).collect();
     std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))?;
-    if config.expect == "lower" { all_lower(&compared, &config.baseline) } else { Ok(()) }
+    if config.expect != "lower" {
+        return Ok(());
+    }
+    if let Some((label, _)) = left_out.iter().find(|(_, is_baseline)| !is_baseline) {
+        return Err(Failure::input(format!("{label} holds no losses, so it cannot be below {}", config.baseline))
+            .hint("give its predictions a column `loss`, or leave it out of `scores`; `expect: nothing` only tells"));
+    }
+    all_lower(&compared, &config.baseline)
 }
 
 fn all_lower(compared: &[Comparison], baseline: &str) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
 use cwm_contract::testing::{Outcome, Trial};
-use cwm_contract::{Failure, Value};
+use cwm_contract::{Event, Failure, FailureKind, Value};
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -17,10 +17,17 @@ use crate::bootstrap::{interval, mean};
 
 /// Writes scores of a model: for each game the losses of its positions.
 fn write(path: &Path, family: &str, games: &[(u32, Vec<f64>)]) {
+    write_first(path, family, games, usize::MAX);
+}
+
+/// As [`write`], but only the first rows have their loss.
+fn write_first(path: &Path, family: &str, games: &[(u32, Vec<f64>)], with_loss: usize) {
     let rows = || games.iter().flat_map(|(game, losses)| losses.iter().map(move |loss| (*game, *loss)));
     let numbers: ArrayRef = Arc::new(UInt32Array::from_iter_values(rows().map(|row| row.0)));
-    let losses: ArrayRef = Arc::new(Float64Array::from_iter_values(rows().map(|row| row.1)));
-    let batch = RecordBatch::try_from_iter([("game", numbers), ("loss", losses)]).unwrap();
+    let losses = rows().enumerate().map(|(row, (_, loss))| (row < with_loss).then_some(loss));
+    let losses: ArrayRef = Arc::new(Float64Array::from_iter(losses));
+    let columns = [("game", numbers, false), ("loss", losses, true)];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let model = format!(r#"{{"family":"{family}","size":"d64/l1","seed":0}}"#);
     let properties = WriterProperties::builder()
         .set_key_value_metadata(Some(vec![KeyValue::new("cwm.model".to_owned(), model)]))
@@ -135,6 +142,65 @@ fn scores_that_do_not_belong_together_are_refused_in_words() {
     assert!(refused(&[(slice, "slice", Vec::new())]).ends_with("hold no positions"));
 }
 
+/// Predictions need not tell losses.
+#[test]
+fn models_without_losses_are_left_out_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let [baseline, slice, gru] = ["transformer", "slice", "gru"].map(|family| folder.path().join(family));
+    let of = |family: &str| format!("e[family={family},seed=0,test=held_out]").parse().unwrap();
+    let run = |paths: &[&Path], expect: &str| {
+        let trial = Trial::new(folder.path().join("work")).with("expect", Value::Text(expect.into()));
+        let scores = paths.iter().map(|path| (of(path.file_name().unwrap().to_str().unwrap()), path));
+        let trial = scores.fold(trial, |trial, (label, path)| trial.labelled("scores", label, path));
+        trial.with("resamples", Value::Int(100)).run(&Compare)
+    };
+    write(&baseline, "transformer", &games(30, 0.0));
+    write(&slice, "slice", &games(30, -0.1));
+    write_first(&gru, "gru", &games(30, -0.2), 0);
+    let outcome = run(&[&baseline, &gru, &slice], "nothing").unwrap();
+    let without = std::fs::read(&outcome.outputs["differences"]).unwrap();
+    let left_out = "e[family=gru,seed=0,test=held_out] is left out: its predictions tell no losses";
+    assert!(outcome.events.iter().any(|event| matches!(event, Event::Note(line) if line == left_out)));
+    let outcome = run(&[&baseline, &slice], "nothing").unwrap();
+    assert_eq!(without, std::fs::read(&outcome.outputs["differences"]).unwrap());
+    let message = |paths: &[&Path], expect: &str| run(paths, expect).err().unwrap().message;
+    assert_eq!(
+        message(&[&baseline, &gru, &slice], "lower"),
+        "e[family=gru,seed=0,test=held_out] holds no losses, so it cannot be below transformer"
+    );
+    assert_eq!(message(&[&baseline, &gru], "nothing"), "none of the models beside transformer has losses");
+    write_first(&baseline, "transformer", &games(30, 0.0), 0);
+    assert_eq!(
+        message(&[&baseline, &slice], "nothing"),
+        "the scores of transformer d64/l1 on held_out hold no losses to compare with"
+    );
+    write_first(&baseline, "transformer", &games(30, 0.0), 9);
+    let some = message(&[&baseline, &slice], "nothing");
+    assert!(some.contains(" lack the loss of ") && some.ends_with(" positions"), "{some}");
+}
+
+#[test]
+fn the_draws_can_be_stopped_and_are_told_as_progress() {
+    let mut told = Vec::new();
+    let stopped = interval(&[(1, 0.5), (1, 0.25)], 0.95, 1_000, 0, |resample| {
+        told.push(resample);
+        if resample == 3 { Err(Failure::cancelled()) } else { Ok(()) }
+    });
+    assert_eq!((stopped.unwrap_err().kind, told), (FailureKind::Cancelled, vec![1, 2, 3]));
+    let folder = tempfile::tempdir().unwrap();
+    let scores = [
+        (BASELINE.0, BASELINE.1, games(9, 0.0)),
+        ("e[family=slice,seed=0,test=held_out]", "slice", games(9, -0.1)),
+        ("e[family=mamba2,seed=0,test=held_out]", "mamba2", games(9, -0.2)),
+    ];
+    let outcome = run(folder.path(), &scores, "nothing").unwrap();
+    let last = outcome.events.iter().rev().find_map(|event| match event {
+        Event::Progress { done, total, unit } if unit == "resamples" => Some((*done, *total)),
+        _ => None,
+    });
+    assert_eq!(last, Some((1_000, Some(1_000))), "500 for each of two models");
+}
+
 #[test]
 fn the_same_scores_give_the_same_bytes_and_their_order_means_nothing() {
     let bytes = |turn: usize| {
@@ -164,7 +230,7 @@ fn the_interval_is_as_wide_as_the_theory_has_it() {
     let (mut held, mut width) = (0, 0.0);
     for experiment in 0..200 {
         let pairs: Vec<_> = (0..100).map(|_| (1, normal())).collect();
-        let (low, high) = interval(&pairs, 0.95, 400, experiment);
+        let (low, high) = interval(&pairs, 0.95, 400, experiment, |_| Ok(())).unwrap();
         assert!(low < mean(&pairs) && mean(&pairs) < high);
         held += usize::from(low < 0.0 && 0.0 < high);
         width += (high - low) / 200.0;
@@ -178,7 +244,7 @@ proptest! {
     #[test]
     fn intervals_are_in_order(sums in prop::collection::vec(-1e3f64..1e3, 1..20), confidence in 0.01f64..0.99, seed: u64) {
         let pairs: Vec<_> = sums.iter().enumerate().map(|(game, sum)| (game as u64 % 3 + 1, *sum)).collect();
-        let (low, high) = interval(&pairs, confidence, 100, seed);
+        let (low, high) = interval(&pairs, confidence, 100, seed, |_| Ok(())).unwrap();
         let means = || pairs.iter().map(|(positions, sum)| sum / *positions as f64);
         prop_assert!(low <= high);
         prop_assert!(low >= means().fold(f64::INFINITY, f64::min) - 1e-9);
