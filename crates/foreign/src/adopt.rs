@@ -5,12 +5,17 @@ use std::path::Path;
 
 use cwm_models::Network;
 use cwm_models::checkpoint::{Description, FORMAT, Status};
-use cwm_models::parameters::Weights;
+use cwm_models::parameters::{Layout, Weights};
 use serde_json::{Map, Value, json};
 
 use crate::error::ForeignError;
-use crate::file::ForeignFile;
-use crate::recognise::{Recognised, Wish, recognise};
+use crate::file::{ForeignFile, Source};
+use crate::recognise::{Candidate, Recognised, Wish, recognise};
+use crate::tensor::Tensor;
+
+/// Parameters that a model may have for each byte of its file. Smaller ones than 16 bits are not read, so that only
+/// tensors that share elements, or expand them, come near it.
+const MOST_PARAMETERS: u64 = 2;
 
 /// A model that was taken over, and how.
 #[derive(Debug)]
@@ -31,24 +36,22 @@ pub struct Adopted {
 /// # Errors
 /// The file cannot be read, is damaged, or holds no model that is `wish`ed for, or several.
 pub fn adopt(path: &Path, wish: &Wish) -> Result<Adopted, ForeignError> {
-    let mut file = ForeignFile::open(path)?;
-    let Recognised { network, candidate, untold } = recognise(path, file.contents(), wish)?;
-    let digest = digest(path)?;
+    let (contents, mut source) = ForeignFile::open(path)?.into_parts();
+    let Recognised { network, candidate, untold } = recognise(path, &contents, wish)?;
     let layout = network.layout().clone();
+    let tensors = found(path, &layout, &candidate, &mut source)?;
+    let digest = source.digest()?;
     let mut weights = Weights::zeros(layout.clone());
     let (mut types, mut rounded) = (BTreeMap::<String, u64>::new(), 0);
     let mut values = Vec::new();
-    for (index, declared) in layout.declared().iter().enumerate() {
-        let Some((name, Ok(tensor))) = candidate.tensors.get(&declared.name) else {
-            return Err(ForeignError::content(path, format!("lacks `{}`", declared.name)));
-        };
-        let bytes = file.read(name, tensor)?;
+    for (index, (name, tensor)) in tensors.into_iter().enumerate() {
+        let bytes = source.read(name, tensor)?;
         let element = &tensor.storage.element;
         values.clear();
         let lost = element.widen(&bytes, &mut values);
         if lost > 0 && !wish.round {
             let what = format!("`{name}` is {element}, and {lost} of its {} values are no float32", values.len());
-            return Err(ForeignError::content(path, what).hint("have them rounded with `round: true` (`--round`)"));
+            return Err(ForeignError::part(path, what).hint("have them rounded with `round: true` (`--round`)"));
         }
         rounded += lost;
         *types.entry(element.to_string()).or_default() += 1;
@@ -64,7 +67,7 @@ pub fn adopt(path: &Path, wish: &Wish) -> Result<Adopted, ForeignError> {
     notes.extend(untold.iter().map(|(name, value)| format!("the file does not tell `{name}`: {value} was taken")));
     let mut imported = Map::new();
     imported.insert("file".into(), json!(format!("blake3:{digest}")));
-    imported.insert("format".into(), json!(file.format()));
+    imported.insert("format".into(), json!(source.format()));
     imported.insert("key".into(), json!(candidate.path));
     imported.insert("types".into(), json!(types));
     imported.insert("rounded".into(), json!(rounded));
@@ -79,17 +82,34 @@ pub fn adopt(path: &Path, wish: &Wish) -> Result<Adopted, ForeignError> {
     Ok(Adopted { description, network, weights, notes })
 }
 
+/// The tensors of a model, in the order of its layout. All of them, and what they are in all, are looked at here, before
+/// room is made for any: a file can ask for any size.
+fn found<'c>(
+    path: &Path,
+    layout: &Layout,
+    candidate: &Candidate<'c>,
+    source: &mut Source,
+) -> Result<Vec<(&'c str, &'c Tensor)>, ForeignError> {
+    let (mut tensors, mut total) = (Vec::with_capacity(layout.declared().len()), 0u64);
+    for declared in layout.declared() {
+        let Some((name, Ok(tensor))) = candidate.tensors.get(&declared.name).copied() else {
+            return Err(ForeignError::content(path, format!("lacks `{}`", declared.name)));
+        };
+        source.check(name, tensor)?;
+        total = total.saturating_add(tensor.elements().unwrap_or(u64::MAX));
+        tensors.push((name.as_str(), tensor));
+    }
+    let length = source.length();
+    if total > length.saturating_mul(MOST_PARAMETERS) {
+        let error = ForeignError::content(path, format!("says that it has {total} parameters, in {length} bytes"));
+        return Err(error
+            .hint("its tensors are expanded from few numbers: save them with `.contiguous()`, if they are a model's"));
+    }
+    Ok(tensors)
+}
+
 /// `12 tensors (3 float16, 9 float32)`.
 fn types_in_words(types: &BTreeMap<String, u64>) -> String {
     let each: Vec<String> = types.iter().map(|(name, count)| format!("{count} {name}")).collect();
     format!("{} tensors ({})", types.values().sum::<u64>(), each.join(", "))
-}
-
-/// The digest by which a file can be told apart, wherever it lies.
-fn digest(path: &Path) -> Result<blake3::Hash, ForeignError> {
-    let unread = |error| ForeignError::file("read", path, error);
-    let mut hasher = blake3::Hasher::new();
-    let file = std::fs::File::open(path).map_err(unread)?;
-    hasher.update_reader(file).map_err(unread)?;
-    Ok(hasher.finalize())
 }

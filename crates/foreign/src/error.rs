@@ -27,6 +27,16 @@ pub enum ForeignError {
         /// What to do.
         hint: Option<String>,
     },
+    /// A part of the file is not what it should be.
+    #[error("{}: {message}", path.display())]
+    Part {
+        /// The file.
+        path: PathBuf,
+        /// The part, and what is wrong with it.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
 }
 
 impl ForeignError {
@@ -38,13 +48,15 @@ impl ForeignError {
         ForeignError::Content { path: path.to_owned(), message: message.into(), hint: None }
     }
 
-    pub(crate) fn hint(self, text: impl Into<String>) -> Self {
-        match self {
-            ForeignError::Content { path, message, .. } => {
-                ForeignError::Content { path, message, hint: Some(text.into()) }
-            }
-            other => other,
+    pub(crate) fn part(path: &Path, message: impl Into<String>) -> Self {
+        ForeignError::Part { path: path.to_owned(), message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, text: impl Into<String>) -> Self {
+        if let ForeignError::Content { hint, .. } | ForeignError::Part { hint, .. } = &mut self {
+            *hint = Some(text.into());
         }
+        self
     }
 }
 
@@ -52,8 +64,10 @@ impl From<ForeignError> for Failure {
     fn from(error: ForeignError) -> Self {
         match &error {
             ForeignError::File { .. } => Failure::system(error.to_string()),
-            ForeignError::Content { hint: None, .. } => Failure::input(error.to_string()),
-            ForeignError::Content { hint: Some(hint), .. } => Failure::input(error.to_string()).hint(hint),
+            ForeignError::Content { hint, .. } | ForeignError::Part { hint, .. } => {
+                let failure = Failure::input(error.to_string());
+                hint.iter().fold(failure, Failure::hint)
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
 //! A file of weights, whichever program wrote it.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::ForeignError;
+use crate::pickle::Room;
 use crate::safetensors::Safetensors;
 use crate::tensor::Tensor;
 use crate::torch::Container;
@@ -13,9 +15,18 @@ use crate::walk::{Contents, look};
 /// An open file: what it holds is known, and tensors are read when they are asked for.
 #[derive(Debug)]
 pub struct ForeignFile {
-    path: PathBuf,
-    kind: Kind,
     contents: Contents,
+    source: Source,
+}
+
+/// Where the elements of its tensors lie. The path is opened once: what is read, and what the digest is of, is one file,
+/// whatever the path names by then.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    kind: Kind,
 }
 
 #[derive(Debug)]
@@ -30,28 +41,55 @@ impl ForeignFile {
     /// # Errors
     /// It cannot be read, is neither, or is damaged.
     pub fn open(path: &Path) -> Result<Self, ForeignError> {
-        let mut start = Vec::new();
-        let file = File::open(path).map_err(|error| ForeignError::file("open", path, error))?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        let unread = |error| ForeignError::file("read", path, error);
+        let mut file = File::open(path).map_err(|error| ForeignError::file("open", path, error))?;
+        let metadata = file.metadata().map_err(unread)?;
+        if metadata.is_dir() {
             return Err(ForeignError::content(path, "is a folder; name the file in it"));
         }
-        file.take(9).read_to_end(&mut start).map_err(|error| ForeignError::file("read", path, error))?;
+        let mut start = Vec::new();
+        file.by_ref().take(9).read_to_end(&mut start).map_err(unread)?;
+        file.rewind().map_err(unread)?;
+        let same = file.try_clone().map_err(unread)?;
         // The length of a header, less than 2^32, then the header, a JSON object.
         let (kind, contents) = if let [.., 0, 0, 0, 0, b'{'] = start[..] {
-            let (safetensors, contents) = Safetensors::open(path)?;
+            let (safetensors, contents) = Safetensors::open(path, same)?;
             (Kind::Safetensors(safetensors), contents)
         } else {
-            let (container, nodes) = Container::open(path)?;
-            (Kind::Torch(container), look(&nodes))
+            let mut room = Room::default();
+            let (container, nodes) = Container::open(path, same, &mut room)?;
+            let contents = look(&nodes, &mut room).map_err(|what| ForeignError::content(path, what))?;
+            (Kind::Torch(container), contents)
         };
-        Ok(ForeignFile { path: path.to_owned(), kind, contents })
+        let source = Source { path: path.to_owned(), file, length: metadata.len(), kind };
+        Ok(ForeignFile { contents, source })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.source.path
     }
 
+    /// What it holds.
+    pub fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// What it holds, and where the elements are read from.
+    pub fn into_parts(self) -> (Contents, Source) {
+        (self.contents, self.source)
+    }
+
+    /// The bytes of the elements of one of its tensors; see [`Source::read`].
+    ///
+    /// # Errors
+    /// They are not where the file says, or are damaged; the error names the tensor.
+    pub fn read(&mut self, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
+        self.source.read(name, tensor)
+    }
+}
+
+impl Source {
     /// What wrote it: `pytorch` or `safetensors`.
     pub fn format(&self) -> &'static str {
         match self.kind {
@@ -60,9 +98,31 @@ impl ForeignFile {
         }
     }
 
-    /// What it holds.
-    pub fn contents(&self) -> &Contents {
-        &self.contents
+    /// Bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The digest by which the file can be told apart, wherever it lies.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn digest(&self) -> Result<blake3::Hash, ForeignError> {
+        let mut hasher = blake3::Hasher::new();
+        let whole = FromStart { file: &self.file, at: 0 };
+        hasher.update_reader(whole).map_err(|error| ForeignError::file("read", &self.path, error))?;
+        Ok(hasher.finalize())
+    }
+
+    /// Looks at the storage of a tensor and at the part that the tensor reaches, and makes no room for it.
+    ///
+    /// # Errors
+    /// The elements are not where the file says, or are damaged; the error names the tensor.
+    pub fn check(&mut self, name: &str, tensor: &Tensor) -> Result<(), ForeignError> {
+        match &mut self.kind {
+            Kind::Torch(container) => container.locate(&self.path, name, tensor).map(drop),
+            Kind::Safetensors(safetensors) => safetensors.locate(&self.path, name, tensor).map(drop),
+        }
     }
 
     /// The bytes of the elements of one of its tensors, little-endian, in the tensor's order.
@@ -74,5 +134,19 @@ impl ForeignFile {
             Kind::Torch(container) => container.read(&self.path, name, tensor),
             Kind::Safetensors(safetensors) => safetensors.read(&self.path, name, tensor),
         }
+    }
+}
+
+/// A file from its first byte, whoever else has moved its cursor.
+struct FromStart<'f> {
+    file: &'f File,
+    at: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read_at(bytes, self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }

@@ -19,7 +19,7 @@ mod walk;
 pub use adopt::{Adopted, adopt};
 pub use element::Element;
 pub use error::ForeignError;
-pub use file::ForeignFile;
+pub use file::{ForeignFile, Source};
 pub use recognise::Wish;
 pub use tensor::{Storage, Tensor};
 pub use walk::{Contents, Group};

@@ -10,21 +10,21 @@ const WRAPPERS: [&str; 3] = ["_orig_mod", "_checkpoint_wrapped_module", "_fsdp_w
 ///
 /// # Errors
 /// Two names that become one.
-pub fn unwrapped(names: &[String]) -> Result<Vec<String>, String> {
-    let parts = |name: &String| -> Vec<String> {
-        name.split('.').filter(|part| !WRAPPERS.contains(part)).map(str::to_owned).collect()
-    };
-    let mut all: Vec<Vec<String>> = names.iter().map(parts).collect();
-    while let Some(first) = all.first().and_then(|name| name.first()).cloned() {
-        if !all.iter().all(|name| name.len() > 1 && name[0] == first) || all.len() < 2 {
+pub fn unwrapped(names: &[&str]) -> Result<Vec<String>, String> {
+    let mut all: Vec<String> = names.iter().map(|name| without_wrappers(name)).collect();
+    // Bytes that all of them begin with, up to a point.
+    let mut shared = 0;
+    while let Some((first, _)) = all.first().and_then(|name| name[shared..].split_once('.')) {
+        let begins = |name: &String| name[shared..].split_once('.').is_some_and(|(other, _)| other == first);
+        if all.len() < 2 || !all.iter().all(begins) {
             break;
         }
-        for name in &mut all {
-            name.remove(0);
-        }
+        shared += first.len() + 1;
+    }
+    for name in &mut all {
+        name.drain(..shared);
     }
     let mut seen = HashSet::new();
-    let all: Vec<String> = all.into_iter().map(|name| name.join(".")).collect();
     for (name, original) in all.iter().zip(names) {
         if !seen.insert(name) {
             return Err(format!("has `{name}` twice, once as `{original}`"));
@@ -33,12 +33,23 @@ pub fn unwrapped(names: &[String]) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
+fn without_wrappers(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for (index, part) in name.split('.').filter(|part| !WRAPPERS.contains(part)).enumerate() {
+        if index > 0 {
+            plain.push('.');
+        }
+        plain.push_str(part);
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(names: &[&str]) -> Result<Vec<String>, String> {
-        unwrapped(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        unwrapped(names)
     }
 
     #[test]
@@ -46,7 +57,7 @@ mod tests {
         let plain = ["tok_emb.weight", "blocks.0.norm1.weight"];
         for wrapping in ["", "module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.", "model.net."] {
             let wrapped = plain.map(|name| format!("{wrapping}{name}"));
-            assert_eq!(unwrapped(&wrapped).unwrap(), plain, "{wrapping}");
+            assert_eq!(of(&wrapped.each_ref().map(String::as_str)).unwrap(), plain, "{wrapping}");
         }
         let inside = of(&["tok_emb.weight", "blocks.0._orig_mod.norm1.weight"]).unwrap();
         assert_eq!(inside, plain);

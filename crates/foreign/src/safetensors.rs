@@ -10,7 +10,7 @@ use safetensors::tensor::{Dtype, Metadata};
 
 use crate::element::Element;
 use crate::error::ForeignError;
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{MOST_DIMENSIONS, Storage, Tensor};
 use crate::walk::{Contents, Group};
 
 /// No header of a model is longer.
@@ -25,14 +25,13 @@ pub struct Safetensors {
 }
 
 impl Safetensors {
-    /// Reads the header.
+    /// Reads the header of `file`, which `path` names.
     ///
     /// # Errors
     /// The file cannot be read, or the header does not fit it.
-    pub fn open(path: &Path) -> Result<(Self, Contents), ForeignError> {
+    pub fn open(path: &Path, mut file: File) -> Result<(Self, Contents), ForeignError> {
         let wrong = |what: String| ForeignError::content(path, format!("is no safetensors file: {what}"));
         let unread = |error| ForeignError::file("read", path, error);
-        let mut file = File::open(path).map_err(|error| ForeignError::file("open", path, error))?;
         let size = file.metadata().map_err(unread)?.len();
         let mut length = [0; 8];
         file.read_exact(&mut length).map_err(unread)?;
@@ -50,6 +49,11 @@ impl Safetensors {
         let (mut group, mut starts) = (Group::default(), BTreeMap::new());
         for name in metadata.offset_keys() {
             let Some(info) = metadata.info(&name) else { continue };
+            if info.shape.len() > MOST_DIMENSIONS {
+                let what = format!("has {} dimensions; {MOST_DIMENSIONS} are read at most", info.shape.len());
+                group.tensors.push((name, Err(what)));
+                continue;
+            }
             let shape: Vec<u64> = info.shape.iter().map(|&length| length as u64).collect();
             // That this is no overflow, and what the offsets say, the header's own check has seen to.
             let storage =
@@ -63,16 +67,22 @@ impl Safetensors {
         Ok((Safetensors { file, starts }, Contents { groups, settings }))
     }
 
+    /// First byte and number of bytes of a tensor's elements.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn locate(&self, path: &Path, name: &str, tensor: &Tensor) -> Result<(u64, u64), ForeignError> {
+        let known = self.starts.get(&*tensor.storage.key).copied();
+        let bytes = tensor.storage.element.bytes().and_then(|bytes| bytes.checked_mul(tensor.storage.length));
+        known.zip(bytes).ok_or_else(|| ForeignError::content(path, format!("lacks the elements of `{name}`")))
+    }
+
     /// The bytes of a tensor's elements.
     ///
     /// # Errors
-    /// The system refuses.
-    pub fn read(&mut self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
-        let known = self.starts.get(&*tensor.storage.key).copied();
-        let bytes = tensor.storage.element.bytes().and_then(|bytes| bytes.checked_mul(tensor.storage.length));
-        let (Some(start), Some(bytes)) = (known, bytes) else {
-            return Err(ForeignError::content(path, format!("lacks the elements of `{name}`")));
-        };
+    /// There are none, or the system refuses.
+    pub fn read(&self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
+        let (start, bytes) = self.locate(path, name, tensor)?;
         let mut elements = vec![0; bytes as usize];
         self.file.read_exact_at(&mut elements, start).map_err(|error| ForeignError::file("read", path, error))?;
         Ok(elements)

@@ -26,6 +26,9 @@ pub struct Storage {
     pub length: u64,
 }
 
+/// Dimensions of a tensor, at most; no parameter has more than four.
+pub const MOST_DIMENSIONS: usize = 8;
+
 /// A tensor's window into its storage may be so much larger than the tensor, and so many bytes more.
 const LARGEST_WINDOW: (u64, u64) = (64, 16 << 20);
 
@@ -43,6 +46,15 @@ impl Tensor {
     pub fn contiguous(storage: Storage, shape: Vec<u64>) -> Self {
         let strides = contiguous(&shape).unwrap_or_else(|| vec![0; shape.len()]);
         Tensor { storage, offset: 0, shape, strides }
+    }
+
+    /// Bytes that it takes in memory, without its elements.
+    pub fn footprint(&self) -> usize {
+        let name = match &self.storage.element {
+            Element::Other { name, .. } => name.len(),
+            _ => 0,
+        };
+        size_of::<Tensor>() + self.storage.key.len() + name + size_of::<u64>() * (self.shape.len() + self.strides.len())
     }
 
     /// Number of its elements.

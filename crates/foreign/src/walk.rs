@@ -1,13 +1,16 @@
 //! The way through what a pickle holds: every dictionary of tensors, and the settings beside them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::pickle::{Handle, Node, Nodes};
+use crate::pickle::{Full, Handle, LONGEST_NAME, Node, Nodes, Room};
 use crate::tensor::Tensor;
 use crate::torch::{Meaning, meaning};
 
 /// Things inside each other that are looked into; no state_dict lies deeper.
 const DEEPEST: usize = 32;
+/// Bytes that the map of settings takes for each, beside its texts.
+const SETTING: usize = 384;
 
 /// A dictionary that holds tensors under names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,54 +26,173 @@ pub struct Group {
 pub struct Contents {
     /// Dictionaries of tensors, in the order in which they are met.
     pub groups: Vec<Group>,
-    /// What is said under each name, anywhere: texts, numbers, truths. A name may be said to be several things.
+    /// What is said under each name, anywhere: texts, numbers, truths. A name may be said to be several things. Texts of
+    /// more than 4 KiB are no settings.
     pub settings: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Looks through all that a pickle holds, each thing once, however often and in whatever circles it is held.
-pub fn look(nodes: &Nodes) -> Contents {
-    let mut contents = Contents::default();
-    let mut seen = HashSet::new();
-    let mut waiting = vec![(nodes.root(), String::new(), 0)];
-    while let Some((handle, path, depth)) = waiting.pop() {
-        if depth > DEEPEST || !seen.insert(handle) || meaning(nodes, handle) != Meaning::Other {
-            continue;
-        }
-        let mut inside = Vec::new();
-        if let Some(items) = items(nodes, handle) {
-            let mut group = Group { path: path.clone(), tensors: Vec::new() };
-            for &(key, value) in items {
-                let Some(name) = name(nodes, key) else { continue };
-                match meaning(nodes, value) {
-                    Meaning::Tensor(tensor) => group.tensors.push((name, Ok(tensor))),
-                    Meaning::Odd(what) => group.tensors.push((name, Err(what))),
-                    Meaning::Other => match said(nodes.get(value)) {
-                        Some(said) => _ = contents.settings.entry(name).or_default().insert(said),
-                        None => inside.push((value, joined(&path, &name))),
-                    },
-                }
-            }
-            if !group.tensors.is_empty() {
-                contents.groups.push(group);
-            }
-        }
-        inside.extend(elements(nodes, handle).map(|(place, value)| (value, joined(&path, &place.to_string()))));
-        if let Node::Call(call) = nodes.get(handle) {
-            // Attributes: those of an object are no step of the path.
-            inside.extend(call.state.map(|state| (state, path.clone())));
-            inside.push((call.arguments, path));
-        }
-        // The last in is the first out.
-        waiting.extend(inside.into_iter().rev().map(|(value, path)| (value, path, depth + 1)));
+/// Looks through all that a pickle holds, each thing once, however often and in whatever circles it is held. What is
+/// made of it takes of `room`.
+///
+/// # Errors
+/// There is not enough of it, or a tensor's name is too long: in words that follow the file's name.
+pub fn look(nodes: &Nodes, room: &mut Room) -> Result<Contents, String> {
+    let (contents, seen, steps) = (Contents::default(), HashSet::new(), Vec::new());
+    let mut walk = Walk { nodes, room, contents, seen, steps, waiting: Vec::new() };
+    walk.waiting.push(Waiting { handle: nodes.root(), step: None, depth: 0 });
+    while let Some(next) = walk.waiting.pop() {
+        walk.visit(next)?;
     }
-    contents
+    Ok(walk.contents)
 }
 
-fn items(nodes: &Nodes, handle: Handle) -> Option<&[(Handle, Handle)]> {
+struct Walk<'a> {
+    nodes: &'a Nodes,
+    room: &'a mut Room,
+    contents: Contents,
+    seen: HashSet<Handle>,
+    /// Steps of all paths, of which only those to tensors are ever spelled out.
+    steps: Vec<Step>,
+    /// The last in is the first out.
+    waiting: Vec<Waiting>,
+}
+
+/// A thing to be looked into, and the last step of the path to it; none at the root.
+struct Waiting {
+    handle: Handle,
+    step: Option<u32>,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    before: Option<u32>,
+    to: To,
+}
+
+/// What leads on.
+#[derive(Clone, Copy)]
+enum To {
+    Key(Handle),
+    Place(usize),
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, at: Waiting) -> Result<(), String> {
+        let nodes = self.nodes;
+        if !self.seen.insert(at.handle) || meaning(nodes, at.handle) != Meaning::Other {
+            return Ok(());
+        }
+        let first = self.waiting.len();
+        self.visit_items(&at)?;
+        for (place, value) in elements(nodes, at.handle) {
+            self.wait(&at, value, Some(To::Place(place)))?;
+        }
+        if let Node::Call(call) = nodes.get(at.handle) {
+            // Attributes: those of an object are no step of the path.
+            if let Some(state) = call.state {
+                self.wait(&at, state, None)?;
+            }
+            self.wait(&at, call.arguments, None)?;
+        }
+        self.waiting[first..].reverse();
+        Ok(())
+    }
+
+    fn visit_items(&mut self, at: &Waiting) -> Result<(), String> {
+        let nodes = self.nodes;
+        let mut tensors = Vec::new();
+        for &(key, value) in items(nodes, at.handle) {
+            let Some(name) = name(nodes, key) else { continue };
+            let tensor = match meaning(nodes, value) {
+                Meaning::Tensor(tensor) => Ok(tensor),
+                Meaning::Odd(what) => Err(what),
+                Meaning::Other => {
+                    match said(nodes.get(value)) {
+                        Some(said) => self.tell(&name, &said)?,
+                        None => self.wait(at, value, Some(To::Key(key)))?,
+                    }
+                    continue;
+                }
+            };
+            if name.len() > LONGEST_NAME {
+                let bytes = name.len();
+                return Err(format!("holds a tensor under a name of {bytes} bytes; {LONGEST_NAME} are read at most"));
+            }
+            let footprint = tensor.as_ref().map_or_else(|what| size_of::<Tensor>() + what.len(), Tensor::footprint);
+            // The name stands once as it is and once without wrappings.
+            self.take(2 * (size_of::<String>() + name.len()) + footprint)?;
+            tensors.push((name.into_owned(), tensor));
+        }
+        if !tensors.is_empty() {
+            let path = self.path(at.step)?;
+            self.contents.groups.push(Group { path, tensors });
+        }
+        Ok(())
+    }
+
+    /// Keeps what is said under a name, once.
+    fn tell(&mut self, name: &str, said: &str) -> Result<(), String> {
+        let is_known = || self.contents.settings.get(name).is_some_and(|all| all.contains(said));
+        if name.len() > LONGEST_NAME || said.len() > LONGEST_NAME || is_known() {
+            return Ok(());
+        }
+        self.take(SETTING + name.len() + said.len())?;
+        self.contents.settings.entry(name.to_owned()).or_default().insert(said.to_owned());
+        Ok(())
+    }
+
+    /// Has `handle`, which is inside the thing `at`, looked into later, if there is anything in it.
+    fn wait(&mut self, at: &Waiting, handle: Handle, to: Option<To>) -> Result<(), String> {
+        let holds =
+            matches!(self.nodes.get(handle), Node::Tuple(_) | Node::List(_) | Node::Dictionary(_) | Node::Call(_));
+        if !holds || at.depth == DEEPEST || self.seen.contains(&handle) {
+            return Ok(());
+        }
+        self.take(size_of::<Waiting>() + size_of::<Step>())?;
+        let step = match to {
+            None => at.step,
+            Some(to) => {
+                self.steps.push(Step { before: at.step, to });
+                Some(self.steps.len() as u32 - 1)
+            }
+        };
+        self.waiting.push(Waiting { handle, step, depth: at.depth + 1 });
+        Ok(())
+    }
+
+    /// The names of the steps that lead here, with points between.
+    fn path(&mut self, last: Option<u32>) -> Result<String, String> {
+        let (mut names, mut next) = (Vec::new(), last);
+        while let Some(step) = next.map(|step| self.steps[step as usize]) {
+            names.push(match step.to {
+                To::Key(key) => name(self.nodes, key).unwrap_or_default(),
+                To::Place(place) => place.to_string().into(),
+            });
+            next = step.before;
+        }
+        let bytes: usize = names.iter().map(|name| name.len() + 1).sum();
+        self.take(size_of::<Group>() + bytes)?;
+        let mut path = String::new();
+        for name in names.iter().rev() {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(name);
+        }
+        Ok(path)
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), String> {
+        self.room.take(bytes).map_err(|full: Full| format!("cannot be read: {full}"))
+    }
+}
+
+fn items(nodes: &Nodes, handle: Handle) -> &[(Handle, Handle)] {
     match nodes.get(handle) {
-        Node::Dictionary(items) => Some(items),
-        Node::Call(call) => Some(&call.items),
-        _ => None,
+        Node::Dictionary(items) => items,
+        Node::Call(call) => &call.items,
+        _ => &[],
     }
 }
 
@@ -83,25 +205,21 @@ fn elements(nodes: &Nodes, handle: Handle) -> impl Iterator<Item = (usize, Handl
     elements.iter().copied().enumerate()
 }
 
-fn name(nodes: &Nodes, key: Handle) -> Option<String> {
+fn name(nodes: &Nodes, key: Handle) -> Option<Cow<'_, str>> {
     match nodes.get(key) {
-        Node::Text(text) => Some(text.to_string()),
-        Node::Integer(number) => Some(number.to_string()),
+        Node::Text(text) => Some((&**text).into()),
+        Node::Integer(number) => Some(number.to_string().into()),
         _ => None,
     }
 }
 
-fn said(node: &Node) -> Option<String> {
+fn said(node: &Node) -> Option<Cow<'_, str>> {
     match node {
-        Node::Text(text) => Some(text.to_string()),
-        Node::Truth(truth) => Some(truth.to_string()),
-        Node::Integer(number) => Some(number.to_string()),
-        Node::Float(number) => Some(number.to_string()),
-        Node::Nothing => Some(String::new()),
+        Node::Text(text) => Some((&**text).into()),
+        Node::Truth(truth) => Some(truth.to_string().into()),
+        Node::Integer(number) => Some(number.to_string().into()),
+        Node::Float(number) => Some(number.to_string().into()),
+        Node::Nothing => Some("".into()),
         _ => None,
     }
-}
-
-fn joined(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

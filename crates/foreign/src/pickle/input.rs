@@ -2,10 +2,7 @@
 
 use std::io::{BufRead, ErrorKind, Read};
 
-use super::{LONGEST, PickleFault};
-
-/// A name in a pickle is no longer.
-const LONGEST_NAME: usize = 4 << 10;
+use super::{LONGEST, LONGEST_NAME, PickleFault};
 
 /// A reader of pickles that knows its place; it reads no further than it is asked to.
 #[derive(Debug)]

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::node::{Call, Handle, Node, Nodes};
-use super::{Input, MOST_NODES, MOST_STEPS, PickleFault};
+use super::{Input, LONGEST_NAME, MOST_NODES, MOST_STEPS, PickleFault, Room};
 
-/// Reads one pickle of protocol 2 to 5, and stops behind it.
+/// Reads one pickle of protocol 2 to 5, and stops behind it. What it copies takes of `room`.
 ///
 /// # Errors
 /// It is cut off, is no such pickle, or builds more than any checkpoint does.
-pub fn unpickle<R: BufRead>(input: &mut Input<R>) -> Result<Nodes, PickleFault> {
-    let mut machine = Machine { input, nodes: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+pub fn unpickle<R: BufRead>(input: &mut Input<R>, room: &mut Room) -> Result<Nodes, PickleFault> {
+    let (nodes, stack, marks, memo) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+    let mut machine = Machine { input, room, nodes, stack, marks, memo };
     for _ in 0..MOST_STEPS {
         if let Some(root) = machine.step()? {
             return Ok(Nodes { all: machine.nodes, root });
@@ -22,6 +23,7 @@ pub fn unpickle<R: BufRead>(input: &mut Input<R>) -> Result<Nodes, PickleFault> 
 
 struct Machine<'a, R> {
     input: &'a mut Input<R>,
+    room: &'a mut Room,
     nodes: Vec<Node>,
     stack: Vec<Handle>,
     /// Heights of the stack.
@@ -117,7 +119,8 @@ impl<R: BufRead> Machine<'_, R> {
 
             b'c' => {
                 let (module, name) = (self.input.line()?, self.input.line()?);
-                self.push(Node::Global(format!("{module}.{name}").into()))?;
+                let node = global(&module, &name, self.room).map_err(|what| self.input.fault(what))?;
+                self.push(node)?;
             }
             0x93 => self.global()?,
             b'R' | 0x81 => {
@@ -254,8 +257,8 @@ impl<R: BufRead> Machine<'_, R> {
         let (name, module) = (self.pop()?, self.pop()?);
         match (&self.nodes[module.0 as usize], &self.nodes[name.0 as usize]) {
             (Node::Text(module), Node::Text(name)) => {
-                let joined = format!("{module}.{name}").into();
-                self.push(Node::Global(joined))
+                let node = global(module, name, self.room).map_err(|what| self.input.fault(what))?;
+                self.push(node)
             }
             _ => Err(self.input.fault("a class has no name")),
         }
@@ -270,6 +273,16 @@ impl<R: BufRead> Machine<'_, R> {
             elements: Vec::new(),
         })))
     }
+}
+
+/// A class or function. Its name is a copy of two texts, which may have been pickled once for many.
+fn global(module: &str, name: &str, room: &mut Room) -> Result<Node, String> {
+    let length = module.len() + 1 + name.len();
+    if length > LONGEST_NAME {
+        return Err("a name is too long".into());
+    }
+    room.take(length).map_err(|full| full.to_string())?;
+    Ok(Node::Global(format!("{module}.{name}").into()))
 }
 
 /// An integer of any length, two's complement, the lowest byte first.

@@ -6,10 +6,12 @@
 mod input;
 mod machine;
 mod node;
+mod room;
 
 pub use input::Input;
 pub use machine::unpickle;
 pub use node::{Handle, Node, Nodes};
+pub use room::{Full, Room};
 
 /// A pickle that cannot be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +23,8 @@ pub struct PickleFault {
     pub what: String,
 }
 
+/// Bytes of a name, at most: of a class, a tensor, a storage, a setting.
+pub const LONGEST_NAME: usize = 4 << 10;
 /// Bytes of a pickle, at most: a hundred times what the largest state of an optimiser takes.
 const LONGEST: u64 = 64 << 20;
 /// Things that a pickle may build, at most.

@@ -12,19 +12,19 @@ const SHOWN: usize = 8;
 
 /// A dictionary of tensors, under the names that a model would give them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct Candidate<'c> {
     /// Its place in the file; empty for the whole file.
-    pub path: String,
+    pub path: &'c str,
     /// Its tensors by their names without wrappings: the name in the file, and the tensor or what is odd about it.
-    pub tensors: BTreeMap<String, (String, Result<Tensor, String>)>,
+    pub tensors: BTreeMap<String, &'c (String, Result<Tensor, String>)>,
 }
 
-impl Candidate {
-    fn new(group: &Group) -> Result<Self, String> {
-        let names: Vec<String> = group.tensors.iter().map(|(name, _)| name.clone()).collect();
+impl<'c> Candidate<'c> {
+    fn new(group: &'c Group) -> Result<Self, String> {
+        let names: Vec<&str> = group.tensors.iter().map(|(name, _)| name.as_str()).collect();
         let plain = unwrapped(&names).map_err(|what| format!("{what}{}", within(&group.path)))?;
-        let tensors = plain.into_iter().zip(group.tensors.iter().cloned()).collect();
-        Ok(Candidate { path: group.path.clone(), tensors })
+        let tensors = plain.into_iter().zip(&group.tensors).collect();
+        Ok(Candidate { path: &group.path, tensors })
     }
 
     /// Its place, for people.
@@ -42,7 +42,7 @@ fn within(path: &str) -> String {
 ///
 /// # Errors
 /// There is none, in words that follow the file's name.
-pub fn candidates(contents: &Contents, wish: &Wish) -> Result<Vec<Candidate>, String> {
+pub fn candidates<'c>(contents: &'c Contents, wish: &Wish) -> Result<Vec<Candidate<'c>>, String> {
     if let Some(key) = &wish.key {
         let Some(group) = contents.groups.iter().find(|group| group.path == *key) else {
             let paths: Vec<_> = contents.groups.iter().take(SHOWN).map(|group| format!("`{}`", group.path)).collect();
@@ -56,7 +56,7 @@ pub fn candidates(contents: &Contents, wish: &Wish) -> Result<Vec<Candidate>, St
     }
     // What has names that become one is no model's; if nothing else is one, its error is the one to tell.
     let (found, faults): (Vec<_>, Vec<_>) = contents.groups.iter().map(Candidate::new).partition(Result::is_ok);
-    let found: Vec<Candidate> = found.into_iter().flatten().collect();
+    let found: Vec<Candidate<'_>> = found.into_iter().flatten().collect();
     match faults.into_iter().find_map(Result::err) {
         Some(fault) if found.is_empty() => Err(fault),
         _ => Ok(found),

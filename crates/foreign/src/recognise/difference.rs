@@ -27,7 +27,7 @@ pub struct Difference {
 
 impl Difference {
     /// What does not fit between a model's parameters and a file's; `None` if all fits.
-    pub fn new(architecture: &Architecture, layout: &Layout, candidate: &Candidate) -> Option<Self> {
+    pub fn new(architecture: &Architecture, layout: &Layout, candidate: &Candidate<'_>) -> Option<Self> {
         let mut faults = Vec::new();
         let mut expected = BTreeSet::new();
         for declared in layout.declared() {
@@ -59,12 +59,12 @@ impl Difference {
     }
 
     /// A family that cannot even be compared.
-    pub fn of_family(family: &Family, candidate: &Candidate, what: String) -> Self {
+    pub fn of_family(family: &Family, candidate: &Candidate<'_>, what: String) -> Self {
         Difference { with: family.name.to_owned(), place: candidate.place(), faults: vec![what], known: 0 }
     }
 
     /// An architecture that cannot be built.
-    pub fn of_architecture(architecture: &Architecture, candidate: &Candidate, what: String) -> Self {
+    pub fn of_architecture(architecture: &Architecture, candidate: &Candidate<'_>, what: String) -> Self {
         let with = format!("{} {}", architecture.family, architecture.size);
         Difference { with, place: candidate.place(), faults: vec![what], known: 0 }
     }

@@ -27,12 +27,12 @@ pub enum Fit {
     Not(Difference),
 }
 
-/// The architecture of `family` that fits `candidate` best. Width and vocabulary are those of the table of tokens, the
+/// The architecture of `family`, which calls its table of tokens `table`, that fits `candidate` best. Width and vocabulary are those of the table of tokens, the
 /// number of layers is that of the names, and what else shapes depend on is looked for among their numbers.
-pub fn fit(family: &Family, candidate: &Candidate, contents: &Contents, wish: &Wish) -> Fit {
+pub fn fit(family: &Family, table: Option<&str>, candidate: &Candidate<'_>, contents: &Contents, wish: &Wish) -> Fit {
     let not = |what: String| Fit::Not(Difference::of_family(family, candidate, what));
-    let Some(table) = table_name(family) else { return not("has no table of tokens".into()) };
-    let Some((_, Ok(tensor))) = candidate.tensors.get(&table) else { return not(format!("lacks `{table}`")) };
+    let Some(table) = table else { return not("has no table of tokens".into()) };
+    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return not(format!("lacks `{table}`")) };
     let &[vocabulary, width] = &tensor.shape[..] else {
         return not(format!("`{table}` has shape {:?}, and is no table", tensor.shape));
     };
@@ -98,7 +98,7 @@ pub fn untold(family: &Family, network: &Network, wish: &Wish) -> Vec<(&'static 
     untold
 }
 
-fn closest(architecture: Architecture, candidate: &Candidate) -> Fit {
+fn closest(architecture: Architecture, candidate: &Candidate<'_>) -> Fit {
     match Network::build(architecture.clone()) {
         Ok(network) => match Difference::new(&architecture, network.layout(), candidate) {
             None => Fit::Exact(architecture),
@@ -109,7 +109,7 @@ fn closest(architecture: Architecture, candidate: &Candidate) -> Fit {
 }
 
 /// Sets one option after another to the value with which most tensors fit, until none gets better.
-fn searched(family: &Family, start: Architecture, candidate: &Candidate, wish: &Wish) -> Architecture {
+fn searched(family: &Family, start: Architecture, candidate: &Candidate<'_>, wish: &Wish) -> Architecture {
     let counts = family.options.iter().filter(|option| matches!(option.values, OptionValues::Count));
     let counts: Vec<&str> = counts.map(|option| option.name).filter(|name| !wish.options.contains_key(*name)).collect();
     let values = values(candidate);
@@ -134,7 +134,7 @@ fn searched(family: &Family, start: Architecture, candidate: &Candidate, wish: &
 }
 
 /// How many tensors have the shape that this architecture gives them.
-fn fitting(architecture: &Architecture, candidate: &Candidate) -> usize {
+fn fitting(architecture: &Architecture, candidate: &Candidate<'_>) -> usize {
     let Ok(network) = Network::build(architecture.clone()) else { return 0 };
     let declared = network.layout().declared().iter();
     let fits = declared.filter(|declared| {
@@ -145,12 +145,13 @@ fn fitting(architecture: &Architecture, candidate: &Candidate) -> usize {
 }
 
 /// Numbers that options might be: lengths of tensors, and how often one divides into another.
-fn values(candidate: &Candidate) -> BTreeSet<u64> {
+fn values(candidate: &Candidate<'_>) -> BTreeSet<u64> {
     let tensors = candidate.tensors.values().filter_map(|(_, tensor)| tensor.as_ref().ok());
     let lengths: BTreeSet<u64> = tensors.flat_map(|tensor| tensor.shape.iter().copied()).collect();
     let lengths: Vec<u64> = lengths.into_iter().filter(|length| (1..=LARGEST_OPTION).contains(length)).collect();
-    let mut values: BTreeSet<u64> = lengths.iter().copied().take(MOST_VALUES).collect();
-    for large in &lengths {
+    let lengths = &lengths[..lengths.len().min(MOST_VALUES)];
+    let mut values: BTreeSet<u64> = lengths.iter().copied().collect();
+    for large in lengths {
         for small in lengths.iter().filter(|small| *small <= large && large.is_multiple_of(**small)) {
             if values.len() < MOST_VALUES {
                 values.insert(large / small);
@@ -160,7 +161,7 @@ fn values(candidate: &Candidate) -> BTreeSet<u64> {
     values
 }
 
-fn has_same_names(layout: &Layout, candidate: &Candidate) -> bool {
+fn has_same_names(layout: &Layout, candidate: &Candidate<'_>) -> bool {
     let declared = layout.declared();
     declared.len() == candidate.tensors.len()
         && declared.iter().all(|declared| candidate.tensors.contains_key(&declared.name))
@@ -171,7 +172,7 @@ fn shapes(layout: &Layout) -> BTreeMap<&str, &[usize]> {
 }
 
 /// What the family calls its table of tokens.
-fn table_name(family: &Family) -> Option<String> {
+pub fn table_name(family: &Family) -> Option<String> {
     ANY_SIZES.iter().find_map(|size| {
         let network = Network::build(Architecture {
             family: family.name.to_owned(),
@@ -187,7 +188,7 @@ fn table_name(family: &Family) -> Option<String> {
 }
 
 /// Layers by the names: one more than the largest number in them.
-fn layers(candidate: &Candidate) -> u64 {
+fn layers(candidate: &Candidate<'_>) -> u64 {
     let number = |name: &String| name.split('.').find_map(|part| part.parse::<u32>().ok());
     candidate.tensors.keys().filter_map(number).max().map_or(1, |last| u64::from(last) + 1)
 }

@@ -35,11 +35,11 @@ pub struct Wish {
 
 /// A model that was recognised.
 #[derive(Debug)]
-pub struct Recognised {
+pub struct Recognised<'c> {
     /// It, built.
     pub network: Network,
     /// Its parameters in the file.
-    pub candidate: Candidate,
+    pub candidate: Candidate<'c>,
     /// Options that nothing in the file tells, with the values that were taken.
     pub untold: Vec<(&'static str, String)>,
 }
@@ -49,16 +49,17 @@ pub struct Recognised {
 /// # Errors
 /// None of the families fits, or more than one, or more than one part of the file. The error names each tensor that
 /// stands in the way of what fits best, or what there is to choose from.
-pub fn recognise(path: &Path, contents: &Contents, wish: &Wish) -> Result<Recognised, ForeignError> {
+pub fn recognise<'c>(path: &Path, contents: &'c Contents, wish: &Wish) -> Result<Recognised<'c>, ForeignError> {
     let wrong = |what: String| ForeignError::content(path, what);
     let families = families(wish).map_err(wrong)?;
     let candidates = candidates::candidates(contents, wish).map_err(wrong)?;
-    let mut fits: Vec<(Candidate, Architecture, &Family)> = Vec::new();
+    let tables: Vec<Option<String>> = families.iter().map(|family| fit::table_name(family)).collect();
+    let mut fits: Vec<Fitting<'_, 'c>> = Vec::new();
     let mut nearest: Option<Difference> = None;
-    for candidate in candidates {
-        for family in &families {
-            match fit(family, &candidate, contents, wish) {
-                Fit::Exact(architecture) => fits.push((candidate.clone(), architecture, family)),
+    for candidate in &candidates {
+        for (family, table) in families.iter().zip(&tables) {
+            match fit(family, table.as_deref(), candidate, contents, wish) {
+                Fit::Exact(architecture) => fits.push((candidate, architecture, family)),
                 Fit::Not(difference) => {
                     if nearest.as_ref().is_none_or(|nearest| difference.is_nearer_than(nearest)) {
                         nearest = Some(difference);
@@ -87,7 +88,7 @@ pub fn recognise(path: &Path, contents: &Contents, wish: &Wish) -> Result<Recogn
     let (candidate, architecture, family) = only(path, fits)?;
     let network = Network::build(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
     let untold = fit::untold(family, &network, wish);
-    Ok(Recognised { network, candidate, untold })
+    Ok(Recognised { network, candidate: candidate.clone(), untold })
 }
 
 fn families(wish: &Wish) -> Result<Vec<&'static Family>, String> {
@@ -100,11 +101,11 @@ fn families(wish: &Wish) -> Result<Vec<&'static Family>, String> {
     }
 }
 
+/// A part of the file that is a model, and which.
+type Fitting<'a, 'c> = (&'a Candidate<'c>, Architecture, &'static Family);
+
 /// The only fit.
-fn only<'f>(
-    path: &Path,
-    fits: Vec<(Candidate, Architecture, &'f Family)>,
-) -> Result<(Candidate, Architecture, &'f Family), ForeignError> {
+fn only<'a, 'c>(path: &Path, fits: Vec<Fitting<'a, 'c>>) -> Result<Fitting<'a, 'c>, ForeignError> {
     let mut places: Vec<String> = fits.iter().map(|(candidate, ..)| candidate.place()).collect();
     places.dedup();
     if places.len() > 1 {

@@ -7,6 +7,26 @@ use crate::walk::Contents;
 /// Dropout, where no setting tells it: the paper's. It plays no part in what a trained model says.
 const USUAL_DROPOUT: f64 = 0.1;
 
+/// What a setting says, however it is written: Python writes `True` and `1e-06`, others `true` and `0.000001`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Said<'t> {
+    Nothing,
+    Truth(bool),
+    Number(f64),
+    Text(&'t str),
+}
+
+impl<'t> From<&'t str> for Said<'t> {
+    fn from(text: &'t str) -> Self {
+        match text.trim() {
+            "" | "None" | "null" => Said::Nothing,
+            "True" | "true" => Said::Truth(true),
+            "False" | "false" => Said::Truth(false),
+            other => other.parse().map_or(Said::Text(other), Said::Number),
+        }
+    }
+}
+
 /// Settings that the families of ours have fixed, by the beginning of the family's name: what a file says otherwise is
 /// another model, although its parameters may have the same names and shapes.
 const FIXED: &[(&str, &str, &str)] = &[
@@ -46,7 +66,8 @@ pub fn denial(family: &str, contents: &Contents) -> Option<String> {
     fixed.chain(eigenvalues).find_map(|(name, ours)| {
         let theirs = only(contents, name)?;
         // Nothing said is nothing denied.
-        (!theirs.is_empty() && theirs != ours).then(|| {
+        let said = Said::from(theirs);
+        (said != Said::Nothing && said != Said::from(ours)).then(|| {
             format!("says `{name}` = {theirs}, where {family} of this program has {ours}: it is another model")
         })
     })
@@ -55,18 +76,19 @@ pub fn denial(family: &str, contents: &Contents) -> Option<String> {
 /// Options of the family that the settings tell.
 pub fn options(family: &Family, contents: &Contents) -> Vec<(&'static str, String)> {
     let heads = family.options.iter().find(|option| option.name == "heads");
-    let told = only(contents, "n_heads").filter(|heads| heads.parse::<u32>().is_ok_and(|heads| heads > 0));
-    heads.and_then(|option| Some((option.name, told?.to_owned()))).into_iter().collect()
+    let told = only(contents, "n_heads").and_then(|heads| heads.trim().parse::<u32>().ok()).filter(|heads| *heads > 0);
+    heads.and_then(|option| Some((option.name, told?.to_string()))).into_iter().collect()
 }
 
 /// The dropout that it was trained with.
 pub fn dropout(contents: &Contents) -> f64 {
-    let told = only(contents, "dropout").and_then(|dropout| dropout.parse().ok());
+    let told = only(contents, "dropout").and_then(|dropout| dropout.trim().parse().ok());
     told.filter(|dropout| (0.0..1.0).contains(dropout)).unwrap_or(USUAL_DROPOUT)
 }
 
-/// What is said under this name, if it is one thing.
+/// What is said under this name, if it is one thing, in however many spellings.
 fn only<'c>(contents: &'c Contents, name: &str) -> Option<&'c str> {
     let said = contents.settings.get(name)?;
-    said.first().filter(|_| said.len() == 1).map(String::as_str)
+    let first = said.first()?;
+    said.iter().skip(1).all(|other| Said::from(other.as_str()) == Said::from(first.as_str())).then_some(first)
 }

@@ -58,6 +58,24 @@ fn tensors_have_the_values_that_were_saved() {
 }
 
 #[test]
+fn the_digest_is_of_what_was_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.pt");
+    for (name, other) in [("archive.pt", "legacy.pt"), ("legacy.pt", "archive.pt")] {
+        std::fs::copy(data(name), &path).unwrap();
+        let (contents, mut source) = ForeignFile::open(&path).unwrap().into_parts();
+        // Somebody puts another file there.
+        let next = folder.path().join("next");
+        std::fs::copy(data(other), &next).unwrap();
+        std::fs::rename(&next, &path).unwrap();
+        let (first, tensor) = &contents.groups[0].tensors[0];
+        source.read(first, tensor.as_ref().unwrap()).unwrap();
+        let bytes = std::fs::read(data(name)).unwrap();
+        assert_eq!((source.digest().unwrap(), source.length()), (blake3::hash(&bytes), bytes.len() as u64));
+    }
+}
+
+#[test]
 fn settings_are_found_wherever_they_stand() {
     let file = ForeignFile::open(&data("legacy.pt")).unwrap();
     let said = |name: &str| {

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::archives::{archive, pickle_of};
 use super::files::data;
 use crate::file::ForeignFile;
-use crate::pickle::{Input, unpickle};
+use crate::pickle::{Input, Room, unpickle};
 
 /// Opens a file with these bytes and reads all its tensors; what is said of it, without its path.
-fn opened(bytes: &[u8]) -> Result<usize, String> {
+pub fn opened(bytes: &[u8]) -> Result<usize, String> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let told = |error: crate::error::ForeignError| error.to_string().replace(&file.path().display().to_string(), "it");
@@ -33,13 +33,13 @@ fn opened(bytes: &[u8]) -> Result<usize, String> {
     Ok(read)
 }
 
-fn refused(bytes: &[u8]) -> String {
+pub fn refused(bytes: &[u8]) -> String {
     opened(bytes).unwrap_err()
 }
 
 /// What unpickling these instructions says.
 fn unpickled(pickle: &[u8]) -> Result<(), String> {
-    unpickle(&mut Input::new(pickle)).map(|_| ()).map_err(|fault| fault.to_string())
+    unpickle(&mut Input::new(pickle), &mut Room::default()).map(|_| ()).map_err(|fault| fault.to_string())
 }
 
 #[test]
@@ -59,6 +59,8 @@ fn what_is_no_file_of_torch_says_what_it_is() {
     assert!(refused(b"PK\x03\x04").starts_with("it is a zip archive that cannot be read: "));
     assert!(refused(&archive(&[("a.txt", b"x")])).contains("it has no `data.pkl`"));
     assert!(refused(&archive(&[("a/data.pkl", b"x"), ("b/data.pkl", b"x")])).contains("several files `data.pkl`"));
+    assert_eq!(opened(&archive(&[("a/data.pkl", b"N."), ("a/mydata.pkl", b"x"), ("mydata.pkl", b"x")])), Ok(0));
+    assert!(refused(&archive(&[("a/mydata.pkl", b"x")])).contains("it has no `data.pkl`"));
     assert!(refused(&archive(&[("a/data.pkl", b"x"), ("a/constants.pkl", b"x")])).contains("TorchScript"));
     assert!(refused(&archive(&[("a/data.pkl", b"N."), ("a/byteorder", b"big")])).contains("byte order `big`"));
     assert!(refused(b"\x05\0\0\0\0\0\0\0{....").starts_with("it is no safetensors file: "));
@@ -124,16 +126,16 @@ fn tensors_that_are_not_in_the_file_are_refused_by_name() {
     assert_eq!(opened(&archive(&[("m/data.pkl", &four), ("m/data/0", &[0; 16])])), Ok(1));
     assert_eq!(
         with(&four, &[0; 15]),
-        "it its file `data/0` has 15 bytes, but 4 elements of float32 are said to be in it"
+        "it: its file `data/0` has 15 bytes, but 4 elements of float32 are said to be in it"
     );
     let beyond = pickle_of("FloatStorage", "0", 4, 1, &[2, 2], &[2, 1]);
-    assert_eq!(with(&beyond, &[0; 16]), "it `w` reaches beyond its storage of 4 elements");
+    assert_eq!(with(&beyond, &[0; 16]), "it: `w` reaches beyond its storage of 4 elements");
     let elsewhere = pickle_of("FloatStorage", "../../etc/passwd", 4, 0, &[2, 2], &[2, 1]);
-    assert_eq!(with(&elsewhere, &[0; 16]), "it its file `m/data/../../etc/passwd` is missing");
+    assert_eq!(with(&elsewhere, &[0; 16]), "it: its file `m/data/../../etc/passwd` is missing");
     let unknown = pickle_of("Float8_e4m3fnStorage", "0", 4, 0, &[2, 2], &[2, 1]);
-    assert_eq!(with(&unknown, &[0; 4]), "it `w` is of an unknown type");
+    assert_eq!(with(&unknown, &[0; 4]), "it: `w` is of an unknown type");
     let large = pickle_of("FloatStorage", "0", i32::MAX, 0, &[2, 2], &[1 << 29, 1]);
-    assert_eq!(with(&large, &[0; 16]), "it `w` has its 4 elements too far apart, over 536870914");
+    assert_eq!(with(&large, &[0; 16]), "it: `w` has its 4 elements too far apart, over 536870914");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Files of `torch.save` (`tests/python/checkpoints.py small` made those in `tests/data`), and what is done to them.
 
 mod archives;
+mod bombs;
 mod files;
 mod hostile;
 mod models;

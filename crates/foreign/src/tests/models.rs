@@ -13,7 +13,7 @@ use super::archives::{archive, pickle_named};
 use super::files::data;
 use crate::{Adopted, Wish, adopt};
 
-fn network(family: &str, size: &str, vocabulary: usize, options: &[(&str, &str)]) -> Network {
+pub fn network(family: &str, size: &str, vocabulary: usize, options: &[(&str, &str)]) -> Network {
     Network::build(Architecture {
         family: family.into(),
         size: size.parse().unwrap(),
@@ -49,7 +49,7 @@ fn wish(family: &str) -> Wish {
 }
 
 /// The error of adopting, without the file's path, and its hint.
-fn refused(path: &Path, wish: &Wish) -> (String, String) {
+pub fn refused(path: &Path, wish: &Wish) -> (String, String) {
     let failure = cwm_contract::Failure::from(adopt(path, wish).unwrap_err());
     (failure.message.replace(&path.display().to_string(), "it"), failure.hint.unwrap_or_default())
 }
@@ -267,6 +267,20 @@ fn settings_beside_the_weights_choose_and_deny() {
     }
     let found = with("transformer", &[("n_heads", "4"), ("slice_scale", "0.005")]).unwrap();
     assert_eq!(found.options["heads"], "4");
+    // However they are spelled: as Python does, or others.
+    for said in [
+        &[("slice_scale", "1e-1"), ("slice_norm_eps", "1e-06"), ("slice_diagonal_dense", "False"), ("dropout", "1e-1")]
+            [..],
+        &[("slice_scale", "0.10"), ("slice_norm_eps", "0.000001"), ("slice_diagonal_dense", "false")],
+        &[("slice_scale", "None"), ("slice_norm_type", "rmsnorm")],
+    ] {
+        assert_eq!(with("slice", said).unwrap().family, "slice");
+    }
+    for (said, family) in [("True", "gated_deltanet"), ("False", "gated_deltanet_pos")] {
+        let said = [("gated_deltanet_allow_neg_eigval", said), ("gated_deltanet_norm_eps", "1e-6")];
+        assert_eq!(with("gated_deltanet", &said).unwrap().family, family);
+    }
+    assert!(with("slice", &[("slice_final_norm", "True")]).unwrap_err().contains("says `slice_final_norm` = True"));
     let denied = with("slice", &[("slice_scale", "0.005")]).unwrap_err();
     assert!(
         denied.ends_with("says `slice_scale` = 0.005, where slice of this program has 0.1: it is another model"),

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::container::{Place, bytes_of};
 use crate::error::ForeignError;
-use crate::pickle::{Input, Nodes, unpickle};
+use crate::pickle::{Input, Nodes, Room, unpickle};
 use crate::tensor::Storage;
 
 /// Files of an archive, at most.
@@ -31,12 +31,13 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Reads the archive's list of files and its pickle.
+    /// Reads the archive's list of files and its pickle. What is made of it takes of `room`.
     ///
     /// # Errors
     /// It cannot be read or is no such file.
-    pub fn open(path: &Path, file: BufReader<File>) -> Result<(Self, Nodes), ForeignError> {
+    pub fn open(path: &Path, file: BufReader<File>, room: &mut Room) -> Result<(Self, Nodes), ForeignError> {
         let wrong = |what: String| ForeignError::content(path, what);
+        let broken = |what: String| ForeignError::part(path, format!("its `data.pkl`{what}"));
         let again = file.get_ref().try_clone().map_err(|error| ForeignError::file("open", path, error))?;
         let zip = ZipArchive::new(file).map_err(|error| unreadable(path, error))?;
         if zip.len() > MOST_FILES {
@@ -44,9 +45,10 @@ impl Archive {
         }
         let names = zip.file_names().map(|name| name.map(|name| name.into_owned()));
         let names: Vec<String> = names.collect::<Result<_, _>>().map_err(|error| unreadable(path, error))?;
-        let mut folders = names.iter().filter_map(|name| Some(name.strip_suffix("data.pkl")?.to_owned()));
+        let folders = names.iter().filter_map(|name| name.strip_suffix("data.pkl"));
+        let mut folders = folders.filter(|folder| folder.is_empty() || folder.ends_with('/'));
         let folder = match (folders.next(), folders.next()) {
-            (Some(folder), None) if folder.is_empty() || folder.ends_with('/') => folder,
+            (Some(folder), None) => folder.to_owned(),
             (Some(_), Some(_)) => return Err(wrong("is a zip archive with several files `data.pkl`".into())),
             _ => return Err(wrong("is a zip archive, but none of torch.save: it has no `data.pkl`".into())),
         };
@@ -62,10 +64,10 @@ impl Archive {
         let name = format!("{}data.pkl", archive.folder);
         let entry = archive.entry(path, &name)?;
         let mut input = Input::new(BufReader::new(entry));
-        let nodes = unpickle(&mut input).map_err(|fault| wrong(format!("its `data.pkl`: {fault}")))?;
+        let nodes = unpickle(&mut input, room).map_err(|fault| broken(format!(": {fault}")))?;
         // At its end the check sum is compared.
         let rest = std::io::copy(&mut input.into_inner(), &mut std::io::sink());
-        rest.map_err(|error| wrong(format!("its `data.pkl` is damaged: {error}")))?;
+        rest.map_err(|error| broken(format!(" is damaged: {error}")))?;
         Ok((archive, nodes))
     }
 
@@ -78,7 +80,7 @@ impl Archive {
             return Ok(*place);
         }
         let name = format!("{}data/{}", self.folder, storage.key);
-        let wrong = |what: String| ForeignError::content(path, format!("its file `data/{}` {what}", storage.key));
+        let wrong = |what: String| ForeignError::part(path, format!("its file `data/{}` {what}", storage.key));
         let mut entry = self.entry(path, &name)?;
         let bytes = entry.size();
         if bytes_of(storage) != Some(bytes) {
@@ -104,7 +106,7 @@ impl Archive {
 
     /// A file inside, uncompressed as PyTorch writes them: so nothing inside is larger than the archive.
     fn entry(&mut self, path: &Path, name: &str) -> Result<zip::read::ZipFile<'_, BufReader<File>>, ForeignError> {
-        let wrong = |what: &str| ForeignError::content(path, format!("its file `{name}` {what}"));
+        let wrong = |what: &str| ForeignError::part(path, format!("its file `{name}` {what}"));
         let index = self.zip.index_for_name(name).ok_or_else(|| wrong("is missing"))?;
         let raw = self.zip.by_index_raw(index).map_err(|error| unreadable(path, error))?;
         if raw.compression() != CompressionMethod::Stored || raw.encrypted() {
@@ -124,7 +126,7 @@ impl Archive {
         }
         let mut text = Vec::new();
         let read = self.entry(path, &name)?.take(64).read_to_end(&mut text);
-        read.map_err(|error| ForeignError::content(path, format!("its file `byteorder` is damaged: {error}")))?;
+        read.map_err(|error| ForeignError::part(path, format!("its file `byteorder` is damaged: {error}")))?;
         Ok(Some(String::from_utf8_lossy(&text).trim().to_owned()))
     }
 }

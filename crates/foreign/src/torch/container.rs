@@ -8,7 +8,7 @@ use std::path::Path;
 use super::archive::Archive;
 use super::legacy::Legacy;
 use crate::error::ForeignError;
-use crate::pickle::Nodes;
+use crate::pickle::{Nodes, Room};
 use crate::tensor::{Storage, Tensor};
 
 /// The storages of a file.
@@ -21,23 +21,24 @@ pub enum Container {
 }
 
 impl Container {
-    /// Opens `path`, and reads what was saved, without the tensors' elements.
+    /// Reads what was saved into `file`, which `path` names, without the tensors' elements. What is made of it takes of
+    /// `room`.
     ///
     /// # Errors
     /// It cannot be read, or is no such file; says what it seems to be.
-    pub fn open(path: &Path) -> Result<(Self, Nodes), ForeignError> {
-        let mut file = BufReader::new(File::open(path).map_err(|error| ForeignError::file("open", path, error))?);
+    pub fn open(path: &Path, file: File, room: &mut Room) -> Result<(Self, Nodes), ForeignError> {
+        let mut file = BufReader::new(file);
         let mut start = Vec::new();
         file.by_ref().take(512).read_to_end(&mut start).map_err(|error| ForeignError::file("read", path, error))?;
         file.seek(SeekFrom::Start(0)).map_err(|error| ForeignError::file("read", path, error))?;
         let wrong = |message: &str| Err(ForeignError::content(path, message));
         match &start[..] {
             [b'P', b'K', ..] => {
-                let (archive, nodes) = Archive::open(path, file)?;
+                let (archive, nodes) = Archive::open(path, file, room)?;
                 Ok((Container::Archive(Box::new(archive)), nodes))
             }
             [0x80, ..] => {
-                let (legacy, nodes) = Legacy::open(path, file)?;
+                let (legacy, nodes) = Legacy::open(path, file, room)?;
                 Ok((Container::Legacy(legacy), nodes))
             }
             start if start.get(257..262) == Some(b"ustar") => {
@@ -48,12 +49,12 @@ impl Container {
         }
     }
 
-    /// The bytes of the elements of `tensor`, in its order.
+    /// Where the part of the file is that the elements of `tensor` lie in.
     ///
     /// # Errors
     /// It does not lie in the file as the file says: in words that follow the tensor's name, or of the system.
-    pub fn read(&mut self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
-        let wrong = |what: String| ForeignError::content(path, format!("`{name}` {what}"));
+    pub fn locate(&mut self, path: &Path, name: &str, tensor: &Tensor) -> Result<Place, ForeignError> {
+        let wrong = |what: String| ForeignError::part(path, format!("`{name}` {what}"));
         let size = tensor.storage.element.bytes().ok_or_else(|| wrong("is of an unknown type".into()))?;
         let window = tensor.window().map_err(wrong)?;
         let place = match self {
@@ -66,14 +67,23 @@ impl Container {
             let storage = &tensor.storage;
             return Err(wrong(format!("needs storage `{}`, which ends after {} bytes", storage.key, place.bytes)));
         }
+        Ok(Place { start: place.start + start, bytes: length })
+    }
+
+    /// The bytes of the elements of `tensor`, in its order.
+    ///
+    /// # Errors
+    /// Those of [`locate`](Self::locate).
+    pub fn read(&mut self, path: &Path, name: &str, tensor: &Tensor) -> Result<Vec<u8>, ForeignError> {
+        let place = self.locate(path, name, tensor)?;
         let file = match self {
             Container::Archive(archive) => archive.file(),
             Container::Legacy(legacy) => legacy.file(),
         };
         // Storages end within the file, so that no more room is made than it has bytes.
-        let mut bytes = vec![0; length as usize];
-        file.read_exact_at(&mut bytes, place.start + start).map_err(|error| ForeignError::file("read", path, error))?;
-        Ok(tensor.gather(bytes, size as usize))
+        let mut bytes = vec![0; place.bytes as usize];
+        file.read_exact_at(&mut bytes, place.start).map_err(|error| ForeignError::file("read", path, error))?;
+        Ok(tensor.gather(bytes, tensor.storage.element.bytes().unwrap_or(0) as usize))
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::container::{Place, bytes_of};
 use super::meaning::{Meaning, meaning};
 use crate::error::ForeignError;
-use crate::pickle::{Input, Node, Nodes, PickleFault, unpickle};
+use crate::pickle::{Full, Input, Node, Nodes, PickleFault, Room, unpickle};
 use crate::tensor::Storage;
 
 /// 0x1950a86a20f9469cfc6c, the lowest byte first.
@@ -25,20 +25,20 @@ pub struct Legacy {
 }
 
 impl Legacy {
-    /// Reads the pickles, and where the storages lie.
+    /// Reads the pickles, and where the storages lie. What is made of them takes of `room`.
     ///
     /// # Errors
     /// It cannot be read or is no such file.
-    pub fn open(path: &Path, file: BufReader<File>) -> Result<(Self, Nodes), ForeignError> {
+    pub fn open(path: &Path, file: BufReader<File>, room: &mut Room) -> Result<(Self, Nodes), ForeignError> {
         let wrong = |what: &str| ForeignError::content(path, what);
         let broken = |part: &str| {
             let part = part.to_owned();
-            move |fault: PickleFault| ForeignError::content(path, format!("its pickle of {part}: {fault}"))
+            move |fault: PickleFault| ForeignError::part(path, format!("its pickle of {part}: {fault}"))
         };
         let mut at = 0;
         let mut next = |file: BufReader<File>, part: &str| {
             let mut input = Input::new(file);
-            let nodes = unpickle(&mut input).map_err(broken(part))?;
+            let nodes = unpickle(&mut input, room).map_err(broken(part))?;
             at += input.position();
             Ok::<_, ForeignError>((input.into_inner(), nodes))
         };
@@ -46,17 +46,21 @@ impl Legacy {
         if *magic.get(magic.root()) != Node::Wide(MAGIC.into()) {
             return Err(wrong("is a pickle, but not one of torch.save"));
         }
+        drop(magic);
         let (file, version) = next(file, "the version")?;
         if *version.get(version.root()) != Node::Integer(VERSION) {
             return Err(wrong("is of another version of torch.save's older form than 1001"));
         }
+        drop(version);
         let (file, machine) = next(file, "the machine")?;
         if !is_little_endian(&machine) {
             return Err(wrong("was written on a machine that has the highest byte first, which is not read"));
         }
+        drop(machine);
         let (file, nodes) = next(file, "what was saved")?;
         let (mut file, keys) = next(file, "the storages")?;
-        let places = places(path, &mut file, at, &declared(&nodes), &keys)?;
+        let declared = declared(&nodes, room).map_err(|full| wrong(&format!("cannot be read: {full}")))?;
+        let places = places(path, &mut file, at, &declared, &keys)?;
         Ok((Legacy { file: file.into_inner(), places }, nodes))
     }
 
@@ -82,12 +86,16 @@ fn is_little_endian(machine: &Nodes) -> bool {
 }
 
 /// The storages that the tensors of a pickle name, by their keys.
-fn declared(nodes: &Nodes) -> BTreeMap<Box<str>, Storage> {
-    let tensors = nodes.handles().filter_map(|value| match meaning(nodes, value) {
-        Meaning::Tensor(tensor) => Some((tensor.storage.key.clone(), tensor.storage)),
-        _ => None,
-    });
-    tensors.collect()
+fn declared(nodes: &Nodes, room: &mut Room) -> Result<BTreeMap<Box<str>, Storage>, Full> {
+    let mut declared = BTreeMap::new();
+    for value in nodes.handles() {
+        let Meaning::Tensor(tensor) = meaning(nodes, value) else { continue };
+        if !declared.contains_key(&tensor.storage.key) {
+            room.take(tensor.footprint() + tensor.storage.key.len())?;
+            declared.insert(tensor.storage.key.clone(), tensor.storage);
+        }
+    }
+    Ok(declared)
 }
 
 /// Where the storages lie that follow the pickles, which end after `at` bytes.

@@ -1,11 +1,14 @@
 //! What the calls in a pickle of PyTorch's stand for: tensors and storages.
 
 use crate::element::Element;
-use crate::pickle::{Handle, Node, Nodes};
-use crate::tensor::{Storage, Tensor};
+use crate::pickle::{Handle, LONGEST_NAME, Node, Nodes};
+use crate::tensor::{MOST_DIMENSIONS, Storage, Tensor};
 
 /// Calls around a tensor that may lie inside each other.
 const DEEPEST: usize = 8;
+
+/// The name of a type is no longer; it is kept with every tensor.
+const LONGEST_TYPE: usize = 64;
 
 /// Where the names of types stand.
 const TYPES: &str = "torch.";
@@ -73,22 +76,22 @@ fn strided(nodes: &Nodes, storage: Handle, element: Option<Handle>, layout: [Han
     let (mut storage, view) = stored(nodes, storage).ok_or_else(broken)?;
     if let Some(element) = element {
         let name = nodes.global(element).and_then(|name| name.strip_prefix(TYPES)).ok_or_else(broken)?;
-        let element = element_named(name);
+        let element = element_named(name).ok_or_else(broken)?;
         let bytes = storage.element.bytes().and_then(|bytes| bytes.checked_mul(storage.length));
         let length = element.bytes().filter(|bytes| *bytes > 0).and_then(|size| Some(bytes? / size));
         storage = Storage { element, length: length.unwrap_or(0), ..storage };
     }
-    let numbers = |handle: Handle| -> Option<Vec<u64>> {
-        nodes.tuple(handle)?.iter().map(|&number| nodes.number(number)).collect()
+    // One tuple of a million may be the shape of a million tensors.
+    let numbers = |handle: Handle| -> Result<Vec<u64>, String> {
+        let numbers = nodes.tuple(handle).ok_or_else(broken)?;
+        if numbers.len() > MOST_DIMENSIONS {
+            return Err(format!("has {} dimensions; {MOST_DIMENSIONS} are read at most", numbers.len()));
+        }
+        numbers.iter().map(|&number| nodes.number(number).ok_or_else(broken)).collect()
     };
     let [offset, shape, strides] = layout;
     let offset = nodes.number(offset).and_then(|offset| offset.checked_add(view)).ok_or_else(broken)?;
-    Ok(Tensor {
-        storage,
-        offset,
-        shape: numbers(shape).ok_or_else(broken)?,
-        strides: numbers(strides).ok_or_else(broken)?,
-    })
+    Ok(Tensor { storage, offset, shape: numbers(shape)?, strides: numbers(strides)? })
 }
 
 /// The storage of `("storage", class, key, device, length)`; in old files the name ends in `None` or `(key, offset,
@@ -110,15 +113,15 @@ fn stored(nodes: &Nodes, handle: Handle) -> Option<(Storage, u64)> {
         _ => return None,
     };
     let key = match nodes.get(*key) {
-        Node::Text(key) => key.clone(),
+        Node::Text(key) if key.len() <= LONGEST_NAME => key.clone(),
         Node::Integer(key) => key.to_string().into(),
         _ => return None,
     };
-    let element = element_of_storage(class);
+    let element = element_of_storage(class)?;
     Some((Storage { key, element, length: nodes.number(*length)? }, view))
 }
 
-fn element_of_storage(class: &str) -> Element {
+fn element_of_storage(class: &str) -> Option<Element> {
     element_named(match class.strip_suffix("Storage").unwrap_or(class) {
         "Float" => "float32",
         "Double" => "float64",
@@ -136,12 +139,13 @@ fn element_of_storage(class: &str) -> Element {
     })
 }
 
-fn element_named(name: &str) -> Element {
+/// `None` if no type has such a name.
+fn element_named(name: &str) -> Option<Element> {
     let bytes = match name {
-        "float32" | "float" => return Element::F32,
-        "float64" | "double" => return Element::F64,
-        "float16" | "half" => return Element::F16,
-        "bfloat16" => return Element::BF16,
+        "float32" | "float" => return Some(Element::F32),
+        "float64" | "double" => return Some(Element::F64),
+        "float16" | "half" => return Some(Element::F16),
+        "bfloat16" => return Some(Element::BF16),
         "complex128" => Some(16),
         "int64" | "uint64" | "complex64" => Some(8),
         "int32" | "uint32" | "QInt32" => Some(4),
@@ -149,5 +153,5 @@ fn element_named(name: &str) -> Element {
         "int8" | "uint8" | "bool" | "QInt8" | "QUInt8" => Some(1),
         _ => None,
     };
-    Element::Other { name: name.into(), bytes }
+    (name.len() <= LONGEST_TYPE).then(|| Element::Other { name: name.into(), bytes })
 }
