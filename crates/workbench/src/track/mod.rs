@@ -11,7 +11,7 @@ mod tests;
 use std::io::BufRead;
 use std::path::Path;
 
-use cwm_contract::{Failure, Played, TrackRequest, Tracked};
+use cwm_contract::{Failure, ModelHints, Played, TrackRequest, Tracked};
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of};
 use cwm_foreign::adopt;
 use cwm_models::checkpoint;
@@ -65,11 +65,30 @@ pub fn track(
 /// A checkpoint's folder, or the file of another program.
 fn model(path: &Path, request: &TrackRequest) -> Result<(Network, Weights), Failure> {
     if path.is_dir() {
+        refuse_hints(path, &request.hints)?;
         let (_, network, weights) = checkpoint::read(path)?;
         return Ok((network, weights));
     }
     let adopted = adopt(path, &crate::adopt::wish(&request.hints)?)?;
     Ok((adopted.network, adopted.weights))
+}
+
+/// A checkpoint says of itself what it is. Whoever says otherwise, or wants another model, would get this one unsaid.
+fn refuse_hints(path: &Path, hints: &ModelHints) -> Result<(), Failure> {
+    let given = [
+        ("--family", hints.family.is_some()),
+        ("--size", hints.size.is_some()),
+        ("--option", !hints.options.is_empty()),
+        ("--key", hints.key.is_some()),
+        ("--round", hints.round),
+    ];
+    let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{} is a checkpoint, of which {} can say nothing", path.display(), given.join(", "));
+    Err(Failure::input(what)
+        .hint("leave it out: a checkpoint says itself what it is; only files of other programs may not"))
 }
 
 fn told(position: &Chess, played: Move) -> Played {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use cwm_contract::{Failure, TrackRequest, Tracked};
+use cwm_contract::{Failure, ModelHints, TrackRequest, Tracked};
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of, replay_into};
 use cwm_models::batch::MicroBatch;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
@@ -267,6 +267,24 @@ fn a_model_that_reads_whole_games_says_when_one_is_too_long() {
     assert!(error.message.contains("more than 4095 plies"), "{}", error.message);
     assert_eq!(follower.read(&[token("g1f3"), token("g8f6")]).unwrap().len(), 2);
     assert!(follower.read(&[]).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_said_of_a_checkpoint_that_says_it_itself_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    stubborn(folder.path());
+    let text = || Some("slice_diag".to_owned());
+    let options = BTreeMap::from([("block".to_owned(), "1".to_owned())]);
+    for (hints, named) in [
+        (ModelHints { family: text(), ..ModelHints::default() }, "--family"),
+        (ModelHints { size: text(), key: text(), ..ModelHints::default() }, "--size, --key"),
+        (ModelHints { options, round: true, ..ModelHints::default() }, "--option, --round"),
+    ] {
+        let request = TrackRequest { model: folder.path().to_owned(), hints, game: 1 };
+        let failure = track(&request, &mut "e4".as_bytes(), &mut |_| panic!("it is followed")).unwrap_err();
+        let expected = format!("{} is a checkpoint, of which {named} can say nothing", folder.path().display());
+        assert_eq!((failure.message, failure.hint.is_some()), (expected, true));
+    }
 }
 
 #[test]
