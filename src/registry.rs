@@ -4,7 +4,18 @@ use cwm_contract::{Inspector, Stage, Workbench};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
 const ALL: &[&str] = &[
-    "download", "play", "parse", "import", "split", "tokenize", "train", "pretrained", "select", "evaluate", "bins", "compare",
+    "download",
+    "play",
+    "parse",
+    "import",
+    "split",
+    "tokenize",
+    "train",
+    "pretrained",
+    "select",
+    "evaluate",
+    "bins",
+    "compare",
     "report",
 ];
 

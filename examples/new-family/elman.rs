@@ -109,7 +109,8 @@ impl Layer {
         let mut states = Vec::with_capacity(time);
         for t in 0..time {
             let now = written.clone().slice([0..batch, t..t + 1]).reshape([batch, self.width]);
-            state = (now + self.recurrent.forward(pass, state)).tanh();
+            // In fp32 in every precision, as all recurrences: a rounding here would come back at each step.
+            state = (now + self.recurrent.forward_strict(pass, state)).tanh();
             states.push(state.clone());
         }
         Tensor::stack::<3>(states, 1).reshape([batch * time, self.width])

@@ -103,10 +103,16 @@ fn outcome(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// The quantity that is furthest from what it should be.
+/// The quantity that is furthest from what it should be, measured by its tolerance.
 fn worst(quantities: &[Quantity]) -> Option<&Quantity> {
     let worse = |a: &&Quantity, b: &&Quantity| a.worst.of_tolerance.total_cmp(&b.worst.of_tolerance);
     quantities.iter().max_by(worse)
+}
+
+/// The quantity with the largest relative difference: the worst one, unless another's is larger.
+fn largest<'a>(quantities: &'a [Quantity], worst: &'a Quantity) -> (&'a Quantity, &'a Difference) {
+    let all = quantities.iter().map(|quantity| (quantity, &quantity.largest));
+    all.fold((worst, &worst.worst), |largest, next| if next.1.relative > largest.1.relative { next } else { largest })
 }
 
 fn in_words(comparison: &Comparison) -> String {
@@ -118,22 +124,31 @@ fn in_words(comparison: &Comparison) -> String {
             return format!("{name} FAILED  {}{}", failure.message, hint.unwrap_or_default());
         }
     };
-    let Some(Quantity { name: tensor, worst, .. }) = worst(quantities) else {
+    let Some(by_tolerance) = worst(quantities) else {
         return format!("{name} FAILED  nothing was compared");
     };
     let beyond: Vec<_> = quantities.iter().filter(|quantity| quantity.worst.is_beyond()).collect();
     let verdict = if beyond.is_empty() { "within" } else { "BEYOND" };
-    let mut text = format!(
-        "{name} {verdict}  worst relative difference {:.1e}, {} what is allowed, in {tensor}{}: {} where {} is expected",
-        worst.relative,
-        times(worst.of_tolerance),
-        worst.place,
-        worst.found,
-        worst.expected,
-    );
+    let Quantity { name: tensor, worst, .. } = by_tolerance;
+    let (of, difference) = largest(quantities, by_tolerance);
+    let share = times(worst.of_tolerance);
+    let mut text = format!("{name} {verdict}  worst relative difference {:.1e}", difference.relative);
+    text += &if std::ptr::eq(difference, worst) {
+        format!(", {share} what is allowed, in {tensor}{}", worst.place)
+    } else {
+        let (other, place) = (&of.name, &difference.place);
+        format!(
+            " in {other}{place}; by what is allowed, {share} that ({:.1e}) in {tensor}{}",
+            worst.relative, worst.place
+        )
+    };
+    text += &format!(": {} where {} is expected", worst.found, worst.expected);
     if beyond.len() > 1 {
         text +=
             &format!("; beyond are {} of {}", beyond.len(), plural(quantities.len() as u64, "quantity", "quantities"));
+    }
+    if !comparison.left_out.is_empty() {
+        text += &format!("; not compared: {}", comparison.left_out.join("; "));
     }
     text
 }
@@ -158,7 +173,7 @@ fn as_json(comparison: &Comparison) -> Value {
     let quantity = |quantity: &Quantity| {
         json!({
             "name": quantity.name, "compared": quantity.compared, "beyond": quantity.worst.is_beyond(),
-            "worst": difference(&quantity.worst),
+            "worst": difference(&quantity.worst), "largest": difference(&quantity.largest),
         })
     };
     let mut object = json!({
@@ -166,6 +181,7 @@ fn as_json(comparison: &Comparison) -> Value {
         "path": comparison.path.to_string_lossy(),
         "outcome": outcome(comparison),
         "subject": comparison.subject,
+        "left_out": comparison.left_out,
         "notes": comparison.notes,
     });
     match &comparison.result {
@@ -183,22 +199,22 @@ mod tests {
     use super::*;
 
     fn comparison(of_tolerance: &[f64]) -> Comparison {
-        let quantity = |(index, &of_tolerance): (usize, &f64)| Quantity {
-            name: format!("mid.{index}"),
-            compared: 4,
-            worst: Difference {
+        let quantity = |(index, &of_tolerance): (usize, &f64)| {
+            let worst = Difference {
                 place: "[0, 3]".into(),
                 found: 1.5,
                 expected: 1.0,
                 relative: of_tolerance * 1e-4,
                 of_tolerance,
-            },
+            };
+            Quantity { name: format!("mid.{index}"), compared: 4, largest: worst.clone(), worst }
         };
         Comparison {
             name: "mamba2-tiny".into(),
             path: "x/mamba2-tiny.safetensors".into(),
             subject: None,
             result: Ok(of_tolerance.iter().enumerate().map(quantity).collect()),
+            left_out: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -215,6 +231,23 @@ mod tests {
             "mamba2-tiny          BEYOND  worst relative difference 5.0e-4, 5.0 times what is allowed, in mid.1[0, 3]: \
              1.5 where 1 is expected; beyond are 2 of 3 quantities"
         );
+    }
+
+    #[test]
+    fn the_line_names_the_largest_relative_difference_where_it_is_another_and_what_was_not_compared() {
+        let mut comparison = comparison(&[0.02, 0.5, 0.1]);
+        comparison.left_out = vec!["mid., grad. (not in the file)".into(), "fp64_loss (not in its manifest)".into()];
+        let quantities = comparison.result.as_mut().unwrap();
+        quantities[2].largest = Difference { relative: 3e-2, place: "[7]".into(), ..quantities[2].largest.clone() };
+        assert_eq!(
+            in_words(&comparison),
+            "mamba2-tiny          within  worst relative difference 3.0e-2 in mid.2[7]; by what is allowed, 50 % of that \
+             (5.0e-5) in mid.1[0, 3]: 1.5 where 1 is expected; not compared: mid., grad. (not in the file); fp64_loss \
+             (not in its manifest)"
+        );
+        let object = as_json(&comparison);
+        assert_eq!(object["left_out"][1], "fp64_loss (not in its manifest)");
+        assert_eq!(object["quantities"][2]["largest"]["relative"], 3e-2);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct ActionProcess {
 
 impl ActionProcess {
     /// Starts `cwm exec KEY` from this very binary, even if it was rebuilt meanwhile, in a process group of its own.
-    /// `cell` tags its messages.
+    /// `cell` tags its messages. It sees the accelerators `visible` alone, or what this process sees if there is no choice.
     ///
     /// # Errors
     /// The process cannot be started.
@@ -38,7 +38,7 @@ impl ActionProcess {
         key: &Key,
         store: &Path,
         resources: &Resources,
-        visible: &[String],
+        visible: Option<&[String]>,
         messages: Sender<M>,
     ) -> Result<Self, Error> {
         let mut command = Command::new(own_binary());
@@ -55,7 +55,9 @@ impl ActionProcess {
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(threads, resources.cores.to_string());
         }
-        command.env("CUDA_VISIBLE_DEVICES", visible.join(","));
+        if let Some(visible) = visible {
+            command.env("CUDA_VISIBLE_DEVICES", visible.join(","));
+        }
         let mut child: Child =
             command.spawn().map_err(|error| Error::system(format!("cannot start a stage's process: {error}")))?;
         let pid = child.id() as libc::pid_t;

@@ -17,16 +17,25 @@ impl Machine {
     /// This machine, with at most `jobs` cores if given.
     pub fn here(jobs: Option<u32>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        // Who started us may have given us some of them only.
-        let devices = match std::env::var("CUDA_VISIBLE_DEVICES") {
-            Ok(given) => given.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect(),
-            Err(_) => (0..64)
-                .take_while(|index| std::path::Path::new(&format!("/dev/nvidia{index}")).exists())
-                .map(|index| index.to_string())
-                .collect(),
-        };
+        let given = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+        let files = std::fs::read_dir("/dev").into_iter().flatten().filter_map(Result::ok);
+        let devices = devices(given.as_deref(), files.map(|file| file.file_name().to_string_lossy().into_owned()));
         Machine { cores: jobs.unwrap_or(cores).max(1), memory: memory(), devices }
     }
+}
+
+/// The accelerators of a machine with these files in /dev, of which whoever started us may have `given` us some only, as
+/// CUDA_VISIBLE_DEVICES names them.
+fn devices(given: Option<&str>, files: impl Iterator<Item = String>) -> Vec<String> {
+    if let Some(given) = given {
+        // CUDA reads as far as the first that is none, `-1` for one.
+        let ids = given.split(',').map(str::trim);
+        return ids.take_while(|id| !id.is_empty() && !id.starts_with('-')).map(str::to_owned).collect();
+    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let gpus = files.filter(|name| name.strip_prefix("nvidia").is_some_and(is_number)).count();
+    // A container may be given any of the machine's, and CUDA counts those from 0.
+    (0..gpus).map(|ordinal| ordinal.to_string()).collect()
 }
 
 /// Bytes of memory: the smaller of the machine's and the control group's.
@@ -68,8 +77,9 @@ pub struct Share {
     cores: u32,
     memory: u64,
     devices: Vec<(usize, f64)>,
-    /// Its accelerators, as CUDA_VISIBLE_DEVICES names them; none must be visible if this is empty.
-    pub visible: Vec<String>,
+    /// Its accelerators, as CUDA_VISIBLE_DEVICES names them; none must be visible if this is empty, and whichever are if
+    /// it is `None`.
+    pub visible: Option<Vec<String>>,
 }
 
 impl Pool {
@@ -101,7 +111,7 @@ impl Pool {
     }
 
     /// Takes a share, if there is room for these (clamped) needs. A GPU that `device` names is that share's device; one
-    /// that this machine does not have is none, and the stage says what is missing.
+    /// that is not known of here hides none from the stage, which opens it or says what is missing.
     pub fn take(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Share, Resources)> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
         if cores > self.cores || needs.memory > self.memory {
@@ -116,11 +126,12 @@ impl Pool {
         for (index, part) in &devices {
             self.devices[*index] -= part;
         }
-        // A stage sees its own devices alone, so for it they begin at 0.
-        let names = (0..devices.len()).map(|index| format!("cuda:{index}")).collect();
+        let names: Vec<String> = devices.iter().map(|(index, _)| format!("cuda:{index}")).collect();
         let memory = (needs.memory > 0).then_some(needs.memory);
-        let resources = Resources { cores: cores as usize, memory, devices: names, device };
-        let visible = devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
+        let resources = Resources { cores: cores as usize, memory, devices: names, in_vain: false, device };
+        let is_unknown = matches!(device, DeviceChoice::Cuda(index) if index as usize >= self.machine.devices.len());
+        let visible = || devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
+        let visible = (!is_unknown).then(visible);
         Some((Share { cores, memory: needs.memory, devices, visible }, resources))
     }
 
@@ -168,6 +179,20 @@ mod tests {
     }
 
     #[test]
+    fn accelerators_are_those_that_are_given_or_all_that_are_there() {
+        let found = |given: Option<&str>, files: &[&str]| devices(given, files.iter().map(|name| (*name).to_owned()));
+        let dev = ["null", "nvidia3", "nvidiactl", "nvidia-uvm", "nvidia10", "nvidia", "xnvidia0"];
+        assert_eq!(found(None, &dev), ["0", "1"]);
+        assert_eq!(found(None, &["nvidia3"]), ["0"]);
+        assert!(found(None, &["nvidiactl", "tty"]).is_empty());
+        assert_eq!(found(Some("3, GPU-b"), &dev), ["3", "GPU-b"]);
+        for none in ["", "-1", " -1,0", ","] {
+            assert!(found(Some(none), &dev).is_empty(), "{none}");
+        }
+        assert_eq!(found(Some("2,-1,0"), &dev), ["2"]);
+    }
+
+    #[test]
     fn shares_never_exceed_the_machine_and_come_back() {
         let mut pool = pool();
         let one = Needs { cpu: Some(1), gpu: 0.0, memory: 60 };
@@ -182,10 +207,10 @@ mod tests {
         let mut pool = pool();
         let quarter = Needs { cpu: Some(0), gpu: 0.25, memory: 0 };
         let taken: Vec<_> = (0..4).map(|_| pool.take(&quarter, DeviceChoice::Auto).unwrap()).collect();
-        assert!(taken.iter().all(|(share, _)| share.visible == ["0"]));
+        assert!(taken.iter().all(|(share, _)| share.visible.as_deref().unwrap() == ["0"]));
         let whole = Needs { cpu: Some(0), gpu: 1.0, memory: 0 };
         let (share, resources) = pool.take(&whole, DeviceChoice::Auto).unwrap();
-        assert_eq!((share.visible[0].as_str(), resources.devices[0].as_str()), ("GPU-b", "cuda:0"));
+        assert_eq!((share.visible.unwrap()[0].as_str(), resources.devices[0].as_str()), ("GPU-b", "cuda:1"));
         assert!(pool.take(&quarter, DeviceChoice::Auto).is_none());
     }
 
@@ -205,14 +230,16 @@ mod tests {
         assert_eq!(needs_on(second, &needs).gpu, 1.0);
         let half = needs_on(second, &Needs { gpu: 0.5, ..needs });
         let (share, resources) = pool.take(&half, second).unwrap();
-        assert_eq!(share.visible, ["GPU-b"]);
-        assert_eq!((resources.devices, resources.device), (vec!["cuda:0".to_owned()], second));
+        assert_eq!(share.visible.as_deref().unwrap(), ["GPU-b"]);
+        assert_eq!((resources.devices, resources.device), (vec!["cuda:1".to_owned()], second));
         assert!(pool.take(&needs_on(second, &needs), second).is_none(), "half of it is taken");
         pool.give_back(share);
         assert!(pool.take(&needs_on(second, &needs), second).is_some());
-        // What is not there is for the stage to tell of.
+        // What is not known of here is for the stage to open, or to tell of.
         let (share, _) = pool.take(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
-        assert!(share.visible.is_empty());
+        assert_eq!(share.visible, None);
+        let (share, _) = pool.take(&needs, DeviceChoice::Auto).unwrap();
+        assert_eq!(share.visible.unwrap(), [""; 0]);
         assert_eq!(needs_on(DeviceChoice::Cpu, &Needs { gpu: 2.0, ..needs }).gpu, 0.0);
     }
 }

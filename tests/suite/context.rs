@@ -80,7 +80,11 @@ impl Context {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cwm"));
         command.args(arguments).current_dir(self.root.path()).stdin(Stdio::null());
-        command.env_remove("CWM_STORE").env_remove("CWM_DEVICE").env_remove("CHESS_WORLD_MODEL_ID_KEY").env("NO_COLOR", "1");
+        command
+            .env_remove("CWM_STORE")
+            .env_remove("CWM_DEVICE")
+            .env_remove("CHESS_WORLD_MODEL_ID_KEY")
+            .env("NO_COLOR", "1");
         // Servers of tests are here, whatever the way to others.
         command.env("no_proxy", "127.0.0.1");
         command

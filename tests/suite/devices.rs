@@ -29,9 +29,12 @@ fn a_device_is_in_no_key_and_the_record_tells_it() {
     let shown = context.cwm(&["show", "model"]);
     assert!(shown.stdout.contains("\n  device      cpu\n"), "{}", shown.stdout);
     // Elsewhere it would be the same result, so nothing runs.
-    for (text, arguments) in
-        [("    device: cpu", &[][..]), ("    device: 'cuda:0'", &[]), ("", &["--device", "cpu"]), ("", &["--device", "cuda:5"])]
-    {
+    for (text, arguments) in [
+        ("    device: cpu", &[][..]),
+        ("    device: 'cuda:0'", &[]),
+        ("", &["--device", "cpu"]),
+        ("", &["--device", "cuda:5"]),
+    ] {
         context.write("pipeline.yaml", &training(text));
         let run = context.run(arguments);
         assert!(run.raw.code == 0 && run.ran.is_empty(), "{text} {arguments:?}: {:?} {}", run.ran, run.raw.stderr);

@@ -44,8 +44,12 @@ pub struct Resources {
     pub cores: usize,
     /// Bytes of memory it declared, if it did.
     pub memory: Option<u64>,
-    /// Accelerators by name, such as `cuda:0`; empty means none.
+    /// Accelerators by name as the machine counts them, such as `cuda:1`; empty means none. A stage's process sees these
+    /// alone, and counts them anew from 0.
     pub devices: Vec<String>,
+    /// Whether it asks for an accelerator on a machine that has none.
+    #[serde(default)]
+    pub in_vain: bool,
     /// Where it should compute, if it asks.
     #[serde(default)]
     pub device: DeviceChoice,
@@ -53,7 +57,7 @@ pub struct Resources {
 
 impl Default for Resources {
     fn default() -> Self {
-        Resources { cores: 1, memory: None, devices: Vec::new(), device: DeviceChoice::Auto }
+        Resources { cores: 1, memory: None, devices: Vec::new(), in_vain: false, device: DeviceChoice::Auto }
     }
 }
 

@@ -63,7 +63,9 @@ pub struct Comparison {
     pub subject: Option<String>,
     /// All quantities that were compared, at least one; or why nothing was.
     pub result: Result<Vec<Quantity>, Failure>,
-    /// What had to be assumed, and what was left out.
+    /// What such a file may hold, but this one, or what goes with it, does not, so that it was not compared; and why.
+    pub left_out: Vec<String>,
+    /// What had to be assumed, and what is not understood.
     pub notes: Vec<String>,
 }
 
@@ -76,6 +78,8 @@ pub struct Quantity {
     pub compared: u64,
     /// The one that is furthest from what it should be, measured by its tolerance.
     pub worst: Difference,
+    /// The one whose relative difference is largest.
+    pub largest: Difference,
 }
 
 /// A number beside the one that it should be.

@@ -26,6 +26,9 @@ pub struct Architecture {
 /// Larger vocabularies are not meant.
 const LARGEST_VOCABULARY: usize = 1 << 20;
 
+/// Nor are larger counts, as no larger widths are; sums and products of two of them fit 64 bits many times over.
+const LARGEST_COUNT: usize = 65_536;
+
 /// An option of a family.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
@@ -45,7 +48,7 @@ pub enum OptionValues {
     /// One of these words, the first being the default: ways to compute one and the same function of one and the same
     /// parameters, so that a model trained with one may be tested with another.
     Ways(&'static [&'static str]),
-    /// A whole number of at least 1.
+    /// A whole number from 1 to 65,536.
     Count,
 }
 
@@ -116,8 +119,8 @@ impl Architecture {
             let wanted = match spec.values {
                 OptionValues::Words(words) | OptionValues::Ways(words) if words.contains(&value.as_str()) => continue,
                 OptionValues::Words(words) | OptionValues::Ways(words) => format!("one of {}", words.join(", ")),
-                OptionValues::Count if value.parse::<usize>().is_ok_and(|count| count > 0) => continue,
-                OptionValues::Count => "a whole number of at least 1".to_owned(),
+                OptionValues::Count if is_count(value) => continue,
+                OptionValues::Count => format!("a whole number from 1 to {LARGEST_COUNT}"),
             };
             return Err(ModelError::Architecture(format!("option `{name}` must be {wanted}, not `{value}`")));
         }
@@ -125,10 +128,16 @@ impl Architecture {
     }
 }
 
+/// Whether it is a count, spelt in the one way that there is.
+fn is_count(value: &str) -> bool {
+    let is_plain = value.bytes().all(|byte| byte.is_ascii_digit()) && !value.starts_with('0');
+    is_plain && value.parse().is_ok_and(|count| (1..=LARGEST_COUNT).contains(&count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::families;
+    use crate::{Network, families};
 
     #[test]
     fn a_model_is_computed_another_way_but_stays_the_same() {
@@ -157,6 +166,47 @@ mod tests {
         assert!(
             computed("transformer", &sequential).unwrap_err().starts_with("family `transformer` has no option `scan`")
         );
+    }
+
+    #[test]
+    fn counts_that_cannot_be_meant_are_refused_before_anything_is_multiplied() {
+        for family in families::FAMILIES {
+            let counts = family.options.iter().filter(|option| matches!(option.values, OptionValues::Count));
+            for option in counts {
+                let built = |value: &str| {
+                    Network::build(Architecture {
+                        family: family.name.to_owned(),
+                        size: "d64/l2".parse().unwrap(),
+                        vocabulary: 40,
+                        dropout: 0.0,
+                        options: [(option.name.to_owned(), value.to_owned())].into(),
+                    })
+                };
+                let (half, last) = ((usize::MAX / 2 + 1).to_string(), usize::MAX.to_string());
+                for value in ["0", "-1", "+8", "08", "65537", "x", "", &half, &last, "99999999999999999999999"] {
+                    assert_eq!(
+                        built(value).unwrap_err().to_string(),
+                        format!("option `{}` must be a whole number from 1 to 65536, not `{value}`", option.name)
+                    );
+                }
+                // The largest is refused in words, or is a model.
+                if let Ok(network) = built("65536") {
+                    let shapes = network.layout().declared().iter().map(|declared| &declared.shape);
+                    let values = shapes.map(|shape| shape.iter().map(|&extent| extent as u128).product::<u128>());
+                    assert_eq!(network.layout().total() as u128, values.sum::<u128>(), "{}", family.name);
+                }
+            }
+        }
+        // A model of the most that each number may be is too large to be one.
+        let largest = Architecture {
+            family: "slice".to_owned(),
+            size: "d65536/l1024".parse().unwrap(),
+            vocabulary: LARGEST_VOCABULARY,
+            dropout: 0.0,
+            options: [("block".to_owned(), "65536".to_owned())].into(),
+        };
+        let message = Network::build(largest).unwrap_err().to_string();
+        assert!(message.starts_with("slice d65536/l1024 would have more than "), "{message}");
     }
 }
 

@@ -6,7 +6,7 @@
 mod cuda;
 
 use burn::tensor::Device;
-use cwm_contract::{DeviceAbout, DeviceChoice};
+use cwm_contract::{DeviceAbout, DeviceChoice, Resources};
 
 use crate::ModelError;
 
@@ -17,29 +17,36 @@ pub struct Opened {
     pub device: Device,
     /// What it is, in words: `cpu`, or `cuda:0` and the name of that GPU.
     pub name: String,
-    /// Why it is the processor although a GPU was at hand.
+    /// Why it is the processor although a GPU was at hand or asked for.
     pub note: Option<String>,
 }
 
-/// The device that `choice` means for a process to which the accelerators `granted` were given; none given is as good as
-/// all for a GPU by number.
+/// The device that a process with these resources computes on; none granted is as good as all for a GPU by number.
 ///
 /// # Errors
 /// A GPU is asked for by number and cannot be used: what is missing, and what to do.
-pub fn open(choice: DeviceChoice, granted: &[String]) -> Result<Opened, ModelError> {
-    let processor = |note| Opened { device: cpu(), name: "cpu".to_owned(), note };
-    match choice {
-        DeviceChoice::Cpu => Ok(processor(None)),
-        DeviceChoice::Auto if granted.is_empty() => Ok(processor(None)),
-        DeviceChoice::Auto => {
-            let without = |missing| processor(Some(format!("a GPU is at hand, but not used: {missing}")));
-            Ok(cuda::open(0, 0).unwrap_or_else(without))
-        }
-        // What was granted is all that the process sees, and counted anew.
-        DeviceChoice::Cuda(number) => cuda::open(if granted.is_empty() { number } else { 0 }, number)
+pub fn open(resources: &Resources) -> Result<Opened, ModelError> {
+    let processor =
+        |note: Option<&str>| Opened { device: cpu(), name: "cpu".to_owned(), note: note.map(str::to_owned) };
+    // What was granted is all that the process sees, and counted anew there; people know it by the machine's number.
+    let granted = resources.devices.first().map(|name| match name.parse() {
+        Ok(DeviceChoice::Cuda(number)) => number,
+        _ => 0,
+    });
+    match (resources.device, granted) {
+        (DeviceChoice::Cpu, _) => Ok(processor(None)),
+        (DeviceChoice::Auto, None) if resources.in_vain => Ok(processor(Some(IN_VAIN))),
+        (DeviceChoice::Auto, None) => Ok(processor(None)),
+        (DeviceChoice::Auto, Some(number)) => Ok(cuda::open(0, number)
+            .unwrap_or_else(|missing| processor(Some(&format!("a GPU is at hand, but not used: {missing}"))))),
+        (DeviceChoice::Cuda(number), granted) => cuda::open(if granted.is_none() { number } else { 0 }, number)
             .map_err(|missing| ModelError::Device(format!("cannot use cuda:{number}: {missing}"))),
     }
 }
+
+/// What a computation says that asks for a GPU where there is none.
+const IN_VAIN: &str =
+    "asks for a GPU, and there is none: computes on the processor (`cwm devices` says what is missing)";
 
 /// A device by name.
 ///
@@ -47,7 +54,7 @@ pub fn open(choice: DeviceChoice, granted: &[String]) -> Result<Opened, ModelErr
 /// The name is no device's, or the device cannot be used.
 pub fn named(name: &str) -> Result<Device, ModelError> {
     let choice: DeviceChoice = name.parse().map_err(ModelError::Device)?;
-    Ok(open(choice, &[])?.device)
+    Ok(open(&Resources { device: choice, ..Resources::default() })?.device)
 }
 
 /// All devices of this machine, and what keeps others from being used.

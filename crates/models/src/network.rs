@@ -43,13 +43,17 @@ impl Network {
     /// Builds the model that `architecture` describes.
     ///
     /// # Errors
-    /// No such family, an unknown option, or a size that the family cannot have.
+    /// No such family, an unknown option, a size that the family cannot have, or more parameters than are meant.
     pub fn build(architecture: Architecture) -> Result<Self, ModelError> {
         let family = families::find(&architecture.family)?;
         architecture.check(family.options)?;
         let mut declarations = Declarations::default();
         let model = (family.build)(&architecture, &mut declarations.root())?;
-        Ok(Network { architecture, layout: Arc::new(Layout::new(declarations)), model })
+        let layout = Layout::new(declarations).ok_or_else(|| {
+            let (family, size) = (&architecture.family, architecture.size);
+            ModelError::Architecture(format!("{family} {size} would have more than {} parameters", Layout::MOST))
+        })?;
+        Ok(Network { architecture, layout: Arc::new(layout), model })
     }
 
     /// What it was built from.

@@ -18,8 +18,10 @@ use crate::plan::{Body, Origin, Plan};
 impl Engine<'_> {
     pub(super) fn start_if_room(&mut self, index: usize) {
         let device = self.device(index);
-        let (needs, clamped) = self.pool.clamp(&needs_on(device, &self.plan.cells[index].needs));
-        let Some((share, resources)) = self.pool.take(&needs, device) else { return };
+        let asked = needs_on(device, &self.plan.cells[index].needs);
+        let (needs, clamped) = self.pool.clamp(&asked);
+        let Some((share, mut resources)) = self.pool.take(&needs, device) else { return };
+        resources.in_vain = asked.gpu > 0.0 && resources.devices.is_empty();
         let Some((resolved, causes)) = self.for_room.remove(&index) else {
             self.pool.give_back(share);
             return;
@@ -35,7 +37,8 @@ impl Engine<'_> {
             // So that its process need not hash files from outside again.
             self.files.save_if_possible();
             self.store.work(&key).write_action(&action)?;
-            ActionProcess::start(index, &key, self.store.root(), &resources, &share.visible, self.messages.clone())
+            let (root, visible) = (self.store.root(), share.visible.as_deref());
+            ActionProcess::start(index, &key, root, &resources, visible, self.messages.clone())
         });
         match started {
             Ok(process) => {

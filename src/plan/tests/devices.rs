@@ -35,7 +35,7 @@ fn a_device_is_read_with_its_variables_and_auto_is_what_nobody_wrote() {
 fn what_is_no_device_is_refused_where_it_stands_with_what_was_meant() {
     let refused = |text: &str| plan_with(text, &[]).unwrap_err().to_string();
     let message = refused(&pipeline(", device: cuda0"));
-    assert!(message.contains("`device` must be auto, cpu or a GPU by number such as cuda:0, not `cuda0`"), "{message}");
+    assert!(message.contains("`device` must be auto, cpu or a GPU by number such as cuda:0, not cuda0"), "{message}");
     assert!(message.contains("did you mean `cuda:0`?") && message.contains(":7:"), "{message}");
     let message = refused(&pipeline(", device: 3"));
     assert!(message.contains("such as cuda:0, not 3") && message.contains("`cwm devices` says"), "{message}");
@@ -43,8 +43,7 @@ fn what_is_no_device_is_refused_where_it_stands_with_what_was_meant() {
     assert!(message.contains("`device` must be auto"), "{message}");
     let message = refused(&pipeline("").replace("stage: parse,", "stage: parse, device: cpu,"));
     assert!(message.contains("`parse` stages compute on the processor alone"), "{message}");
-    let message =
-        refused("cwm: 1\nstages:\n  a: { stage: command, with: { run: x }, device: cpu }\n");
+    let message = refused("cwm: 1\nstages:\n  a: { stage: command, with: { run: x }, device: cpu }\n");
     assert!(message.contains("a command has no `device`") && message.contains("CUDA_VISIBLE_DEVICES"), "{message}");
     let message = refused(&pipeline(", devise: cpu"));
     assert!(message.contains("did you mean `device`?"), "{message}");

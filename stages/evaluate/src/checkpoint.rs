@@ -28,7 +28,7 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.of_predictions() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));
     }
-    let Opened { device, name, note } = device::open(context.device(), &context.resources().devices)?;
+    let Opened { device, name, note } = device::open(context.resources())?;
     context.computes_on(name);
     note.into_iter().for_each(|note| context.note(note));
     device::guarded(&device, || evaluate(context, config, &device))
@@ -48,7 +48,7 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
         Evaluation { context, config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
-    let mut scores = ScoresWriter::create(context.output("scores")?, model(&description), games.to_string())?;
+    let mut scores = ScoresWriter::create(context.output("scores")?, model(&description, config), games.to_string())?;
     let mut tally = Tally::default();
     let mut first = 0;
     while first < dataset.len() {
@@ -151,8 +151,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// What the table says of the model: its architecture and how it was trained, in one flat object.
-fn model(description: &Description) -> String {
+/// What the table says of the model: its architecture, how it was trained and how it is computed here, in one flat object.
+fn model(description: &Description, config: &Config) -> String {
     let mut model = description.training.clone();
     model.insert("family".to_owned(), json!(description.architecture.family));
     model.insert("size".to_owned(), json!(description.architecture.size.to_string()));
@@ -160,6 +160,8 @@ fn model(description: &Description) -> String {
     model.insert("dropout".to_owned(), json!(description.architecture.dropout));
     model.insert("parameters".to_owned(), json!(description.parameters));
     model.insert("status".to_owned(), json!(description.status));
+    // Beside `precision`, which is that of the training.
+    model.insert("evaluation_precision".to_owned(), json!(config.precision));
     serde_json::Value::Object(model).to_string()
 }
 

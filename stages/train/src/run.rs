@@ -28,7 +28,7 @@ use crate::validation::Validation;
 /// An input is not what it should be, the disk refuses, or the stage was asked to stop; then what is needed to continue
 /// has been kept.
 pub fn run(context: &Context) -> Result<(), Failure> {
-    let Opened { device, name, note } = device::open(context.device(), &context.resources().devices)?;
+    let Opened { device, name, note } = device::open(context.resources())?;
     context.computes_on(name);
     note.into_iter().for_each(|note| context.note(note));
     device::guarded(&device, || train(context, &device))

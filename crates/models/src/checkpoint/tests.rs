@@ -66,7 +66,7 @@ fn wrong_files_are_told_apart_in_words() {
     );
     assert!(
         spoiled(replace("transformer", "perceptron"))
-            .starts_with("model.json: there is no family `perceptron`; known are transformer")
+            .starts_with("model.json: there is no family `perceptron`; known are ")
     );
     assert!(spoiled(replace("\"parameters\": 8", "\"parameters\": 9")).starts_with("model.json: says 9"));
     assert!(spoiled(replace("d32/l1", "d32/l2")).contains("such a model has"));

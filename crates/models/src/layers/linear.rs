@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
-use crate::{Pass, ops};
+use crate::{Pass, Precision, ops};
 
 /// y = W x + b with `weight` [out, in] and, if any, `bias` [out].
 ///
@@ -65,5 +65,11 @@ impl Linear {
     pub fn forward(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
         let bias = self.bias.map(|bias| pass.parameter(bias));
         ops::linear(x, pass.parameter(self.weight), bias, pass.precision())
+    }
+
+    /// The same in fp32 whatever the pass rounds to: for products inside a recurrence, which are never rounded.
+    pub fn forward_strict(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
+        let bias = self.bias.map(|bias| pass.parameter(bias));
+        ops::linear(x, pass.parameter(self.weight), bias, Precision::Fp32)
     }
 }

@@ -51,8 +51,8 @@ fn compose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
     }
     if is_tracked {
         let slopes = Tensor::cat(slopes, 1).mask_fill(padding.clone().expand([rows, LOGITS]), 0.0);
-        // A sum with that gradient; only its gradient is wanted of it.
-        let along = (logits * slopes).sum_dim(1);
+        // A sum with that gradient; only its gradient is wanted of it. A logit of -∞ has slope 0, and 0·∞ is no number.
+        let along = (logits.mask_fill(slopes.clone().equal_elem(0.0), 0.0) * slopes).sum_dim(1);
         losses = along.clone() - along.detach() + losses;
     }
     losses.mask_fill(padding, 0.0).reshape([rows])
@@ -268,6 +268,23 @@ mod tests {
         let composed = compose(leaf.clone(), &targets);
         assert_close(&values(&composed), &losses, 1e-6);
         assert!(values(&leaf.grad(&composed.sum().backward()).unwrap()).iter().all(|slope| slope.is_finite()));
+        // A class that is ruled out costs nothing and has no slope.
+        let ruled_out = |i: usize, logit: f32| if i % LOGITS == 9 { f32::NEG_INFINITY } else { logit };
+        let logits = values(&random::<2>([2, LOGITS], 3, 1.0));
+        let logits: Vec<f32> = logits.into_iter().enumerate().map(|(i, logit)| ruled_out(i, logit)).collect();
+        let leaf = Tensor::<1>::from_floats(logits.as_slice(), &crate::device::cpu()).reshape([2, LOGITS]);
+        let leaf = leaf.autodiff().require_grad();
+        let [kernel, composed] =
+            [cross_entropy(leaf.clone(), &targets), compose(leaf.clone(), &targets)].map(|losses| {
+                let slopes = values(&leaf.grad(&losses.clone().sum().backward()).unwrap());
+                assert!(values(&losses).iter().chain(&slopes).all(|value| value.is_finite()));
+                (values(&losses), slopes)
+            });
+        assert!(targets.labels[0] != 9 && targets.labels[LABELS] != 9, "that class is right");
+        assert_close(&composed.0, &kernel.0, 1e-6);
+        assert_close(&composed.1, &kernel.1, 1e-6);
+        // The kernel's exponential ends above 0, far below any number that counts.
+        assert!(kernel.1[9] < f32::MIN_POSITIVE && composed.1[LOGITS + 9] == 0.0);
         let mut broken = vec![0.0; LOGITS];
         broken[LOGITS - 1] = f32::NAN;
         let broken = Tensor::<1>::from_floats(broken.as_slice(), &crate::device::cpu()).unsqueeze::<2>();

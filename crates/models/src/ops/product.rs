@@ -50,13 +50,18 @@ fn with_rounded_gradient<const D: usize>(x: Tensor<D>, precision: Precision) -> 
     match precision {
         Precision::Fp32 => x,
         _ if x.device() == device::cpu() => rounding(x, precision, Way::Backwards),
-        Precision::Bf16 => {
-            let rounded = as_bf16(x.clone());
-            let rest = (x - rounded.clone()).detach();
-            rounded + rest
-        }
+        Precision::Bf16 => with_gradient_as_bf16(x),
         Precision::Tf32 => x,
     }
+}
+
+/// The same values, with a gradient rounded to bf16; values that bf16 does not reach are infinite, as it has them.
+fn with_gradient_as_bf16<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    let rounded = as_bf16(x.clone());
+    // What lies between infinities is no number.
+    let reached = rounded.clone().is_finite();
+    let rest = (x - rounded.clone()).detach().mask_fill(reached.bool_not(), 0.0);
+    rounded + rest
 }
 
 /// Rounded to bf16 and back, and so is the gradient.
@@ -104,5 +109,25 @@ impl Kernel<1> for Rounding {
 
     fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
         [self.passed(gradient, Way::Backwards)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::values;
+
+    #[test]
+    fn what_is_not_finite_stays_what_it_is_and_its_gradient_is_rounded() {
+        let given = [1.001, -3.3e-5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.0];
+        let x = Tensor::<1>::from_floats(given, &device::cpu()).autodiff().require_grad();
+        let y = with_gradient_as_bf16(x.clone());
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let found = values(&y);
+        assert_eq!(bits(&found[..4]), bits(&given[..4]));
+        assert!(found[4].is_nan() && found[5] == 0.0);
+        let pull = Tensor::<1>::from_floats([1.001, 1.0, 1.001, 1.001, 1.0, 3.003], &device::cpu());
+        let slopes = values(&x.grad(&(y * pull).sum().backward()).unwrap());
+        assert_eq!([slopes[0], slopes[1], slopes[2], slopes[3], slopes[5]], [1.0, 1.0, 1.0, 1.0, 3.0]);
     }
 }

@@ -116,7 +116,7 @@ mod tests {
         let mut scope = declarations.root();
         scope.declare("w", Declaration::new([3], Init::Constant(1.0)));
         scope.declare("A_log", Declaration::new([1], Init::Constant(1.0)).without_decay());
-        Arc::new(Layout::new(declarations))
+        Arc::new(Layout::new(declarations).unwrap())
     }
 
     /// The formulas of models.md §1.5 in f64.

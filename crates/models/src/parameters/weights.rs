@@ -14,19 +14,18 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out what was declared, one after the other.
-    pub fn new(declarations: Declarations) -> Self {
-        let mut total = 0;
-        let starts = declarations
-            .all
-            .iter()
-            .map(|declared| {
-                let start = total;
-                total += declared.len();
-                start
-            })
-            .collect();
-        Layout { declared: declarations.all, starts, total }
+    /// More parameters are not meant: 4 TiB of them.
+    pub const MOST: usize = 1 << 40;
+
+    /// Lays out what was declared, one after the other; `None` if that is more than [`Layout::MOST`] values.
+    pub fn new(declarations: Declarations) -> Option<Self> {
+        let (mut total, mut starts) = (0usize, Vec::with_capacity(declarations.all.len()));
+        for declared in &declarations.all {
+            starts.push(total);
+            let values = declared.shape.iter().try_fold(1usize, |values, &extent| values.checked_mul(extent))?;
+            total = total.checked_add(values).filter(|&total| total <= Layout::MOST)?;
+        }
+        Some(Layout { declared: declarations.all, starts, total })
     }
 
     /// All parameters in order.

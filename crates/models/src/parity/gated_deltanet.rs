@@ -1,34 +1,6 @@
 //! Gated DeltaNet with negative and with positive eigenvalues.
 
-use super::{Case, check, check_counts, check_trace, l2, sized, worst_logit};
-
-const SMALL: &[(&str, &str)] = &[("heads", "2"), ("key_width", "12")];
-const NEGATIVE: Case = Case { fixture: "gdn_neg-tiny", family: "gated_deltanet", options: SMALL };
-const POSITIVE: Case = Case { fixture: "gdn_pos-tiny", family: "gated_deltanet_pos", options: SMALL };
-
-#[test]
-fn gated_deltanet_tiny() {
-    check(&NEGATIVE);
-    check(&POSITIVE);
-}
-
-#[test]
-fn gated_deltanet_d128() {
-    check(&Case { fixture: "gdn_neg-d128", family: "gated_deltanet", options: &[] });
-    check(&Case { fixture: "gdn_pos-d128", family: "gated_deltanet_pos", options: &[] });
-}
-
-#[test]
-fn gated_deltanet_tiny_trains_as_the_authors_do() {
-    check_trace(&NEGATIVE);
-    check_trace(&POSITIVE);
-}
-
-#[test]
-fn the_comparison_would_notice_the_other_sign() {
-    let Some(other) = worst_logit(&Case { family: "gated_deltanet_pos", ..NEGATIVE }) else { return };
-    assert!(other > 1e-3);
-}
+use super::{check_counts, l2, sized};
 
 #[test]
 fn names_shapes_and_counts_are_those_of_table_4() {

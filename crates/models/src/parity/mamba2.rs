@@ -1,23 +1,6 @@
 //! Mamba-2.
 
-use super::{Case, check, check_counts, check_trace, l2, sized};
-
-const TINY: Case = Case { fixture: "mamba2-tiny", family: "mamba2", options: &[("head_width", "16"), ("state", "16")] };
-
-#[test]
-fn mamba2_tiny() {
-    check(&TINY);
-}
-
-#[test]
-fn mamba2_d128() {
-    check(&Case { fixture: "mamba2-d128", family: "mamba2", options: &[] });
-}
-
-#[test]
-fn mamba2_tiny_trains_as_the_authors_do() {
-    check_trace(&TINY);
-}
+use super::{check_counts, l2, sized};
 
 #[test]
 fn names_shapes_and_counts_are_those_of_table_4() {

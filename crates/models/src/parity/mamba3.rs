@@ -1,40 +1,6 @@
 //! Mamba-3, SISO and MIMO.
 
-use super::{Case, check, check_counts, check_trace, l2, sized};
-
-const SMALL: &[(&str, &str)] = &[("head_width", "16"), ("state", "16")];
-const SISO_TINY: Case = Case { fixture: "mamba3_siso-tiny", family: "mamba3", options: SMALL };
-const MIMO_TINY: Case = Case { fixture: "mamba3_mimo4-tiny", family: "mamba3_mimo", options: SMALL };
-
-#[test]
-fn mamba3_tiny() {
-    check(&SISO_TINY);
-}
-
-#[test]
-fn mamba3_d128() {
-    check(&Case { fixture: "mamba3_siso-d128", family: "mamba3", options: &[] });
-}
-
-#[test]
-fn mamba3_tiny_trains_as_the_authors_do() {
-    check_trace(&SISO_TINY);
-}
-
-#[test]
-fn mamba3_mimo_tiny() {
-    check(&MIMO_TINY);
-}
-
-#[test]
-fn mamba3_mimo_d128() {
-    check(&Case { fixture: "mamba3_mimo4-d128", family: "mamba3_mimo", options: &[] });
-}
-
-#[test]
-fn mamba3_mimo_tiny_trains_as_the_authors_do() {
-    check_trace(&MIMO_TINY);
-}
+use super::{check_counts, l2, sized};
 
 #[test]
 fn names_shapes_and_counts_are_those_of_the_authors() {

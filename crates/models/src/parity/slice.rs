@@ -1,33 +1,6 @@
 //! SLiCE, block-diagonal and diagonal.
 
-use super::{Case, check, check_counts, check_trace, l2, sized};
-
-const BLOCKS: Case = Case { fixture: "slice_bd8-tiny", family: "slice", options: &[] };
-const DIAGONAL: Case = Case { fixture: "slice_diag-tiny", family: "slice_diag", options: &[] };
-
-#[test]
-fn slice_tiny() {
-    check(&BLOCKS);
-    check(&DIAGONAL);
-}
-
-#[test]
-fn slice_d128() {
-    check(&Case { fixture: "slice_bd8-d128", family: "slice", options: &[] });
-    check(&Case { fixture: "slice_diag-d128", family: "slice_diag", options: &[] });
-}
-
-#[test]
-fn slice_tiny_step_by_step() {
-    check(&Case { options: &[("scan", "sequential")], ..BLOCKS });
-    check(&Case { options: &[("scan", "sequential")], ..DIAGONAL });
-}
-
-#[test]
-fn slice_tiny_trains_as_the_authors_do() {
-    check_trace(&BLOCKS);
-    check_trace(&DIAGONAL);
-}
+use super::{check_counts, l2, sized};
 
 #[test]
 fn names_shapes_and_counts_are_those_of_table_4() {

@@ -1,32 +1,7 @@
 //! The Transformer.
 
-use super::{Case, check, check_counts, check_trace, l2, sized, worst_logit};
+use super::{check_counts, l2, sized};
 use crate::parameters::Role;
-
-const TINY: Case = Case { fixture: "transformer-tiny", family: "transformer", options: &[("heads", "2")] };
-
-#[test]
-fn transformer_tiny() {
-    check(&TINY);
-}
-
-#[test]
-fn transformer_d128() {
-    check(&Case { fixture: "transformer-d128", family: "transformer", options: &[] });
-}
-
-#[test]
-fn transformer_tiny_trains_as_the_authors_do() {
-    check_trace(&TINY);
-}
-
-#[test]
-fn the_comparison_would_notice_another_rope() {
-    let Some(upstream) = worst_logit(&TINY) else { return };
-    let standard = worst_logit(&Case { options: &[("heads", "2"), ("rope", "standard")], ..TINY });
-    assert!(upstream < 3e-5);
-    assert!(standard.unwrap() > 1e-2);
-}
 
 #[test]
 fn names_shapes_and_counts_are_those_of_table_4() {

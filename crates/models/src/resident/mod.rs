@@ -129,10 +129,12 @@ impl Resident {
         f64::from(*largest) * f64::from(*squares).sqrt()
     }
 
-    /// One update with the gradient's sum times `clip` at this learning rate; the sum is zero again.
+    /// One update with the gradient's sum times `clip` at this learning rate; the sum is zero again. A sum of nothing is
+    /// zero: moments fade and weights decay all the same.
     pub fn update(&mut self, clip: f64, learning_rate: f64) {
         self.updates += 1;
-        let Some(gradient) = self.gradient.take() else { return };
+        let none = || Tensor::zeros([self.layout.total()], &self.device);
+        let gradient = self.gradient.take().unwrap_or_else(none);
         let factors = |decays| Factors::new(self.options, self.updates, clip, learning_rate, decays);
         let Factors { clip, keep, first, second, rate, root, epsilon } = factors(true);
         let gradient = gradient * clip;

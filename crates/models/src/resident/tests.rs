@@ -160,10 +160,16 @@ fn one_update_is_that_of_the_processor_and_unmarked_parameters_decay() {
         assert!((resident.gradient_norm() / norm(gradient.values()) - 1.0).abs() < 1e-4);
         resident.update(0.5, rate);
     }
+    // So is one without any gradient.
+    gradient.values_mut().fill(0.0);
+    host.adamw.update(&mut host.weights, &gradient, 1.0, 0.05);
+    resident.forget_gradient();
+    resident.update(1.0, 0.05);
     device.bring_home(&resident);
     for (found, expected) in device.weights.values().iter().zip(host.weights.values()) {
         assert!((found - expected).abs() <= 1e-6 * expected.abs().max(1.0), "{found} {expected}");
     }
+    assert_eq!((device.adamw.updates, host.adamw.updates), (3, 3));
 }
 
 #[test]

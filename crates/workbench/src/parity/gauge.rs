@@ -33,7 +33,8 @@ impl Allowed {
 pub struct Gauge {
     name: String,
     compared: u64,
-    worst: Option<Difference>,
+    /// The worst by tolerance, and the largest relative difference.
+    worst: Option<(Difference, Difference)>,
 }
 
 impl Gauge {
@@ -58,17 +59,32 @@ impl Gauge {
             some if some.is_finite() && unit > 0.0 => some / unit,
             _ => f64::INFINITY,
         };
-        let of_tolerance = measured(allowed.difference);
-        if self.worst.as_ref().is_none_or(|worst| of_tolerance > worst.of_tolerance) {
-            let relative = measured(allowed.scale);
-            self.worst = Some(Difference { place: place(), found, expected, relative, of_tolerance });
+        let (of_tolerance, relative) = (measured(allowed.difference), measured(allowed.scale));
+        let this = |place| Difference { place, found, expected, relative, of_tolerance };
+        match &mut self.worst {
+            None => {
+                let this = this(place());
+                self.worst = Some((this.clone(), this));
+            }
+            Some((worst, largest)) => {
+                let (is_worst, is_largest) = (of_tolerance > worst.of_tolerance, relative > largest.relative);
+                if is_worst || is_largest {
+                    let this = this(place());
+                    if is_largest {
+                        *largest = this.clone();
+                    }
+                    if is_worst {
+                        *worst = this;
+                    }
+                }
+            }
         }
     }
 
     /// The quantity, if anything was compared.
     pub fn finish(self) -> Option<Quantity> {
         let Gauge { name, compared, worst } = self;
-        worst.map(|worst| Quantity { name, compared, worst })
+        worst.map(|(worst, largest)| Quantity { name, compared, worst, largest })
     }
 }
 
@@ -101,6 +117,19 @@ mod tests {
         assert_eq!(difference.place, "2");
         assert!((difference.of_tolerance - 0.1).abs() < 1e-9 && (difference.relative - 0.01).abs() < 1e-9);
         assert!(!difference.is_beyond());
+    }
+
+    #[test]
+    fn the_largest_relative_difference_is_told_beside_the_worst_by_tolerance() {
+        let mut gauge = Gauge::new("x");
+        // The same is allowed of each, which is a small share of one number and a large one of another.
+        for (i, (found, expected)) in [(5.0, 5.0), (10.001, 10.0), (1e-4, 2e-4)].into_iter().enumerate() {
+            let allowed = Allowed { difference: 1e-3, scale: f64::abs(expected) };
+            gauge.compare(found, expected, allowed, || i.to_string());
+        }
+        let quantity = gauge.finish().unwrap();
+        assert_eq!((quantity.worst.place.as_str(), quantity.largest.place.as_str()), ("1", "2"));
+        assert!((quantity.largest.relative - 0.5).abs() < 1e-9 && (quantity.largest.of_tolerance - 0.1).abs() < 1e-9);
     }
 
     #[test]

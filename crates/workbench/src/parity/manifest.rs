@@ -35,6 +35,87 @@ pub struct Entry {
     pub no_weight_decay_params_upstream: Option<BTreeSet<String>>,
     /// A short training.
     pub train_trace: Option<Trace>,
+    /// Keys that it has and nobody knows, with their places.
+    #[serde(skip)]
+    pub unknown: Vec<String>,
+}
+
+/// Keys of a fixture that say how it was made, or what its tensors say too.
+const OF_ITS_MAKING: [&str; 14] = [
+    "bytes",
+    "denom",
+    "file",
+    "fp32_vs_fp64_max_abs_logit_diff",
+    "fp32_vs_fp64_max_rel_grad_diff",
+    "logit_abs_max",
+    "loss",
+    "loss_sum",
+    "pad_id",
+    "params_without_grad",
+    "seed",
+    "sha256",
+    "start_id",
+    "valid_state_tokens",
+];
+/// Those that [`Entry`] reads.
+const READ: [&str; 10] = [
+    "config",
+    "family",
+    "fp64_loss",
+    "global_grad_norm",
+    "head_losses",
+    "move_vocab",
+    "no_weight_decay_params_upstream",
+    "param_count",
+    "size",
+    "train_trace",
+];
+/// Keys of the authors' configuration; each family has its own, which begin with its name.
+const OF_CONFIG: [&str; 7] = ["arch", "d_model", "dropout", "ff_mult", "n_heads", "n_layers", "resolved"];
+const OF_FAMILIES: [&str; 4] = ["gated_deltanet_", "mamba_", "mamba3_", "slice_"];
+const OF_HEADS: [&str; 2] = ["loss_sum", "denom"];
+const OF_TRACE: [&str; 4] = ["fp64_rerun", "grad_norms", "hyper", "losses"];
+const OF_HYPER: [&str; 10] = [
+    "batch",
+    "betas",
+    "dropout",
+    "eps",
+    "grad_clip_global_l2",
+    "lr",
+    "optimizer",
+    "param_groups",
+    "steps",
+    "weight_decay",
+];
+
+/// Keys of a written entry that are none of those above: a misspelt one would not be compared with anything.
+fn unknown(written: &Value) -> Vec<String> {
+    let mut unknown = Vec::new();
+    let mut look = |place: &str, of: &Value, is_known: &dyn Fn(&str) -> bool| {
+        let keys = of.as_object().into_iter().flat_map(Map::keys);
+        unknown.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{place}{key}")));
+    };
+    look("", written, &|key| READ.contains(&key) || OF_ITS_MAKING.contains(&key));
+    let of_family = |key: &str| OF_FAMILIES.iter().any(|family| key.starts_with(family));
+    look("config.", &written["config"], &|key| OF_CONFIG.contains(&key) || of_family(key));
+    for (name, head) in written["head_losses"].as_object().into_iter().flatten() {
+        look(&format!("head_losses.{name}."), head, &|key| OF_HEADS.contains(&key));
+    }
+    let trace = &written["train_trace"];
+    let steps = &trace["hyper"]["steps"];
+    let after = ["loss", "param_norm", "param_dot_init"].map(|what| format!("{what}_after_{steps}"));
+    look("train_trace.", trace, &|key| OF_TRACE.contains(&key) || after.iter().any(|after| after == key));
+    look("train_trace.hyper.", &trace["hyper"], &|key| OF_HYPER.contains(&key));
+    unknown
+}
+
+/// What there is of a manifest for a fixture.
+#[derive(Debug)]
+pub struct Told {
+    /// What it says of the fixture.
+    pub entry: Option<Entry>,
+    /// Why it does not say more.
+    pub why_no_more: &'static str,
 }
 
 /// The authors' configuration, as far as it is compared or needed.
@@ -102,15 +183,16 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if files.is_empty() { Err(wrong("it names no file in `fixtures`".to_owned())) } else { Ok(files) }
 }
 
-/// What the manifest beside `file` says of it; `None` where there is no manifest, or it does not name the file.
+/// What the manifest beside `file` says of it.
 ///
 /// # Errors
 /// There is a manifest that cannot be read, or whose entry is not what it should be.
-pub fn entry(file: &Path) -> Result<Option<Entry>, String> {
+pub fn entry(file: &Path) -> Result<Told, String> {
     let path = file.with_file_name(FILE);
+    let none = |why_no_more| Ok(Told { entry: None, why_no_more });
     let text = match std::fs::read(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return none("no manifest.json beside it"),
         Err(error) => return Err(format!("cannot read the manifest beside it, {}: {error}", path.display())),
     };
     let wrong = |error: serde_json::Error| format!("the manifest beside it, {}, is wrong: {error}", path.display());
@@ -120,11 +202,12 @@ pub fn entry(file: &Path) -> Result<Option<Entry>, String> {
         .as_array()
         .and_then(|fixtures| fixtures.iter().find(|fixture| fixture["file"].as_str() == name.as_deref()))
     else {
-        return Ok(None);
+        return none("the manifest.json beside it does not name it");
     };
     let mut entry = Entry::deserialize(written).map_err(wrong)?;
     if let (Some(trace), Some(written)) = (&mut entry.train_trace, written["train_trace"].as_object()) {
         trace.after = written.clone();
     }
-    Ok(Some(entry))
+    entry.unknown = unknown(written);
+    Ok(Told { entry: Some(entry), why_no_more: "not in its manifest" })
 }

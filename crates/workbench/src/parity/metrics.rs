@@ -47,6 +47,9 @@ pub fn compare(text: &[u8]) -> Result<Vec<Quantity>, String> {
     if bin_size == 0 {
         return Err("`bin_size` is 0".to_owned());
     }
+    if summary.is_empty() {
+        return Err("`summary` is empty".to_owned());
+    }
     let mut quantities = Vec::new();
     let mut whole = Tally::default();
     let mut bins = BTreeMap::<usize, Tally>::new();

@@ -53,12 +53,12 @@ fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison 
         };
         done
     });
-    let Compared { subject, notes, quantities } = compared;
+    let Compared { subject, left_out, notes, quantities } = compared;
     let result = result.and_then(|()| match quantities {
         empty if empty.is_empty() => Err(Failure::input("holds nothing that could be compared")),
         some => Ok(some),
     });
-    Comparison { name, path: file.to_owned(), subject, result, notes }
+    Comparison { name, path: file.to_owned(), subject, result, left_out, notes }
 }
 
 /// Compares a file of numbers, whatever its name is.

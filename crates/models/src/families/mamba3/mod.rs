@@ -5,6 +5,8 @@ mod mixer;
 mod rates;
 mod rotation;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};

@@ -20,6 +20,7 @@ fn every_golden_file_is_within_the_tolerances() {
             assert!(names.contains(format!("{family}-{size}").as_str()), "{family}-{size}");
         }
     }
+    let mut fixtures = 0;
     for comparison in &comparisons {
         assert_eq!(faults(comparison), Ok(Vec::new()), "{}", comparison.name);
         let quantities = comparison.result.as_ref().unwrap();
@@ -37,15 +38,29 @@ fn every_golden_file_is_within_the_tolerances() {
             ["output.side (composed)", "grad_norm.output_head.weight (composed)"].into_iter().for_each(has);
             assert_eq!(compared.contains("output.side (step by step)"), !comparison.name.starts_with("transformer"));
             assert_eq!(compared.contains("output.side (scan sequential)"), comparison.name.starts_with("slice"));
+            assert_eq!(comparison.notes, [""; 0], "{}", comparison.name);
+            fixtures += 1;
         }
         if comparison.name.ends_with("-tiny") {
             assert!(compared.iter().any(|name| name.starts_with("mid.")), "{}", comparison.name);
             assert!(compared.contains("grad.output_head.bias"), "{}", comparison.name);
-            assert!(compared.contains("train_trace.losses"), "{}", comparison.name);
-            assert!(compared.contains("train_trace.param_dot_init_after_5"), "{}", comparison.name);
+            for seat in ["", " (resident)"] {
+                for what in ["losses", "grad_norms", "loss_after_5", "param_norm_after_5", "param_dot_init_after_5"] {
+                    let name = format!("train_trace.{what}{seat}");
+                    assert!(compared.contains(name.as_str()), "{}: no {name}", comparison.name);
+                }
+            }
+            assert_eq!(comparison.left_out, [""; 0], "{}", comparison.name);
+        } else if comparison.name.ends_with("-d128") {
+            let left_out = ["mid., grad. (not in the file)", "train_trace (not in its manifest)"];
+            assert_eq!(comparison.left_out, left_out, "{}", comparison.name);
         }
     }
+    assert_eq!(fixtures, 2 * FAMILIES.len());
 }
+
+const NONE_BESIDE_IT: &str = "train_trace, fp64_loss, global_grad_norm, param_count, no_weight_decay_params_upstream, \
+                              head_losses (no manifest.json beside it)";
 
 #[test]
 fn without_a_manifest_names_and_shapes_tell_the_model() {
@@ -62,6 +77,7 @@ fn without_a_manifest_names_and_shapes_tell_the_model() {
         assert_eq!(faults(comparison), Ok(Vec::new()), "{}", comparison.name);
         let with = listed.iter().find(|listed| listed.name == comparison.name).unwrap();
         assert_eq!(comparison.subject, with.subject);
+        assert_eq!(comparison.left_out, [NONE_BESIDE_IT], "{}", comparison.name);
     }
     let notes = |name: &str| comparisons.iter().find(|comparison| comparison.name == name).unwrap().notes.clone();
     assert_eq!(notes("gdn_pos-tiny"), ["taken for gated_deltanet_pos, since its name has `gdn_pos`"]);

@@ -164,7 +164,7 @@ fn to_compare_nothing_is_an_error() {
     assert!(refused(ParityRequest { paths, device, ..ParityRequest::default() }).contains("`abacus`"));
     let empty = place.path().join("empty.json");
     std::fs::write(&empty, br#"{"batches": [], "summary": {}, "bin_size": 20}"#).unwrap();
-    assert_eq!(error(&empty), "holds nothing that could be compared");
+    assert_eq!(error(&empty), "`summary` is empty");
 }
 
 proptest! {
