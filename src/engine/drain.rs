@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::SigId;
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
@@ -30,7 +31,7 @@ pub fn drain(
     if pipes.is_empty() {
         return Ok(true);
     }
-    let stop = Watch::of(&[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
+    let stop = Watch::of(&[SIGINT, SIGTERM, SIGUSR1])?;
     let mut read = BTreeMap::new();
     let mut outcome = Ok(true);
     for path in pipes {
@@ -89,8 +90,6 @@ impl Drop for Watch {
 
 #[cfg(test)]
 mod tests {
-    use signal_hook::consts::SIGUSR1;
-
     use super::*;
 
     #[test]

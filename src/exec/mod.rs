@@ -5,6 +5,7 @@
 
 mod action_file;
 mod command_stage;
+mod kept;
 mod lifeline;
 mod protocol;
 mod stragglers;
@@ -17,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Cancellation, Context, DeviceChoice, Event, Failure, FailureKind, GroupInput, Resources, Task};
+use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, GroupInput, Task};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 pub use protocol::{FailedKind, Line};
@@ -29,7 +30,7 @@ use crate::fingerprint;
 use crate::keyed;
 use crate::outside::{Files, Snapshot};
 use crate::registry::Registry;
-use crate::store::{KeepStamp, KeyLock, OutputRecord, Stamp, Store, WorkFolder};
+use crate::store::{KeyLock, OutputRecord, Stamp, Store, WorkFolder};
 use streams::{Lines, StageReporter};
 
 /// How a stage's work ended, before it is told to the executor.
@@ -107,7 +108,9 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     check_components(&action, &files)?;
     work.prepare()?;
     lines.log_to(&work.log())?;
-    keep_or_forget(&work, &action)?;
+    if let Err(failure) = kept::prepare(&work, &kept::stamp(&action))? {
+        return Ok(Outcome::Failed(FailedKind::Input, failure));
+    }
     lines.send(&Line::Started);
     let clock = usage::Clock::start();
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -167,36 +170,6 @@ fn disk_is_full(root: &Path) -> bool {
 fn command_line() -> String {
     let words: Vec<String> = std::env::args().take(3).collect();
     words.join(" ")
-}
-
-/// `keep/` is gone on from only by the same code on the same device; else it is thrown away, in words.
-fn keep_or_forget(work: &WorkFolder, action: &ActionFile) -> Result<(), Error> {
-    let stamp = KeepStamp {
-        format: KeepStamp::FORMAT,
-        binary: action.components.code.get("base").cloned().unwrap_or_default(),
-        // The kind, not which one: the next free device does as well.
-        device: if on_gpu(&action.resources) { "cuda".into() } else { "cpu".into() },
-    };
-    match work.read_stamp() {
-        Ok(Some(found)) if found == stamp => {}
-        Ok(None) => work.write_stamp(&stamp)?,
-        Ok(Some(_)) | Err(_) => {
-            let words = "what an earlier attempt kept was made by other code or on another device: starting afresh";
-            let _ = writeln!(std::io::stderr(), "{words}");
-            work.forget_kept()?;
-            work.write_stamp(&stamp)?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether it will compute on a GPU, as far as can be told before it starts.
-fn on_gpu(resources: &Resources) -> bool {
-    match resources.device {
-        DeviceChoice::Cpu => false,
-        DeviceChoice::Cuda(_) => true,
-        DeviceChoice::Auto => cfg!(feature = "cuda") && !resources.devices.is_empty(),
-    }
 }
 
 /// The inputs of an action, found.

@@ -22,20 +22,27 @@ pub struct WorkFolder {
     path: PathBuf,
 }
 
-/// What wrote `keep/`: whoever goes on from there must be the same.
+/// What wrote `keep/`: whoever goes on from there must be the same. The kind of device, not which one: the next free one does
+/// as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeepStamp {
     /// Version of this stamp and of the rules for `keep/`.
     pub format: u32,
     /// Fingerprint of the stage's code in the binary that wrote it.
     pub binary: String,
-    /// The device that it ran on: `cpu`, `cuda:0 NVIDIA H200`.
+    /// The kind of device that it ran on: [`KeepStamp::PROCESSOR`] or [`KeepStamp::GPU`].
     pub device: String,
 }
 
 impl KeepStamp {
     /// The version that this cwm writes.
     pub const FORMAT: u32 = 1;
+    /// The processor, or a stage that asks for no device.
+    pub const PROCESSOR: &str = "cpu";
+    /// A GPU.
+    pub const GPU: &str = "cuda";
+    /// The stamp's own name in `keep/`.
+    const NAME: &str = ".stamp";
 }
 
 /// Prefix of a work folder that is being removed.
@@ -195,7 +202,7 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn write_stamp(&self, stamp: &KeepStamp) -> Result<()> {
-        write_json(&self.store.disk, &self.keep().join(".stamp"), stamp)
+        write_json(&self.store.disk, &self.keep().join(KeepStamp::NAME), stamp)
     }
 
     /// What wrote `keep/`, or nothing if it was never stamped.
@@ -203,7 +210,18 @@ impl WorkFolder {
     /// # Errors
     /// The stamp is not what [`WorkFolder::write_stamp`] wrote.
     pub fn read_stamp(&self) -> Result<Option<KeepStamp>> {
-        read_json(&self.keep().join(".stamp"))
+        read_json(&self.keep().join(KeepStamp::NAME))
+    }
+
+    /// Names of what lies in `keep/`, sorted, without the stamp.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn kept(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = list(&self.keep())?.into_iter().map(|(name, _)| name).collect();
+        names.retain(|name| name != KeepStamp::NAME);
+        names.sort();
+        Ok(names)
     }
 }
 

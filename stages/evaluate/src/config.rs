@@ -6,6 +6,9 @@ use cwm_contract::{Fault, Type, parameters};
 use cwm_encoding::EnPassant;
 use cwm_models::{Precision, families};
 
+/// What `batch_tokens` is unless it is given.
+const BATCH_TOKENS: u64 = 2_048;
+
 parameters! {
     /// What `evaluate` takes.
     pub struct Config {
@@ -15,7 +18,7 @@ parameters! {
         /// what it is: `scan: sequential` of SLiCE.
         pub options: BTreeMap<String, String> = BTreeMap::new(),
         /// Padded tokens that go through the model at once; games of like length go together.
-        pub batch_tokens: u64 = 2_048, kind = Type::Integer { min: 1, max: 1 << 30 },
+        pub batch_tokens: u64 = BATCH_TOKENS, kind = Type::Integer { min: 1, max: 1 << 30 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
         /// What operands of matrix products are rounded to, whatever the model was trained in: `fp32` (nothing), `tf32`
@@ -62,9 +65,14 @@ impl Config {
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 
-    /// The first parameter that only a checkpoint has a use for, if one is given.
+    /// The first parameter that only a checkpoint has a use for, if one is given as something else than its default.
     pub fn of_checkpoint(&self) -> Option<&'static str> {
-        let given = [("family", self.family.is_some()), ("options", !self.options.is_empty())];
+        let given = [
+            ("family", self.family.is_some()),
+            ("options", !self.options.is_empty()),
+            ("batch_tokens", self.batch_tokens != BATCH_TOKENS),
+            ("precision", self.precision() != Precision::default()),
+        ];
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
 }

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use cwm_chess::{DatasetRow, DatasetWriter};
 use cwm_contract::testing::{Outcome, Trial};
-use cwm_contract::{Failure, FailureKind, Stage, Value, Values};
+use cwm_contract::{Failure, FailureKind, Value};
 use cwm_encoding::{EnPassant, LABELS, LOGITS, START, VOCABULARY, classes, first_logit, replay_into};
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::{Architecture, Network, Pass, Placed, Tokens, device};
@@ -16,6 +16,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::Evaluate;
 
+mod models;
 mod predictions;
 
 /// Knights out and back: `plies` plies of a legal game.
@@ -67,7 +68,11 @@ fn model_of(family: &str, folder: &Path, change: impl Fn(&mut cwm_models::parame
         architecture: network.architecture().clone(),
         parameters: network.layout().total() as u64,
         status: Status::Finished,
-        training: serde_json::Map::from_iter([("seed".to_owned(), 7.into()), ("steps".to_owned(), 12.into())]),
+        training: serde_json::Map::from_iter([
+            ("seed".to_owned(), 7.into()),
+            ("steps".to_owned(), 12.into()),
+            ("precision".to_owned(), "bf16".into()),
+        ]),
     };
     let mut weights = network.initial_weights(7);
     change(&mut weights);
@@ -253,62 +258,4 @@ fn what_does_not_fit_is_said_in_words() {
     std::fs::remove_dir_all(folder.path().join("dataset")).unwrap();
     dataset(folder.path(), &[shuffle_knights(3), bad]);
     assert_eq!(failure(&[]).message, "input `games`, game 1 (game1): token 20480 at ply 2 is not a move");
-}
-
-#[test]
-fn a_precision_changes_losses_a_little() {
-    let folder = tempfile::tempdir().unwrap();
-    dataset(folder.path(), &games());
-    model(folder.path(), |_| {});
-    let loss = |precision: &str| {
-        let outcome = evaluate(folder.path(), 2, &[("precision", Value::Text(precision.into()))]).unwrap();
-        outcome.metrics["loss"]
-    };
-    let (strict, default) = (loss("fp32"), evaluate(folder.path(), 1, &[]).unwrap().metrics["loss"]);
-    assert_eq!(strict, default);
-    for (precision, allowed) in [("tf32", 1e-3), ("bf16", 1e-2)] {
-        let found = loss(precision);
-        assert!(found != strict && (found / strict - 1.0).abs() < allowed, "{precision}: {found} {strict}");
-    }
-}
-
-#[test]
-fn a_named_family_narrows_the_code_that_counts() {
-    let values = |family: Value, name: Value| {
-        Values::from([
-            ("family".to_owned(), family),
-            ("batch_tokens".to_owned(), Value::Int(1)),
-            ("en_passant".to_owned(), Value::Text("always".into())),
-            ("precision".to_owned(), Value::Text("fp32".into())),
-            ("options".to_owned(), Value::Map(BTreeMap::new())),
-            ("name".to_owned(), name),
-            ("size".to_owned(), Value::Null),
-            ("parameters".to_owned(), Value::Null),
-        ])
-    };
-    let text = |text: &str| Value::Text(text.into());
-    assert_eq!(Evaluate.parts(&values(Value::Null, Value::Null)), None);
-    // What another program predicted rests on no family of ours.
-    assert_eq!(Evaluate.parts(&values(Value::Null, text("gru"))), Some(Vec::new()));
-    assert_eq!(Evaluate.parts(&values(text("transformer"), Value::Null)), Some(vec!["transformer".to_owned()]));
-}
-
-#[test]
-fn a_model_is_tested_as_its_options_say_but_stays_the_same() {
-    let folder = tempfile::tempdir().unwrap();
-    dataset(folder.path(), &games());
-    model_of("slice", folder.path(), |_| {});
-    let with = |name: &str, value: &str| {
-        let options = BTreeMap::from([(name.to_owned(), Value::Text(value.to_owned()))]);
-        evaluate(folder.path(), 2, &[("options", Value::Map(options))])
-    };
-    let chunked = evaluate(folder.path(), 2, &[]).unwrap();
-    let sequential = with("scan", "sequential").unwrap();
-    assert_eq!(read(&sequential.outputs["scores"]).1["cwm.model"]["options"]["scan"], "sequential");
-    let (one, other) = (chunked.metrics["loss"], sequential.metrics["loss"]);
-    assert!(one != other && (one - other).abs() < 1e-5, "{one} {other}");
-    let refused = "`options` do not fit the checkpoint: option `block` makes another model of family `slice`; it cannot be \
-                   changed after training";
-    assert_eq!(with("block", "4").err().unwrap().message, refused);
-    assert!(with("rope", "paper").err().unwrap().message.contains("family `slice` has no option `rope`"));
 }

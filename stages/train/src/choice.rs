@@ -11,7 +11,7 @@ use crate::config::Config;
 const FORMAT: u32 = 1;
 
 /// What may be chosen; all else says what is trained, and on what.
-const MAY_CHOOSE: [&str; 10] =
+pub const MAY_CHOOSE: [&str; 10] =
     ["batch_size", "beta2", "clip", "dropout", "horizon", "lr", "lr_floor", "schedule", "warmup", "weight_decay"];
 
 #[derive(Deserialize)]

@@ -44,6 +44,7 @@ pub fn training(config: &Config, extent: Extent, state: &State, measured: Option
         "weight_decay": config.weight_decay,
         "beta2": config.beta2,
         "clip": config.clip,
+        "dropout": config.dropout,
         "seed": config.seed,
         "seed_init": config.init_seed(),
         "seed_data": config.data_seed(),
@@ -52,10 +53,16 @@ pub fn training(config: &Config, extent: Extent, state: &State, measured: Option
         "batching": config.batching,
         "en_passant": config.en_passant,
         "precision": config.precision,
+        "micro_batch_tokens": config.micro_batch_tokens,
         "validation": validation,
     });
+    // What a training makes no use of would make equal results unequal.
     if config.order == "authors" {
+        training["shard_games"] = json!(config.shard_games);
         training["workers"] = json!(config.workers);
+    }
+    if config.batching == "bucketed" {
+        training["bucket_batches"] = json!(config.bucket_batches);
     }
     match training {
         Value::Object(map) => map,

@@ -1,5 +1,6 @@
 //! Games that come from a pipe: read once, into the store.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use super::*;
@@ -69,18 +70,22 @@ fn only_a_run_reads_a_pipe() {
 
 #[test]
 fn a_run_that_waits_for_a_pipe_can_be_stopped() {
-    let context = Context::with(YAML);
-    well(script(&context, "mkfifo p"));
-    let mut command = context.command(&["run", "--set", "games=p"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts");
-    context.await_file("artifacts/format");
-    // It may not have come to the pipe yet; then it has not begun to watch for signals either, and ends all the same.
-    let asked = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(asked.expect("kill").success());
-    let ran = finish(child.wait_with_output().expect("an end"));
-    assert_eq!(ran.code, 130, "{}", ran.stderr);
-    let left = std::fs::read_dir(context.path("artifacts/temporary")).map_or(0, Iterator::count);
-    assert_eq!(left, 0);
+    for signal in ["-INT", "-TERM", "-USR1"] {
+        let context = Context::with(YAML);
+        well(script(&context, "mkfifo p"));
+        let mut command = context.command(&["run", "--json", "--set", "games=p"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts");
+        // From then on it watches for signals.
+        let mut events = BufReader::new(child.stdout.take().expect("its events")).lines().map_while(Result::ok);
+        assert!(events.any(|line| line.contains("\"event\":\"reading\"")), "{signal}: it never came to the pipe");
+        let asked = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(asked.expect("kill").success());
+        let told: Vec<String> = events.collect();
+        let ran = finish(child.wait_with_output().expect("an end"));
+        assert_eq!(ran.code, 130, "{signal}: {told:?} {}", ran.stderr);
+        let left = std::fs::read_dir(context.path("artifacts/temporary")).map_or(0, Iterator::count);
+        assert_eq!(left, 0);
+    }
 }
 
 #[test]

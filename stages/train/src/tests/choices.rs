@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use cwm_contract::{Failure, Value};
+use serde_json::json;
 
 use super::{data, text, trial, written};
 use crate::Train;
+use crate::choice::MAY_CHOOSE;
 
 /// Trains with a choice of this text.
 fn train(data: &Path, choice: &str, more: &[(&str, Value)]) -> Result<Vec<Vec<u8>>, Failure> {
@@ -30,6 +32,33 @@ fn what_was_chosen_is_trained_with() {
     assert!(train(data.path(), &chosen, &[]).unwrap() == written(work.path()));
     // What is given alike does no harm.
     assert!(train(data.path(), &chosen, &given).unwrap() == written(work.path()));
+}
+
+#[test]
+fn whatever_may_be_chosen_and_decides_bits_is_told() {
+    let data = data();
+    let told = |more: &[(&str, Value)]| {
+        let work = tempfile::tempdir().unwrap();
+        let outcome = trial(work.path(), data.path(), more).run(&Train).unwrap();
+        let summary = std::fs::read(&outcome.outputs["summary"]).unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        summary["training"].as_object().unwrap().clone()
+    };
+    let plain = told(&[("dropout", Value::Float(0.25))]);
+    for name in MAY_CHOOSE {
+        assert!(plain.get(name).is_some_and(|value| value.is_number() || value.is_string()), "{name}: {plain:?}");
+    }
+    assert_eq!((&plain["dropout"], &plain["micro_batch_tokens"]), (&json!(0.25), &json!(40)));
+    let idle = ["shard_games", "workers", "bucket_batches"];
+    assert!(idle.iter().all(|name| !plain.contains_key(*name)), "{plain:?}");
+    let all = told(&[
+        ("order", text("authors")),
+        ("shard_games", Value::Int(4)),
+        ("workers", Value::Int(2)),
+        ("batching", text("bucketed")),
+        ("bucket_batches", Value::Int(2)),
+    ]);
+    assert_eq!(idle.map(|name| &all[name]), [&json!(4), &json!(2), &json!(2)]);
 }
 
 #[test]
