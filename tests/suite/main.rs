@@ -19,5 +19,6 @@ mod processes;
 mod python;
 mod results;
 mod side_by_side;
+mod sweep;
 mod tidy;
 mod training;

@@ -3,6 +3,7 @@
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
 
+mod choices;
 mod counts;
 mod example;
 mod expand;
@@ -39,6 +40,10 @@ impl Inspector for Inspect {
             "pgn" => pgn::pgn(path, detail).map(Some),
             "checkpoint" => models::checkpoint(path).map(Some),
             "curves" => models::curves(path).map(Some),
+            "summary" => models::summary(path).map(Some),
+            "choice" => choices::choice(path).map(Some),
+            "candidates" => choices::candidates(path).map(Some),
+            "differences" => choices::differences(path).map(Some),
             "counts" => counts::counts(path).map(Some),
             _ => Ok(None),
         }

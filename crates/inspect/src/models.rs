@@ -21,6 +21,20 @@ pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
     let model = read_object(&path.join("model.json"), "checkpoint")?;
     let weights = path.join("model.safetensors");
     let (tensors, size) = tensors(&weights)?;
+    let weights = line("weights", format!("{} in {}", several(tensors, "tensor"), amount::in_words(size)));
+    let lines = lines(&model, Some(weights));
+    let facts = json!({ "model": model, "tensors": tensors, "bytes": size });
+    Ok(Description { lines, facts })
+}
+
+/// Tells of a file of format `summary`.
+pub fn summary(path: &Path) -> Result<Description, Failure> {
+    let model = read_object(path, "summary")?;
+    Ok(Description { lines: lines(&model, None), facts: Value::Object(model) })
+}
+
+/// What a description says, with the line about the weights if they are there.
+fn lines(model: &Map<String, Value>, weights: Option<String>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(Value::Object(architecture)) = model.get("architecture") {
         let told = |name: &str| architecture.get(name).map(told).unwrap_or_default();
@@ -32,7 +46,7 @@ pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
     for name in ["parameters", "status"] {
         lines.extend(model.get(name).map(|value| line(name, told(value))));
     }
-    lines.push(line("weights", format!("{} in {}", several(tensors, "tensor"), amount::in_words(size))));
+    lines.extend(weights);
     if let Some(Value::Object(training)) = model.get("training") {
         let plain: Map<String, Value> = training
             .iter()
@@ -46,8 +60,7 @@ pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
             }
         }
     }
-    let facts = json!({ "model": model, "tensors": tensors, "bytes": size });
-    Ok(Description { lines, facts })
+    lines
 }
 
 /// How many tensors a safetensors file has, by its header, and its size.
@@ -113,12 +126,13 @@ fn without_kind(object: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// `step 300, loss 0.42`.
-fn entries(object: &Map<String, Value>) -> String {
+pub fn entries(object: &Map<String, Value>) -> String {
     let entry = |(name, value): (&String, &Value)| format!("{} {}", visible(name, 40), told(value));
     object.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
-fn told(value: &Value) -> String {
+/// A value on one line.
+pub fn told(value: &Value) -> String {
     match value {
         Value::String(text) => visible(text, 80),
         Value::Number(number) => match (number.as_u64(), number.as_f64()) {

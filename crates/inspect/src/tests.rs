@@ -112,6 +112,11 @@ fn a_checkpoint_is_told_by_its_description() {
         "model       slice d16/l1\nparameters  1,234,567\nstatus      finished\nweights     2 tensors in 67 B\n\
          training    lr 0.003, steps 30\nvalidation  exact 0.25"
     );
+    assert_eq!(
+        told(Format::SUMMARY, &folder.path().join("model.json")).unwrap(),
+        "model       slice d16/l1\nparameters  1,234,567\nstatus      finished\ntraining    lr 0.003, steps 30\n\
+         validation  exact 0.25"
+    );
     weights[7] = 9;
     std::fs::write(folder.path().join("model.safetensors"), &weights).unwrap();
     assert!(
@@ -136,4 +141,30 @@ fn curves_are_told_by_their_last_lines_and_the_best_one() {
     );
     std::fs::write(&file, "{\"kind\":\"train\"}\n[]").unwrap();
     assert!(told(Format::CURVES, &file).unwrap_err().contains("is not a curves file: line 2: "));
+}
+
+#[test]
+fn choices_are_told_with_what_they_were_made_from() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("x");
+    let tell = |format: Format, text: &str| {
+        std::fs::write(&file, text).unwrap();
+        told(format, &file)
+    };
+    let choice = r#"{"family":"slice","format":1,"parameters":{"beta2":0.95,"lr":0.001},"size":"d128/l1"}"#;
+    assert_eq!(tell(Format::CHOICE, choice).unwrap(), "choice for  slice d128/l1\nparameters  beta2 0.95, lr 0.001");
+    let best = r#"{"rank":1,"why":"best","loss":0.14394,"parameters":{"lr":0.001}}"#;
+    let aside = r#"{"rank":null,"why":"diverged\u001b","loss":null,"parameters":{"lr":0.1}}"#;
+    assert_eq!(
+        tell(Format::CANDIDATES, &format!("{best}\n{aside}\n")).unwrap(),
+        "1           loss 0.14394, lr 0.001 (best)\nset aside   loss none, lr 0.1 (diverged\\u{1b})"
+    );
+    let many = tell(Format::CANDIDATES, &format!("{best}\n").repeat(108)).unwrap();
+    assert!(many.ends_with("and 98 more"), "{many}");
+    let difference = r#"{"family":"slice","size":"d64/l1","test":"held_out","difference":-0.0625,"low":-0.07,"high":-0.05,"baseline":"transformer"}"#;
+    assert_eq!(
+        tell(Format::DIFFERENCES, difference).unwrap(),
+        "slice d64/l1 on held_out -0.0625 [-0.07, -0.05] to transformer"
+    );
+    assert!(tell(Format::CANDIDATES, "{}\n[").unwrap_err().contains("is not a candidates file: line 2: "));
 }

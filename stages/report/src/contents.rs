@@ -7,11 +7,12 @@ use crate::figures::{by_prefix, by_prefix_under_shifts, learning_curves};
 use crate::paper::Paper;
 use crate::read::counts::Labelled;
 use crate::read::curves::Curve;
+use crate::read::json_lines::{Candidate, Difference};
 use crate::results::Results;
 use crate::table::Table;
 use crate::tables::{
-    Accuracy, drops, parameter_counts, played, prefix_bins, sets, shift_bins, shifts, splits, test_results,
-    token_coverage,
+    Accuracy, candidates, differences, drops, parameter_counts, played, prefix_bins, sets, shift_bins, shifts, splits,
+    test_results, token_coverage,
 };
 use crate::test_set::TestSet;
 
@@ -23,6 +24,25 @@ pub(crate) struct Section {
     pub(crate) parts: Vec<Part>,
 }
 
+/// What is told beside the bins.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) counts: Vec<Labelled>,
+    pub(crate) curves: Vec<Curve>,
+    /// What each `select` chose from, by its label.
+    pub(crate) candidates: Vec<(String, Vec<Candidate>)>,
+    /// What each `compare` found, by its label.
+    pub(crate) differences: Vec<(String, Vec<Difference>)>,
+}
+
+impl Given {
+    /// Whether there is nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Given { counts, curves, candidates, differences } = self;
+        counts.is_empty() && curves.is_empty() && candidates.is_empty() && differences.is_empty()
+    }
+}
+
 /// One table or figure.
 pub(crate) enum Part {
     Table(Table),
@@ -30,12 +50,14 @@ pub(crate) enum Part {
 }
 
 /// Everything that can be told from what was given; sections with nothing in them are left out.
-pub(crate) fn sections(results: &Results, counts: &[Labelled], curves: &[Curve], paper: &Paper) -> Vec<Section> {
+pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<Section> {
+    let Given { counts, curves, .. } = given;
     // Without a model of ours the paper's would stand alone.
-    let tested = match results.models.as_slice() {
+    let mut tested = match results.models.as_slice() {
         [] => Vec::new(),
         _ => vec![Part::Table(test_results(results, paper)), Part::Table(shifts(results))],
     };
+    tested.push(Part::Table(differences(&given.differences)));
     let mut along = Vec::new();
     for accuracy in [Accuracy::Exact, Accuracy::Labelwise] {
         along.push(Part::Chart(by_prefix(results, accuracy)));
@@ -52,6 +74,7 @@ pub(crate) fn sections(results: &Results, counts: &[Labelled], curves: &[Curve],
         section("test-results", "Test results", tested),
         section("along-the-game", "Accuracy along the game", along),
         section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results))]),
+        section("choices", "Choices", vec![Part::Table(candidates(&given.candidates, paper))]),
         section("models", "Models", vec![Part::Table(parameter_counts(results, paper))]),
         section("data", "Data", data.into_iter().flatten().map(Part::Table).collect()),
         section("games", "Games kept and dropped", drops(counts).into_iter().map(Part::Table).collect()),

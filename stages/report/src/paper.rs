@@ -52,7 +52,15 @@ impl Metric {
     }
 }
 
-/// Family, size, test set, first step of the bin, metric; empty where one does not apply.
+/// Where the paper chose between trainings.
+pub(crate) enum ChosenIn {
+    /// The sweep (Table 5).
+    FirstStage,
+    /// The two floors of the learning rate (Tables 6 and 7).
+    SecondStage,
+}
+
+/// Family, size, test set or stage of choosing, first step of the bin, metric; empty where one does not apply.
 type Key = (String, String, String, String, String);
 
 /// All the facts.
@@ -116,8 +124,22 @@ impl Paper {
         self.get(family, size, test.name(), &start.to_string(), metric)
     }
 
+    /// What the training that was chosen for a family and size had: a metric of its last validation (`loss`, `exact`,
+    /// `labelwise`, `trajectory`) or a hyper-parameter by name.
+    pub(crate) fn chosen(&self, family: &str, size: &str, stage: &ChosenIn, what: &str) -> Option<&Printed> {
+        let stage = match stage {
+            ChosenIn::FirstStage => "first_stage",
+            ChosenIn::SecondStage => "second_stage",
+        };
+        self.fact([family, size, stage, "", what])
+    }
+
     fn get(&self, family: &str, size: &str, test: &str, bin: &str, metric: &Metric) -> Option<&Printed> {
-        self.0.get(&[family, size, test, bin, metric.name()].map(str::to_owned).into())
+        self.fact([family, size, test, bin, metric.name()])
+    }
+
+    fn fact(&self, key: [&str; 5]) -> Option<&Printed> {
+        self.0.get(&key.map(str::to_owned).into())
     }
 }
 
@@ -144,7 +166,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(paper.0.len(), 7 + 28 + 16 * 8 + 12 * 8 + 4 * 14);
+        assert_eq!(paper.0.len(), 7 + 28 + 16 * 8 + 16 * 8 + 16 * 8 + 12 * 8 + 4 * 14);
     }
 
     /// Spot checks against the paper's text, one in each table.
@@ -162,6 +184,10 @@ mod tests {
         let bin = |start, metric| {
             paper.bin("slice", "d512/l6", &TestSet::RandomUniform, start, &metric).map(|printed| printed.value)
         };
+        let chosen = |size, stage, what| paper.chosen("slice", size, &stage, what).map(|printed| printed.text.as_str());
+        assert_eq!(chosen("d512/l6", ChosenIn::FirstStage, "lr"), Some("0.001"));
+        assert_eq!(chosen("d512/l6", ChosenIn::SecondStage, "lr"), Some("0.0003"), "the runner-up");
+        assert_eq!(chosen("d384/l4", ChosenIn::SecondStage, "loss"), Some("6.98e-5"));
         assert_eq!(bin(400, Metric::Exact), Some(14.34));
         assert_eq!(bin(500, Metric::Labelwise), Some(96.18));
         assert_eq!(bin(20, Metric::Exact), None);

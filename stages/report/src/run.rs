@@ -6,11 +6,11 @@ use cwm_contract::{Context, Failure, Format, Input, Output, ParameterSpec, Param
 use serde::Serialize;
 
 use crate::Config;
-use crate::contents::{Part, Section, sections};
+use crate::contents::{Given, Part, Section, sections};
 use crate::page::page;
 use crate::paper::Paper;
 use crate::plain_text::visible;
-use crate::read::{bins, counts, curves};
+use crate::read::{bins, counts, curves, json_lines};
 use crate::results::Results;
 
 /// Every table and figure of what was run.
@@ -30,6 +30,8 @@ impl Stage for Report {
             Input::optional("bins", Format::BINS, "metrics overall and per prefix bin"),
             Input::optional_many("counts", Format::COUNTS, "what was kept, dropped, split and tokenized"),
             Input::optional_many("curves", Format::CURVES, "what trainings recorded"),
+            Input::optional_many("candidates", Format::CANDIDATES, "which trainings a sweep chose from"),
+            Input::optional_many("differences", Format::DIFFERENCES, "how models differ, paired by game"),
         ]
     }
 
@@ -48,13 +50,17 @@ impl Stage for Report {
             Some(folder) => Results::gather(bins::read(folder)?)?,
             None => Results::default(),
         };
-        let counts = counts::read(context.group("counts"))?;
-        let curves = curves::read(context.group("curves"))?;
-        if results.models.is_empty() && counts.is_empty() && curves.is_empty() {
+        let given = Given {
+            counts: counts::read(context.group("counts"))?,
+            curves: curves::read(context.group("curves"))?,
+            candidates: json_lines::read("candidates", context.group("candidates"))?,
+            differences: json_lines::read("differences", context.group("differences"))?,
+        };
+        if results.models.is_empty() && given.is_empty() {
             return Err(Failure::input("a report of nothing").hint("give it `bins`, `counts` or `curves`"));
         }
         context.check_cancelled()?;
-        let sections = sections(&results, &counts, &curves, &paper);
+        let sections = sections(&results, &given, &paper);
         let page = page(&visible(&config.title), &results, &sections)?;
         write_report(context.output("report")?, &page, &sections)
     }

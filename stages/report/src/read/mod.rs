@@ -3,3 +3,4 @@
 pub(crate) mod bins;
 pub(crate) mod counts;
 pub(crate) mod curves;
+pub(crate) mod json_lines;

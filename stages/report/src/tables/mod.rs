@@ -1,5 +1,7 @@
 //! The paper's tables, one file each, and what else is told as a table.
 
+mod candidates;
+mod differences;
 mod drops;
 mod parameter_counts;
 mod prefix_bins;
@@ -10,6 +12,8 @@ mod splits;
 mod test_results;
 mod token_coverage;
 
+pub(crate) use candidates::candidates;
+pub(crate) use differences::differences;
 pub(crate) use drops::drops;
 pub(crate) use parameter_counts::parameter_counts;
 pub(crate) use prefix_bins::{Accuracy, prefix_bins};

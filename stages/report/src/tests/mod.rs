@@ -1,5 +1,6 @@
 //! The whole stage on made-up bins.
 
+mod choices;
 mod games;
 mod page;
 mod tables;
