@@ -102,6 +102,6 @@ impl Difference {
     /// Whether it is more than is allowed.
     pub fn is_beyond(&self) -> bool {
         // Not a number is never within.
-        !(self.of_tolerance <= 1.0)
+        self.of_tolerance.is_nan() || self.of_tolerance > 1.0
     }
 }
