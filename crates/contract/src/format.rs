@@ -38,6 +38,8 @@ impl Format {
     pub const PREDICTIONS: Format = Format::named("predictions");
     /// How a model did, one row a position (Parquet).
     pub const SCORES: Format = Format::named("scores");
+    /// What a model believed of a few games, beside the truth, one game a line.
+    pub const BOARDS: Format = Format::named("boards");
     /// Metrics over all positions and per prefix bin (a folder of Parquet files).
     pub const BINS: Format = Format::named("bins");
     /// Tables, figures and a page (a folder).
