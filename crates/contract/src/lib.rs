@@ -18,6 +18,7 @@ mod label;
 mod models;
 mod parameters;
 mod ports;
+pub mod provenance;
 mod source_files;
 mod stage;
 pub mod testing;
