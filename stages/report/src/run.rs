@@ -61,7 +61,7 @@ impl Stage for Report {
         }
         context.check_cancelled()?;
         let sections = sections(&results, &given, &paper);
-        let page = page(&visible(&config.title), &results, &sections)?;
+        let page = page(&visible(&config.title), &results, &sections, &[])?;
         write_report(context.output("report")?, &page, &sections)
     }
 }

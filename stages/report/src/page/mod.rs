@@ -1,6 +1,7 @@
 //! The page: one file that needs no network, no framework and, to be read, no script.
 
 mod opening;
+mod script;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,11 @@ struct View<'a> {
     palette: &'static str,
     chart_style: &'static str,
     page_style: &'static str,
-    script: &'static str,
+    /// The labels that `data-from` counts in, as JSON.
+    sources: String,
+    script: String,
+    /// What the content policy lets run: this script and no other.
+    script_hash: String,
 }
 
 /// Which cells of a stage are shown.
@@ -50,11 +55,17 @@ enum DrawnPart<'a> {
     },
 }
 
-/// The whole page.
+/// The whole page. `sources` are the labels that the tables' `data-from` counts in.
 ///
 /// # Errors
 /// A template fails, which is a mistake of ours.
-pub(crate) fn page(title: &str, results: &Results, sections: &[Section]) -> Result<String, Failure> {
+pub(crate) fn page(
+    title: &str,
+    results: &Results,
+    sections: &[Section],
+    sources: &[String],
+) -> Result<String, Failure> {
+    let script = script::script();
     let view = View {
         title,
         opening: opening::opening(results),
@@ -65,7 +76,9 @@ pub(crate) fn page(title: &str, results: &Results, sections: &[Section]) -> Resu
         palette: PALETTE,
         chart_style: CHART_STYLE,
         page_style: include_str!("page.css"),
-        script: include_str!("sort.js"),
+        sources: script::json(sources)?,
+        script_hash: script::hash(&script),
+        script,
     };
     view.render().map_err(|error| Failure::internal(format!("cannot draw the page: {error}")))
 }

@@ -3,6 +3,8 @@
 use cwm_contract::testing::Trial;
 use cwm_contract::{Label, Value};
 
+use sha2::{Digest, Sha256};
+
 use super::{files, label, read, rows, run, trial};
 use crate::synthetic::scored;
 
@@ -100,6 +102,12 @@ fn the_page_needs_nothing_from_outside() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(trial(folder.path(), &rows())).unwrap();
     let page = read(&report, "index.html");
+    // Only what is between these tags is run, by its digest.
+    let policy = page.split("script-src '").nth(1).unwrap().split('\'').next().unwrap();
+    let script = page.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
+    let digest = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, Sha256::digest(script));
+    assert_eq!(policy, format!("sha256-{digest}"));
+    let page = page.replace(policy, "");
     for outside in ["http:", "https:", "//", "@import", "url("] {
         // The one script's comment lines begin with two slashes.
         let found = page.lines().find(|line| line.contains(outside) && !line.trim_start().starts_with("//"));
