@@ -53,7 +53,10 @@ fn compose(logits: Tensor<2>, targets: &Targets) -> Tensor<1> {
         let slopes = Tensor::cat(slopes, 1).mask_fill(padding.clone().expand([rows, LOGITS]), 0.0);
         // A sum with that gradient; only its gradient is wanted of it. A logit of -∞ has slope 0, and 0·∞ is no number.
         let along = (logits.mask_fill(slopes.clone().equal_elem(0.0), 0.0) * slopes).sum_dim(1);
-        losses = along.clone() - along.detach() + losses;
+        // Nor is ∞ less ∞: where the right class has -∞, the loss is infinite and no step is taken.
+        let nothing = along.clone() - along.detach();
+        let infinite = nothing.clone().is_nan();
+        losses = nothing.mask_fill(infinite, 0.0) + losses;
     }
     losses.mask_fill(padding, 0.0).reshape([rows])
 }
@@ -289,7 +292,13 @@ mod tests {
         broken[LOGITS - 1] = f32::NAN;
         let broken = Tensor::<1>::from_floats(broken.as_slice(), &crate::device::cpu()).unsqueeze::<2>();
         let one = Targets { labels: vec![0; LABELS].into(), valid: [true].into() };
-        assert!(values(&cross_entropy(broken.clone(), &one))[0].is_nan());
-        assert!(values(&compose(broken, &one))[0].is_nan());
+        let both = |logits: Tensor<2>| [cross_entropy(logits.clone(), &one), compose(logits, &one)].map(|l| values(&l)[0]);
+        assert!(both(broken.clone()).iter().chain(&both(broken.autodiff().require_grad())).all(|loss| loss.is_nan()));
+        // Where the right class is ruled out, the loss is infinite.
+        let mut impossible = vec![0.0; LOGITS];
+        impossible[0] = f32::NEG_INFINITY;
+        let impossible = Tensor::<1>::from_floats(impossible.as_slice(), &crate::device::cpu()).unsqueeze::<2>();
+        let tracked = impossible.clone().autodiff().require_grad();
+        assert_eq!([both(impossible), both(tracked)], [[f32::INFINITY; 2]; 2]);
     }
 }
