@@ -292,7 +292,8 @@ mod tests {
         broken[LOGITS - 1] = f32::NAN;
         let broken = Tensor::<1>::from_floats(broken.as_slice(), &crate::device::cpu()).unsqueeze::<2>();
         let one = Targets { labels: vec![0; LABELS].into(), valid: [true].into() };
-        let both = |logits: Tensor<2>| [cross_entropy(logits.clone(), &one), compose(logits, &one)].map(|l| values(&l)[0]);
+        let both =
+            |logits: Tensor<2>| [cross_entropy(logits.clone(), &one), compose(logits, &one)].map(|l| values(&l)[0]);
         assert!(both(broken.clone()).iter().chain(&both(broken.autodiff().require_grad())).all(|loss| loss.is_nan()));
         // Where the right class is ruled out, the loss is infinite.
         let mut impossible = vec![0.0; LOGITS];
