@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::error::Error;
+
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]
 #[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
@@ -24,7 +26,9 @@ pub enum Command {
     /// Show, stage by stage, what is cached and what would run
     Status(StatusArguments),
     /// Say why a stage would run, or where its result comes from
-    Why(StageArguments),
+    Why(WhyArguments),
+    /// Say how two runs differ: by their lock files, here or in git, and by their reports; exit code 7 if they do
+    Diff(DiffArguments),
     /// Draw the graph of stages
     Dag(DagArguments),
     /// Print the log of a stage's last run; with -f, log and curves as they are written
@@ -63,6 +67,23 @@ pub struct PipelineArguments {
     /// Give a variable of the pipeline another value (may be repeated)
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     pub sets: Vec<(String, String)>,
+}
+
+impl PipelineArguments {
+    /// Takes the pipeline from the first of the words, if it is one: what ends in .yaml or .yml.
+    ///
+    /// # Errors
+    /// Another one is named by `--file`.
+    pub fn take_from(&mut self, words: &mut Vec<String>) -> Result<(), Error> {
+        let is_file = |word: &String| [".yaml", ".yml"].iter().any(|extension| word.ends_with(extension));
+        if let Some(first) = words.first().filter(|first| is_file(first)) {
+            if self.file.is_some() {
+                return Err(Error::usage(format!("two pipelines are named: `{first}` and the one of `--file`")));
+            }
+            self.file = Some(PathBuf::from(words.remove(0)));
+        }
+        Ok(())
+    }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {
@@ -119,8 +140,8 @@ pub enum Output {
 /// Arguments of `status`.
 #[derive(Debug, Args)]
 pub struct StatusArguments {
-    /// Only these stages
-    #[arg(value_name = "STAGE")]
+    /// A pipeline file (if it ends in .yaml or .yml), then only these stages
+    #[arg(value_name = "FILE|STAGE")]
     pub stages: Vec<String>,
     /// Which pipeline
     #[command(flatten)]
@@ -130,15 +151,36 @@ pub struct StatusArguments {
     pub json: bool,
 }
 
-/// Arguments of commands about one stage.
+/// Arguments of `why`.
 #[derive(Debug, Args)]
-pub struct StageArguments {
-    /// The stage, or one cell: 'model[size=d32/l1]'
-    #[arg(value_name = "STAGE")]
-    pub stage: String,
+pub struct WhyArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE", required = true)]
+    pub stages: Vec<String>,
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// The first: a report's folder; a lock file; `.`, the lock file of the pipeline; a revision in git, of that lock file
+    /// or as REV:path of another; or (the beginning of) a digest of a report in the store
+    #[arg(value_name = "A")]
+    pub old: String,
+    /// The second
+    #[arg(value_name = "B", default_value = ".")]
+    pub new: String,
+    /// Numbers of tables that differ by at most so much are equal: absolutely up to 1, relatively above
+    #[arg(long, value_name = "SIZE", default_value_t = 0.0)]
+    pub tolerance: f64,
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -253,6 +295,9 @@ pub struct ExportArguments {
     /// At most so many games, from the first (of a dataset)
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
+    /// Tell in a report who made its results and on which hosts; left out otherwise, as reports are published
+    #[arg(long)]
+    pub names: bool,
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,

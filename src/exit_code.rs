@@ -19,6 +19,8 @@ impl ExitCode {
     pub const DAMAGED: ExitCode = ExitCode(5);
     /// `parity` found a difference beyond what is allowed, or a file that cannot be compared.
     pub const DISPARITY: ExitCode = ExitCode(6);
+    /// `diff` found a difference.
+    pub const DIFFERENT: ExitCode = ExitCode(7);
     /// The machine refused something, or a mistake in cwm.
     pub const INTERNAL: ExitCode = ExitCode(70);
     /// Stopped by Ctrl-C or SIGTERM.

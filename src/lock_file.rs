@@ -89,6 +89,14 @@ impl LockFile {
             }
             Err(error) => return Err(StoreError::io("read", &path)(error)),
         };
+        LockFile::of(path, text)
+    }
+
+    /// What `text` says, which `path` held: now, or in an earlier version of it.
+    ///
+    /// # Errors
+    /// A newer cwm wrote it.
+    pub fn of(path: PathBuf, text: String) -> Result<LockFile> {
         let (cells, warnings) = parse(&path, &text)?;
         Ok(LockFile { path, cells, text: Some(text), warnings })
     }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use crate::cli::ExportArguments;
 use crate::commands::{Workspace, expand, print};
-use crate::engine::output_of;
+use crate::engine::{CellState, output_of};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::provenance::{self, Telling};
 
 /// Runs `cwm export`.
 ///
@@ -25,8 +26,17 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let exported = if arguments.labels || arguments.limit.is_some() {
         expand::to_folder(&workspace, output, arguments)?
     } else {
-        workspace.store.export(&port, output, &arguments.destination, &workspace.files)?
+        let record = |index: usize| match &survey.states[index] {
+            CellState::Cached(record) => Some(record.as_ref()),
+            _ => None,
+        };
+        let telling = if arguments.names { Telling::Full } else { Telling::Public };
+        let added = provenance::files(&workspace.store, &workspace.plan, index, &port, telling, record)?;
+        workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?
     };
+    if exported.replaced {
+        eprintln!("replaced what was exported there before");
+    }
     print(&exported.path.to_string_lossy())?;
     Ok(ExitCode::OK)
 }

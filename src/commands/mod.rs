@@ -3,6 +3,7 @@
 mod contents;
 mod dag;
 mod devices;
+mod diff;
 mod expand;
 mod export;
 mod import;
@@ -60,8 +61,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
     let store = cli.store.as_deref();
     match cli.command {
         Command::Run(arguments) => run::run(store, arguments),
-        Command::Status(arguments) => status::run(store, &arguments),
-        Command::Why(arguments) => why::run(store, &arguments),
+        Command::Status(arguments) => status::run(store, arguments),
+        Command::Why(arguments) => why::run(store, arguments),
+        Command::Diff(arguments) => diff::run(store, &arguments),
         Command::Dag(arguments) => dag::run(&arguments),
         Command::Log(arguments) => log::run(store, &arguments),
         Command::Tensorboard(arguments) => tensorboard::run(store, &arguments),

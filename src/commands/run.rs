@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, stderr, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::cli::{Output, RunArguments};
@@ -21,14 +21,7 @@ use crate::registry::Registry;
 /// # Errors
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
 pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
-    if let Some(first) = arguments.words.first()
-        && [".yaml", ".yml"].iter().any(|extension| first.ends_with(extension))
-    {
-        if arguments.pipeline.file.is_some() {
-            return Err(Error::usage(format!("two pipelines are named: `{first}` and the one of `--file`")));
-        }
-        arguments.pipeline.file = Some(PathBuf::from(arguments.words.remove(0)));
-    }
+    arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let mut targets = BTreeSet::new();
     for word in &arguments.words {

@@ -1,5 +1,6 @@
 //! `cwm show`: a stage's result, or what a key or digest stands for.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use cwm_contract::{Detail, amount};
@@ -94,32 +95,45 @@ fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<Stri
     Ok(shown)
 }
 
-/// The records whose key, or one of whose outputs, begins with `prefix`; nothing if `prefix` is no hexadecimal of at
-/// least 6 digits.
+/// Digits of a key or digest that are enough to ask for it.
+const DIGITS: usize = 6;
+
+/// The records of the one key or digest that begins with `prefix`; nothing if `prefix` is no hexadecimal.
 fn by_hash(workspace: &Workspace, survey: &Survey, prefix: &str) -> Result<Option<Vec<Shown>>, Error> {
-    if prefix.len() < 6 || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }
-    let prefix = prefix.to_ascii_lowercase();
-    let mut found = Vec::new();
-    for key in workspace.store.keys()? {
-        let whole = key.to_string().starts_with(&prefix);
-        for record in workspace.store.actions(&key)? {
-            let outputs = record.outputs.iter();
-            let meant = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
-            let ports: Vec<String> = meant.map(|(port, _)| port.clone()).collect();
-            if whole || !ports.is_empty() {
-                let is_of = |state: &CellState| matches!(state, CellState::Cached(cached) if **cached == record);
-                let cell = survey.states.iter().position(is_of);
-                found.push(Shown { record, ports, cell });
-            }
+    if prefix.len() < DIGITS {
+        return Err(Error::usage(format!("`{prefix}` is no stage, and too short for a key or digest"))
+            .hint(format!("give {DIGITS} digits or more")));
+    }
+    let found = workspace.store.by_prefix(prefix)?;
+    let mut meant = BTreeMap::new();
+    for (record, ports) in &found {
+        if record.key.to_string().starts_with(&prefix.to_ascii_lowercase()) {
+            meant.insert(record.key.to_string(), format!("key of {}", record.label));
+        } else {
+            let outputs = ports.iter().map(|port| (record.outputs[port].digest, port));
+            meant.extend(outputs.map(|(digest, port)| (digest.to_string(), format!("{}.{port}", record.label))));
         }
     }
-    if found.is_empty() {
-        return Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
-            .hint("`cwm show STAGE` tells the key and the digests of a stage"));
+    match meant.len() {
+        0 => Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
+            .hint("`cwm show STAGE` tells the key and the digests of a stage")),
+        1 => Ok(Some(found.into_iter().map(|(record, ports)| shown(survey, record, ports)).collect())),
+        count => {
+            let named: Vec<String> = meant.iter().take(8).map(|(hash, what)| format!("{hash} ({what})")).collect();
+            let more = if count > named.len() { ", …" } else { "" };
+            Err(Error::usage(format!("{count} keys and digests begin with {prefix}"))
+                .hint(format!("give more digits: {}{more}", named.join(", "))))
+        }
     }
-    Ok(Some(found))
+}
+
+fn shown(survey: &Survey, record: ActionRecord, ports: Vec<String>) -> Shown {
+    let is_of = |state: &CellState| matches!(state, CellState::Cached(cached) if **cached == record);
+    let cell = survey.states.iter().position(is_of);
+    Shown { record, ports, cell }
 }
 
 fn describe(record: &ActionRecord) -> String {

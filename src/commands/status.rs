@@ -24,7 +24,8 @@ struct Row {
 ///
 /// # Errors
 /// The pipeline or the store cannot be read.
-pub fn run(store: Option<&Path>, arguments: &StatusArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitCode, Error> {
+    arguments.pipeline.take_from(&mut arguments.stages)?;
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let mut chosen = Vec::new();
     for word in &arguments.stages {

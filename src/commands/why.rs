@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::StageArguments;
+use crate::cli::WhyArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::{Cause, CellState, Survey, sources, unread, why_now};
 use crate::error::Error;
@@ -36,9 +36,16 @@ struct Answer {
 ///
 /// # Errors
 /// No such stage, or the pipeline or the store cannot be read.
-pub fn run(store: Option<&Path>, arguments: &StageArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode, Error> {
+    arguments.pipeline.take_from(&mut arguments.stages)?;
+    if arguments.stages.is_empty() {
+        return Err(Error::usage("no stage is named").hint("`cwm status` lists them"));
+    }
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let cells = workspace.plan.select(&arguments.stage)?;
+    let mut cells = Vec::new();
+    for word in &arguments.stages {
+        cells.extend(workspace.plan.select(word)?);
+    }
     let survey = workspace.survey()?;
     let answers: Vec<Answer> = cells
         .into_iter()

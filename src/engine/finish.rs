@@ -11,6 +11,7 @@ use crate::lock_file::{LockFile, LockLine};
 use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::{Body, Cell, Plan};
+use crate::provenance::{self, Telling};
 use crate::store::{ActionRecord, Store};
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
@@ -113,7 +114,10 @@ pub fn export_all(
     for export in &plan.exports {
         let Some(record) = &records[export.cell] else { continue };
         let output = output_of(record, &export.port)?;
-        match store.export(&export.port, output, &export.path, files) {
+        let record = |index: usize| records[index].as_ref();
+        let added = provenance::files(store, plan, export.cell, &export.port, Telling::Public, record);
+        let exported = added.and_then(|added| Ok(store.export(&export.port, output, &export.path, &added, files)?));
+        match exported {
             Ok(exported) => {
                 let source = plan.cells[export.cell].label.to_string();
                 // Of a folder with a page in it, the page is what people open.
@@ -125,5 +129,5 @@ pub fn export_all(
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    failed.map_or(Ok(()), Err)
 }

@@ -58,6 +58,28 @@ impl Store {
         Ok(keys)
     }
 
+    /// The records whose key, or one of whose outputs, begins with `prefix` (hexadecimal), each with the outputs that are
+    /// meant: all of them, if the key is.
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn by_prefix(&self, prefix: &str) -> Result<Vec<(ActionRecord, Vec<String>)>> {
+        let prefix = prefix.to_ascii_lowercase();
+        let mut found = Vec::new();
+        for key in self.keys()? {
+            let whole = key.to_string().starts_with(&prefix);
+            for record in self.actions(&key)? {
+                let outputs = record.outputs.iter();
+                let meant = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
+                let ports: Vec<String> = meant.map(|(port, _)| port.clone()).collect();
+                if whole || !ports.is_empty() {
+                    found.push((record, ports));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// The files of the records of `key`, by number.
     pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
         let mut files: Vec<RecordFile> = list(&self.layout.action_folder(key))?

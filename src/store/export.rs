@@ -36,6 +36,8 @@ pub struct Exported {
     pub path: PathBuf,
     /// Whether it was written; it was there already, unchanged, otherwise.
     pub written: bool,
+    /// Whether an earlier export stood there before.
+    pub replaced: bool,
 }
 
 /// What `.cwm-export` holds: JSON.
@@ -66,12 +68,20 @@ struct Copied {
 impl Store {
     /// Copies the output `name` to the folder `destination`: a folder's files stand right in it, a file is called
     /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. What an earlier export put there is
-    /// replaced: a folder as a whole, a file by itself.
+    /// replaced: a folder as a whole, a file by itself. Of a folder, the files in `added` stand beside its own or in
+    /// their place: in the copy alone.
     ///
     /// # Errors
     /// The output is not in the store, or its content is damaged; the destination is in the store; something is in the
     /// way that no export made, or that was changed since; the disk refuses.
-    pub fn export(&self, name: &str, output: &OutputRecord, destination: &Path, outside: &Files) -> Result<Exported> {
+    pub fn export(
+        &self,
+        name: &str,
+        output: &OutputRecord,
+        destination: &Path,
+        added: &BTreeMap<String, Vec<u8>>,
+        outside: &Files,
+    ) -> Result<Exported> {
         let destination = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
         let target = match &output.shape {
             OutputShape::File { extension } if extension.is_empty() => destination.join(name),
@@ -79,6 +89,11 @@ impl Store {
             OutputShape::Folder => destination,
         };
         let export = self.export_to(&target)?;
+        // What is in the way of others is refused below.
+        let stood = match &output.shape {
+            OutputShape::File { .. } => fs::symlink_metadata(&target).is_ok(),
+            OutputShape::Folder => target.join(LIST).is_file(),
+        };
         let written = match &output.shape {
             OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output)?,
             OutputShape::Folder => {
@@ -92,12 +107,17 @@ impl Store {
                 }
                 let files = manifest.files().iter().map(|(name, file)| {
                     let wanted = Wanted { digest: file.digest, executable: file.executable };
-                    (name.clone(), (self.object_path(&file.digest), wanted))
+                    (name.clone(), (Source::Object(self.object_path(&file.digest)), wanted))
                 });
-                export.folder(&files.collect())?
+                let mut files: BTreeMap<String, (Source, Wanted)> = files.collect();
+                files.extend(added.iter().map(|(name, bytes)| {
+                    let wanted = Wanted { digest: Digest::of(bytes), executable: false };
+                    (name.clone(), (Source::Bytes(bytes), wanted))
+                }));
+                export.folder(&files)?
             }
         };
-        Ok(Exported { path: target.clone(), written })
+        Ok(Exported { path: target.clone(), written, replaced: written && stood })
     }
 
     /// An export to this file or folder.
@@ -126,6 +146,14 @@ impl Store {
 struct Wanted {
     digest: Digest,
     executable: bool,
+}
+
+/// Where the content of a copy comes from.
+enum Source<'a> {
+    /// A file of the store, or from outside.
+    Object(PathBuf),
+    /// What stands in no store.
+    Bytes(&'a [u8]),
 }
 
 struct Export<'a> {
@@ -159,7 +187,7 @@ impl Export<'_> {
         self.disk.make_folders(self.parent)?;
         let (aside, _held) = self.aside()?;
         let copy = aside.path().join("copy");
-        exported.files.insert(self.name.clone(), copy_file(source, &copy, wanted)?);
+        exported.files.insert(self.name.clone(), copy_file(&Source::Object(source.to_owned()), &copy, wanted)?);
         // If we end between the two, the file is not what the list says; equal content is then taken as ours.
         write_list(&aside, &exported)?;
         self.disk.place(&copy, self.target)?;
@@ -167,7 +195,7 @@ impl Export<'_> {
         Ok(true)
     }
 
-    fn folder(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<bool> {
+    fn folder(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
         let exists = fs::symlink_metadata(self.target).is_ok();
         if exists && self.is_unchanged(files)? {
             return Ok(false);
@@ -210,7 +238,7 @@ impl Export<'_> {
     ///
     /// # Errors
     /// It holds anything that no export made, or that was changed since.
-    fn is_unchanged(&self, files: &BTreeMap<String, (PathBuf, Wanted)>) -> Result<bool> {
+    fn is_unchanged(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
         let (exported, there) = self.look_at_folder()?;
         // A copy that someone removed is made again.
         Ok(there == files.len()
@@ -292,18 +320,27 @@ fn look_at_copy(path: &Path, known: Option<&Copied>) -> Result<There> {
     }
 }
 
-fn copy_file(source: &Path, copy: &Path, wanted: Wanted) -> Result<Copied> {
-    fs::copy(source, copy).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            StoreError::Missing { path: source.to_owned(), what: "is not in the store".to_owned() }
+fn copy_file(source: &Source, copy: &Path, wanted: Wanted) -> Result<Copied> {
+    let from = match source {
+        Source::Object(path) => {
+            fs::copy(path, copy).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => {
+                    StoreError::Missing { path: path.clone(), what: "is not in the store".to_owned() }
+                }
+                _ => StoreError::io("copy to", copy)(error),
+            })?;
+            path
         }
-        _ => StoreError::io("copy to", copy)(error),
-    })?;
+        Source::Bytes(bytes) => {
+            fs::write(copy, bytes).map_err(StoreError::io("write", copy))?;
+            copy
+        }
+    };
     // The copy, since that is what people get; the bytes are still in memory.
     let found = hash_own_file(copy)?;
     if found != wanted.digest {
         return Err(StoreError::damaged(
-            source,
+            from,
             format!("its content has the digest {found}, not {}; nothing was exported", wanted.digest),
         ));
     }

@@ -43,16 +43,26 @@ impl Store {
         })
     }
 
+    /// The content of an object, which is what its digest says.
+    ///
+    /// # Errors
+    /// It is not there, is damaged, or cannot be read.
+    pub fn read_checked(&self, digest: &Digest) -> Result<Vec<u8>> {
+        let bytes = self.read_object(digest)?;
+        if Digest::of(&bytes) != *digest {
+            let path = self.object_path(digest);
+            return Err(StoreError::damaged(&path, "its content does not have the digest that names it"));
+        }
+        Ok(bytes)
+    }
+
     /// What the folder with this digest holds.
     ///
     /// # Errors
     /// The manifest is not there, is damaged, or is of a newer version.
     pub fn manifest(&self, digest: &Digest) -> Result<Manifest> {
-        let bytes = self.read_object(digest)?;
+        let bytes = self.read_checked(digest)?;
         let path = self.object_path(digest);
-        if Digest::of(&bytes) != *digest {
-            return Err(StoreError::damaged(&path, "its content does not have the digest that names it"));
-        }
         Manifest::decode(&bytes).map_err(|fault| match fault {
             ManifestFault::TooNew(found) => StoreError::TooNew {
                 path,

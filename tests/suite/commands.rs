@@ -1,5 +1,9 @@
 //! What people see: `why`, `status`, `show`, `log`, `dag`, `export`, and the lock file in git.
 
+use std::collections::HashMap;
+
+use cwm::digest::Digest;
+
 use crate::context::Context;
 
 const TWO: &str = r#"
@@ -68,6 +72,62 @@ fn status_show_log_and_path_tell_of_a_result() {
 }
 
 #[test]
+fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
+    let context = Context::new();
+    context.write("other.yaml", TWO);
+    for arguments in
+        [&["status", "other.yaml"][..], &["status", "other.yaml", "first"], &["why", "other.yaml", "first"]]
+    {
+        let ran = context.cwm(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stdout.contains("never ran"), "{arguments:?}: {}", ran.stdout);
+    }
+    for (arguments, words) in [
+        (&["why", "other.yaml"][..], "no stage is named"),
+        (
+            &["status", "other.yaml", "-f", "third.yaml"],
+            "two pipelines are named: `other.yaml` and the one of `--file`",
+        ),
+    ] {
+        let ran = context.cwm(arguments);
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_hash_that_means_several_things_or_is_too_short_is_told() {
+    // The first two numbers whose digests begin alike.
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    let (prefix, one, two) = (0..)
+        .find_map(|number: u32| {
+            let prefix = Digest::of(format!("{number}\n").as_bytes()).to_string()[..6].to_owned();
+            seen.insert(prefix.clone(), number).map(|earlier| (prefix, earlier, number))
+        })
+        .expect("a pair");
+    let yaml = TWO
+        .replace("n: 1", &format!("n: {one}"))
+        .replace("cat \"$in\" > \"$out\"; echo 2 >>", &format!("echo {two} >"));
+    let context = Context::with(&yaml);
+    context.run(&[]);
+    let records: serde_json::Value =
+        serde_json::from_str(&context.cwm(&["show", "first", "--json"]).stdout).expect("JSON");
+    let key = records[0]["key"].as_str().expect("a key");
+    let short = context.cwm(&["show", &key[..5]]);
+    assert_eq!(short.code, 2);
+    assert!(
+        short.stderr.contains("too short for a key or digest") && short.stderr.contains("6 digits"),
+        "{}",
+        short.stderr
+    );
+    assert_eq!(context.cwm(&["show", &key[..8]]).code, 0);
+    let several = context.cwm(&["show", &prefix]);
+    assert_eq!(several.code, 2, "{}", several.stdout);
+    assert!(several.stderr.contains(&format!("2 keys and digests begin with {prefix}")), "{}", several.stderr);
+    assert!(several.stderr.contains("(first.out)") && several.stderr.contains("(second.out)"), "{}", several.stderr);
+}
+
+#[test]
 fn the_graph_is_drawn_in_three_notations() {
     let context = Context::with(TWO);
     let dag = |format: &str| context.cwm(&["dag", "--format", format]).stdout;
@@ -88,6 +148,16 @@ fn an_export_follows_its_result_and_never_touches_what_is_not_ours() {
     assert_eq!(context.read("exported/notes.txt"), "mine");
     let ran = context.cwm(&["export", "first", "elsewhere"]);
     assert_eq!((ran.code, context.read("elsewhere/out").as_str()), (0, "7\n"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("replaced"), "{}", ran.stderr);
+    let same = context.cwm(&["export", "first", "elsewhere"]);
+    assert!(!same.stderr.contains("replaced"), "nothing was to be done: {}", same.stderr);
+    context.edit("pipeline.yaml", "n: 7", "n: 8");
+    context.run(&[]);
+    let again = context.cwm(&["export", "first", "elsewhere"]);
+    assert!(again.stderr.contains("replaced what was exported there before"), "{}", again.stderr);
+    context.write("theirs/out", "mine");
+    let refused = context.cwm(&["export", "first", "theirs"]);
+    assert_eq!((refused.code, context.read("theirs/out").as_str()), (4, "mine"), "{}", refused.stderr);
     let writable = std::fs::metadata(context.path("elsewhere/out")).expect("a file").permissions().readonly();
     assert!(!writable, "what is exported belongs to whoever asked for it");
 }

@@ -27,6 +27,8 @@ impl Engine<'_> {
         let made = self.made.contains(&key);
         if self.force.contains(&index) && !made {
             causes.push(Cause::Forced);
+            let before = find(self.store, self.files, &resolved.components, &cell.label, self.locked)?;
+            self.before_force.extend(before.map(|record| (index, record.output_digests())));
         } else if let (Some((count, _)), false) = (self.to_remake.get(&index), made) {
             causes.push(Cause::ObjectsMissing { count: *count });
         } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? {

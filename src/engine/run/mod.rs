@@ -85,6 +85,8 @@ struct Engine<'a> {
     pins: &'a Pins,
     readers: &'a mut Readers,
     force: BTreeSet<usize>,
+    /// What those of them had made that were done before.
+    before_force: BTreeMap<usize, BTreeMap<String, Digest>>,
     /// [`Options::device`].
     on: Option<DeviceChoice>,
     schedule: Schedule,
@@ -134,6 +136,7 @@ pub fn run(
         pins,
         readers,
         force: options.force,
+        before_force: BTreeMap::new(),
         on: options.device,
         schedule: Schedule::new(plan, &wanted),
         pool: Pool::new(options.machine),

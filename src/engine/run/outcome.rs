@@ -123,10 +123,22 @@ impl Engine<'_> {
         Ok(candidates.into_iter().next())
     }
 
-    /// What is worth saying about how it ran.
+    /// What is worth saying about how it ran. One that was forced to run again is a test of whether it makes the same.
     pub(super) fn note(&self, index: usize, record: &ActionRecord, already_recorded: bool) -> Option<String> {
         if already_recorded {
             return Some(format!("taken over: {}", record.origin()));
+        }
+        if let Some(before) = self.before_force.get(&index) {
+            let differ: Vec<&str> = record
+                .outputs
+                .iter()
+                .filter(|(name, output)| before.get(*name) != Some(&output.digest))
+                .map(|(name, _)| name.as_str())
+                .collect();
+            return Some(match &differ[..] {
+                [] => "the same bytes as before".to_owned(),
+                _ => format!("not the same bytes as before: {}", differ.join(", ")),
+            });
         }
         let label = &self.plan.cells[index].label;
         let same = self.locked.get(label).is_some_and(|line| {

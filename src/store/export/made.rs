@@ -32,14 +32,15 @@ impl Store {
         fill(aside.path())?;
         let made = list_of(aside.path())?;
         if earlier.as_ref().is_some_and(|(exported, there)| *there == exported.files.len() && exported.holds(&made)) {
-            return Ok(Exported { path: target.clone(), written: false });
+            return Ok(Exported { path: target.clone(), written: false, replaced: false });
         }
         write_list(&aside, &made)?;
+        let replaced = earlier.as_ref().is_some_and(|(exported, _)| exported.whole);
         match earlier {
             Some(_) => aside.replace(&target)?,
             None => aside.place(&target)?,
         }
-        Ok(Exported { path: target, written: true })
+        Ok(Exported { path: target, written: true, replaced })
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::outside::Files;
 
 fn export(store: &Store, record: &ActionRecord, output: &str, to: &Path) -> Result<Exported> {
-    store.export(output, &record.outputs[output], to, &Files::without_cache())
+    store.export(output, &record.outputs[output], to, &BTreeMap::new(), &Files::without_cache())
 }
 
 #[test]
@@ -17,7 +17,8 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
     let script = store.work(&key("a")).out().join("folder/run.sh");
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
     let first = store.record(action).unwrap().record;
-    assert_eq!(export(&store, &first, "folder", &report).unwrap(), Exported { path: report.clone(), written: true });
+    let exported = export(&store, &first, "folder", &report).unwrap();
+    assert_eq!(exported, Exported { path: report.clone(), written: true, replaced: false });
     assert_eq!(names_in(&report), [".cwm-export", "index.html", "run.sh", "tables"]);
     assert_eq!(fs::read_to_string(report.join("tables/t.md")).unwrap(), "two");
     let mode = |name| fs::metadata(report.join(name)).unwrap().permissions().mode() & 0o777;
@@ -29,12 +30,35 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
 
     assert!(!export(&store, &first, "folder", &report).unwrap().written, "nothing to do");
     let second = store.record(finished(&store, "b", "hello", &[("index.html", "new")])).unwrap().record;
-    assert!(export(&store, &second, "folder", &report).unwrap().written);
+    assert!(export(&store, &second, "folder", &report).unwrap().replaced);
     assert_eq!(names_in(&report), [".cwm-export", "index.html"], "what is no longer in it is gone");
     assert_eq!(fs::read_to_string(report.join("index.html")).unwrap(), "new");
     fs::remove_file(report.join("index.html")).unwrap();
     assert!(export(&store, &second, "folder", &report).unwrap().written, "a removed copy is made again");
     assert_eq!(names_in(&folder.path().join("deep")), ["report"], "nothing temporary stays");
+}
+
+#[test]
+fn what_is_added_to_a_copy_stands_in_no_store() {
+    let (folder, store) = new_store();
+    let report = folder.path().join("report");
+    let record = store.record(finished(&store, "a", "hello", &[("index.html", "one"), ("b", "two")])).unwrap().record;
+    let export = |added: &[(&str, &str)]| {
+        let added = added.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
+        store.export("folder", &record.outputs["folder"], &report, &added, &Files::without_cache()).unwrap().written
+    };
+    let added = [("index.html", "one and more"), ("c.json", "{}")];
+    assert!(export(&added));
+    let read = |name| fs::read_to_string(report.join(name)).unwrap();
+    assert_eq!([read("index.html"), read("b"), read("c.json")], ["one and more", "two", "{}"]);
+    assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("index.html")).unwrap(), "one");
+    let before = fs::metadata(report.join("index.html")).unwrap().ino();
+    assert!(!export(&added), "nothing to do");
+    assert_eq!(fs::metadata(report.join("index.html")).unwrap().ino(), before);
+    assert!(export(&[("index.html", "one and most"), ("c.json", "{}")]), "only what is added differs");
+    assert!(export(&[]));
+    assert_eq!(names_in(&report), [".cwm-export", "b", "index.html"]);
+    assert_eq!(read("index.html"), "one");
 }
 
 #[test]
@@ -71,10 +95,10 @@ fn files_are_exported_side_by_side() {
     let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let second = store.record(finished(&store, "b", "changed", &[])).unwrap().record;
     let exported = export(&store, &first, "text", &to).unwrap();
-    assert_eq!(exported, Exported { path: to.join("text.txt"), written: true });
+    assert_eq!(exported, Exported { path: to.join("text.txt"), written: true, replaced: false });
     assert!(!export(&store, &first, "text", &to).unwrap().written);
     fs::write(to.join("notes.txt"), "mine").unwrap();
-    assert!(export(&store, &second, "text", &to).unwrap().written);
+    assert!(export(&store, &second, "text", &to).unwrap().replaced);
     assert_eq!(fs::read_to_string(to.join("text.txt")).unwrap(), "changed");
     assert_eq!(names_in(&to), [".cwm-export", "notes.txt", "text.txt"]);
     assert!(export(&store, &first, "folder", &to).unwrap_err().to_string().contains("single files"));

@@ -1,0 +1,172 @@
+//! What a person may name on `cwm diff`'s command line: a report's folder, a lock file, a revision of it in git, or a
+//! result of the store.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::reports;
+use crate::commands::pipeline_file;
+use crate::diff::TableFile;
+use crate::error::Error;
+use crate::lock_file::LockFile;
+use crate::store::Store;
+
+/// Where to look; found out only when needed, as two folders can be compared without a pipeline.
+pub struct Places<'a> {
+    store: Option<&'a Path>,
+    file: Option<&'a Path>,
+}
+
+impl<'a> Places<'a> {
+    /// With the store and the pipeline of the command line.
+    pub fn new(store: Option<&'a Path>, file: Option<&'a Path>) -> Self {
+        Places { store, file }
+    }
+
+    /// The pipeline's lock file. The pipeline itself is not read.
+    fn lock(&self) -> Result<PathBuf, Error> {
+        let file = pipeline_file(self.file)?;
+        if !file.is_file() {
+            return Err(Error::usage(format!("there is no pipeline {}", file.display())));
+        }
+        let file = std::path::absolute(&file).map_err(|error| Error::io("find", &file, error))?;
+        Ok(LockFile::path_for(&file))
+    }
+
+    /// The store of the command line, else the one beside the pipeline.
+    ///
+    /// # Errors
+    /// There is no pipeline, or the store is of a newer format.
+    pub fn store(&self) -> Result<Store, Error> {
+        let root = match self.store {
+            Some(root) => root.to_owned(),
+            None => self.lock()?.with_file_name("artifacts"),
+        };
+        Ok(Store::at(&root)?)
+    }
+}
+
+/// One of the two.
+pub struct Operand {
+    /// As people know it.
+    pub name: String,
+    /// What it is.
+    pub found: Found,
+}
+
+/// What was found under a name.
+pub enum Found {
+    /// A lock file.
+    Lock(LockFile),
+    /// The tables of a report.
+    Report(Vec<TableFile>),
+}
+
+impl Operand {
+    /// What `text` names: what is on disk first, then a revision in git and a result of the store, which must not both be
+    /// there.
+    ///
+    /// # Errors
+    /// It names nothing, or two things, or what it names cannot be read.
+    pub fn find(text: &str, places: &Places) -> Result<Operand, Error> {
+        let path = Path::new(text);
+        let name = text.to_owned();
+        if path.is_dir() {
+            if reports::is_folder(path) {
+                return Ok(Operand { name, found: Found::Report(reports::in_folder(path)?) });
+            }
+            let lock = match text {
+                "." => places.lock()?,
+                _ => path.join(places.lock()?.file_name().unwrap_or_default()),
+            };
+            if lock.is_file() {
+                return Ok(Operand { name: lock_name(&lock), found: Found::Lock(LockFile::read(&lock)?) });
+            }
+            let words = format!("{text} holds neither the tables of a report nor {}", lock_name(&lock));
+            return Err(Error::usage(words).hint("`cwm export report DIR` makes such a folder, `cwm run` a lock file"));
+        }
+        if path.is_file() {
+            return Ok(Operand { name, found: Found::Lock(LockFile::read(path)?) });
+        }
+        let stored = by_hash(text, places)?;
+        match (revision(text, places)?, stored) {
+            (Some(_), Some(_)) => Err(Error::usage(format!("`{text}` is a revision in git and a result of the store"))
+                .hint("give more digits of the one that is meant")),
+            (Some(lock), None) => Ok(Operand { name, found: Found::Lock(lock) }),
+            (None, Some(tables)) => Ok(Operand { name, found: Found::Report(tables) }),
+            (None, None) => {
+                let what =
+                    "neither a report's folder, nor a lock file, nor a revision in git, nor a report in the store";
+                Err(Error::usage(format!("`{text}` is {what}")).hint(
+                    "such as `cwm diff HEAD .`, `cwm diff v1:paper.lock paper.lock` or `cwm diff old-report report`",
+                ))
+            }
+        }
+    }
+}
+
+fn lock_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A report of the store, by the beginning of its digest or key.
+fn by_hash(text: &str, places: &Places) -> Result<Option<Vec<TableFile>>, Error> {
+    if text.len() < 6 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    // A revision in git may be all that is meant, where there is no store.
+    let store = places.store()?;
+    let mut digests: Vec<_> = Vec::new();
+    for (record, ports) in store.by_prefix(text)? {
+        digests.extend(ports.iter().filter_map(|port| reports::digest(&record, port)));
+    }
+    digests.sort();
+    digests.dedup();
+    match digests[..] {
+        [] => Ok(None),
+        [digest] => reports::in_store(text, &digest, &store).map(Some),
+        _ => Err(Error::usage(format!("the store has {} reports that begin with {text}", digests.len()))
+            .hint("give more digits")),
+    }
+}
+
+/// The lock file at `REV` or `REV:path`; nothing if git knows no such revision.
+fn revision(text: &str, places: &Places) -> Result<Option<LockFile>, Error> {
+    if text.starts_with('-') || text.contains(char::is_control) {
+        return Ok(None);
+    }
+    let (revision, path) = match text.split_once(':') {
+        Some((revision, path)) => (revision, Some(path)),
+        None => (text, None),
+    };
+    let here =
+        std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
+    let (folder, object, path) = match path {
+        Some(path) => (here, text.to_owned(), PathBuf::from(path)),
+        None => {
+            let lock = places.lock()?;
+            let folder = lock.parent().unwrap_or(&here).to_owned();
+            (folder, format!("{revision}:./{}", lock_name(&lock)), lock)
+        }
+    };
+    let commit = format!("{revision}^{{commit}}");
+    if git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])?.is_none() {
+        return Ok(None);
+    }
+    let Some(bytes) = git(&folder, &["cat-file", "blob", &object])? else {
+        let words = format!("{} is not in git at {revision}", path.display());
+        return Err(
+            Error::usage(words).hint("is the lock file committed there? `REV:path/to/pipeline.lock` names another")
+        );
+    };
+    Ok(Some(LockFile::of(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?))
+}
+
+/// What git prints; nothing if it ends with an error, or if there is no git.
+fn git(folder: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, Error> {
+    match Command::new("git").arg("-C").arg(folder).args(arguments).output() {
+        Ok(output) => Ok(output.status.success().then_some(output.stdout)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::system(format!("cannot run git: {error}"))),
+    }
+}

@@ -1,0 +1,111 @@
+//! A report's `tables/NAME.json` (`docs/formats.md`), as far as a comparison needs it.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// Newest version of the file that is read.
+pub const TABLE_FORMAT: u64 = 1;
+
+/// A table of a report.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct TableFile {
+    /// Name of its files: `table-08`.
+    pub id: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Columns, from the left.
+    pub columns: Vec<Column>,
+    /// The first so many columns name a group of rows.
+    pub shared_columns: usize,
+    /// Rows, from the top.
+    pub rows: Vec<Row>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+pub struct Column {
+    /// The heading over neighbouring columns; empty for none.
+    pub over: String,
+    /// Its own heading.
+    pub name: String,
+}
+
+impl Column {
+    /// Both headings in one.
+    pub fn full_name(&self) -> String {
+        if self.over.is_empty() { self.name.clone() } else { format!("{}: {}", self.over, self.name) }
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Row {
+    /// `ours`, `paper`, or `difference` between the two.
+    pub kind: String,
+    /// One a column.
+    pub cells: Vec<Cell>,
+}
+
+/// A cell. Floats that JSON lacks are text there: `inf`, `-inf`, `nan`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Cell {
+    /// As printed.
+    pub text: String,
+    /// The number behind it.
+    #[serde(default, deserialize_with = "number")]
+    pub value: Option<f64>,
+    /// Its standard deviation over runs.
+    #[serde(default, deserialize_with = "number")]
+    pub deviation: Option<f64>,
+    /// Lower end of its interval.
+    #[serde(default, deserialize_with = "number")]
+    pub low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(default, deserialize_with = "number")]
+    pub high: Option<f64>,
+}
+
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        Value::Number(number) => Ok(number.as_f64()),
+        Value::String(text) => match text.as_str() {
+            "inf" => Ok(Some(f64::INFINITY)),
+            "-inf" => Ok(Some(f64::NEG_INFINITY)),
+            "nan" => Ok(Some(f64::NAN)),
+            _ => Err(D::Error::custom(format!("`{text}` is not a number"))),
+        },
+        other => Err(D::Error::custom(format!("{other} is not a number"))),
+    }
+}
+
+impl TableFile {
+    /// Reads the bytes of the file that people know as `name`.
+    ///
+    /// # Errors
+    /// They are not such a table, or one of a newer version.
+    pub fn read(name: &str, bytes: &[u8]) -> Result<TableFile, Error> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u64,
+        }
+        let wrong = |error: serde_json::Error| Error::usage(format!("{name} is not a table of a report: {error}"));
+        let Version { format } = serde_json::from_slice(bytes).map_err(wrong)?;
+        if format > TABLE_FORMAT {
+            return Err(Error::usage(format!("{name} has format {format}; this cwm reads up to {TABLE_FORMAT}"))
+                .hint("use the cwm that wrote it, or a newer one"));
+        }
+        let table: TableFile = serde_json::from_slice(bytes).map_err(wrong)?;
+        match table.rows.iter().position(|row| row.cells.len() != table.columns.len()) {
+            None => Ok(table),
+            Some(row) => {
+                let (cells, columns) = (table.rows[row].cells.len(), table.columns.len());
+                let words = format!("row {} has {cells} cells, and there are {columns} columns", row + 1);
+                Err(Error::usage(format!("{name} is not a table of a report: {words}")))
+            }
+        }
+    }
+}

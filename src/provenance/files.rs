@@ -1,0 +1,55 @@
+//! What an export of a report adds to the copy.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Format, provenance};
+
+use super::{Provenance, Telling, gather};
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::store::{ActionRecord, OutputRecord, OutputShape, Store};
+
+/// The files to export in place of those of the output `port` of `cell`, or beside them, by name: of a report the page
+/// with its provenance in it, and `provenance.json`; of anything else none. `record` gives the record of each cell
+/// upstream.
+///
+/// # Errors
+/// The report's page is missing from the store or damaged, or the report holds a `provenance.json` of its own.
+pub fn files<'r>(
+    store: &Store,
+    plan: &Plan,
+    cell: usize,
+    port: &str,
+    telling: Telling,
+    record: impl Fn(usize) -> Option<&'r ActionRecord>,
+) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    let Some(output) = record(cell).and_then(|record| record.outputs.get(port)) else { return Ok(BTreeMap::new()) };
+    if output.format != Format::REPORT || output.shape != OutputShape::Folder {
+        return Ok(BTreeMap::new());
+    }
+    let page = page(store, plan, cell, output)?;
+    let told = gather(plan, cell, port, telling, record);
+    let json = encode(&told, serde_json::to_string_pretty)? + "\n";
+    let mut files = BTreeMap::from([(provenance::FILE.to_owned(), json.into_bytes())]);
+    if let Some(page) = page.filter(|page| page.contains(provenance::EMPTY)) {
+        let element = provenance::filled(&encode(&told, serde_json::to_string)?);
+        files.insert(provenance::PAGE.to_owned(), page.replacen(provenance::EMPTY, &element, 1).into_bytes());
+    }
+    Ok(files)
+}
+
+/// The report's page, if it has one that is text.
+fn page(store: &Store, plan: &Plan, cell: usize, output: &OutputRecord) -> Result<Option<String>, Error> {
+    let manifest = store.manifest(&output.digest)?;
+    if manifest.files().contains_key(provenance::FILE) {
+        let label = &plan.cells[cell].label;
+        return Err(Error::usage(format!("the report of {label} holds a `{}` of its own", provenance::FILE))
+            .hint("that name is cwm's; have the stage choose another"));
+    }
+    let Some(file) = manifest.files().get(provenance::PAGE) else { return Ok(None) };
+    Ok(String::from_utf8(store.read_checked(&file.digest)?).ok())
+}
+
+fn encode(told: &Provenance, write: fn(&Provenance) -> serde_json::Result<String>) -> Result<String, Error> {
+    write(told).map_err(|error| Error::internal(format!("cannot write the provenance of {}: {error}", told.report)))
+}

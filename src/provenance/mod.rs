@@ -1,0 +1,173 @@
+//! Where a report comes from: every cell that it rests on, as the records of the store have it.
+//!
+//! A report is a function of what it reads, so it cannot know when, where and at what cost that was made. The executor
+//! does, and adds it where the report is exported ([`files`]). It knows no chess: the place in the page is
+//! [`cwm_contract::provenance`]'s.
+
+mod files;
+mod gather;
+mod public;
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Value;
+use serde::Serialize;
+
+use crate::digest::{Digest, Key};
+
+pub use files::files;
+pub use gather::gather;
+
+/// Version of the format of [`Provenance`].
+pub const PROVENANCE_FORMAT: u32 = 1;
+
+/// How much is told: a report is published, its records are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Telling {
+    /// Without names of people and machines, folders and what may be a secret.
+    #[default]
+    Public,
+    /// With names of people and machines, and with paths; never with secrets.
+    Full,
+}
+
+/// `provenance.json`: `docs/formats.md` describes each field.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Provenance {
+    /// [`PROVENANCE_FORMAT`].
+    pub format: u32,
+    /// The version of cwm that wrote this.
+    pub cwm: &'static str,
+    /// The pipeline's file name without extension.
+    pub pipeline: String,
+    /// The report's own cell and output: `report.report`.
+    pub report: String,
+    /// Stages in the order of the pipeline, with the sums of their cells.
+    pub stages: Vec<StageTotals>,
+    /// The machines, in the order in which they stand in `cells`.
+    pub machines: Vec<MachineTold>,
+    /// Code by fingerprint: digests of its parts.
+    pub code: BTreeMap<String, BTreeMap<String, String>>,
+    /// Every cell that the report rests on, and its own, by label.
+    pub cells: BTreeMap<String, CellTold>,
+}
+
+/// Sums over the cells of a stage. A result that two cells share counts once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StageTotals {
+    /// Its name in the pipeline.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// How many cells the report rests on.
+    pub cells: usize,
+    /// Seconds from start to end.
+    pub seconds: f64,
+    /// Seconds of CPU.
+    pub cpu_seconds: f64,
+    /// The most memory that one cell's process held, in bytes.
+    pub peak_memory_bytes: u64,
+    /// Bytes of all outputs.
+    pub bytes: u64,
+}
+
+/// A machine that something was made on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MachineTold {
+    /// Its host name; `machine 1` where names are not told.
+    pub name: String,
+    /// Operating system and architecture: `linux x86_64`.
+    pub os: String,
+    /// Cores that a process may use.
+    pub cores: usize,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellTold {
+    /// Kind of stage.
+    pub stage: String,
+    /// Of its action.
+    pub key: Key,
+    /// As they stand in the key, without secrets.
+    pub parameters: BTreeMap<String, Value>,
+    /// The parameters that the pipeline gives; the others have their defaults.
+    pub given: Vec<String>,
+    /// In [`Provenance::code`]; nothing for stages whose code is in no key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// What it read, by input.
+    pub inputs: BTreeMap<String, Vec<InputTold>>,
+    /// What it made, by output.
+    pub outputs: BTreeMap<String, OutputTold>,
+    /// What came from the network.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fetched: Vec<FetchedTold>,
+    /// When, where and at what cost.
+    pub made: Made,
+}
+
+/// One artifact that a cell read: another's output, or a file from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputTold {
+    /// The cell that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// The output of that cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The file from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Of its content; nothing where the cell is known by content that it brought in itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+/// One output of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OutputTold {
+    /// What it holds.
+    pub format: String,
+    /// Of its content.
+    pub digest: Digest,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// Something from the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FetchedTold {
+    /// Where it was, without user and query.
+    pub url: String,
+    /// Of what came.
+    pub sha256: String,
+    /// How much came.
+    pub bytes: u64,
+}
+
+/// When, where, by whom and at what cost a result was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Made {
+    /// When it was started: RFC 3339, UTC, whole seconds.
+    pub at: String,
+    /// By whom, where names are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The name of the machine in [`Provenance::machines`].
+    pub on: String,
+    /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Accelerators that it had.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accelerators: Vec<String>,
+    /// The version of cwm that made it.
+    pub cwm: String,
+    /// Seconds from start to end.
+    pub seconds: f64,
+    /// Seconds of CPU, the kernel's on its behalf included.
+    pub cpu_seconds: f64,
+    /// Most memory that its process held at once.
+    pub peak_memory_bytes: u64,
+}

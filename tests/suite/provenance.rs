@@ -1,0 +1,145 @@
+//! What an exported report says of where it comes from: of everything upstream, in the copy alone, and nothing that must
+//! not be published.
+
+use std::fs;
+
+use cwm_contract::provenance::EMPTY;
+use serde_json::Value;
+
+use crate::context::Context;
+
+const PIPELINE: &str = r#"
+cwm: 1
+stages:
+  data:
+    stage: command
+    matrix: { which: ["</script><b>", plain] }
+    from: { text: { file: secret-folder/in.txt } }
+    with: { run: 'cat "$in_text" > "$out"', which: $which, place: /srv/ada/private.txt, n: 1 }
+    env: [TOKEN]
+  report:
+    stage: command
+    from: { data: data }
+    with: { run: 'sh make.sh' }
+    deps: [make.sh]
+    outputs: { page: { format: report, folder: true } }
+export: { report: exported }
+"#;
+
+/// A context with the pipeline, whose report's page is `page` and a line of its input.
+fn context(page: &str) -> Context {
+    let context = Context::with(PIPELINE);
+    context.write("secret-folder/in.txt", "text\n");
+    context.write("make.sh", &format!("mkdir -p \"$out_page\"\ncat > \"$out_page/index.html\" <<'END'\n{page}\nEND\n"));
+    context
+}
+
+fn cwm(context: &Context, arguments: &[&str]) -> String {
+    let output = context.command(arguments).env("TOKEN", "open-sesame").output().expect("cwm starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn provenance(context: &Context, folder: &str) -> Value {
+    serde_json::from_str(&context.read(&format!("{folder}/provenance.json"))).expect("JSON")
+}
+
+#[test]
+fn a_report_says_of_every_cell_upstream_how_it_was_made() {
+    let context = context(&format!("<p>before</p>{EMPTY}<p>after</p>"));
+    cwm(&context, &["run"]);
+    let told = provenance(&context, "exported");
+    assert_eq!((&told["format"], &told["report"]), (&Value::from(1), &Value::from("report.page")));
+    let cells = told["cells"].as_object().expect("cells");
+    assert_eq!(cells.keys().collect::<Vec<_>>(), ["data[which=</script><b>]", "data[which=plain]", "report"]);
+    let (data, report) = (&cells["data[which=plain]"], &cells["report"]);
+    let read = report["inputs"]["data"].as_array().expect("what the report reads");
+    let one = read.iter().find(|one| one["cell"] == "data[which=plain]").expect("one of them");
+    assert_eq!((&one["output"], &one["digest"]), (&Value::from("out"), &data["outputs"]["out"]["digest"]));
+    assert_eq!(report["inputs"]["deps"][0]["file"], "make.sh");
+    assert_eq!((&data["stage"], &data["parameters"]["n"]), (&Value::from("command"), &Value::from(1)));
+    assert!(data["given"].as_array().expect("names").contains(&Value::from("n")), "{data}");
+    for field in ["seconds", "cpu_seconds", "peak_memory_bytes"] {
+        assert!(data["made"][field].is_number(), "{data}");
+    }
+    assert_eq!((&told["stages"][0]["name"], &told["stages"][0]["cells"]), (&Value::from("data"), &Value::from(2)));
+    let shown = cwm(&context, &["show", "data[which=plain]", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!(
+        (&shown[0]["key"], &shown[0]["outputs"]["out"]["size"]),
+        (&data["key"], &data["outputs"]["out"]["size"])
+    );
+
+    // The same stands in the page, where no label can end the element, and in no object of the store.
+    let page = context.read("exported/index.html");
+    assert_eq!(page.matches("</script>").count(), 1, "{page}");
+    let (_, rest) =
+        page.split_once("<p>before</p><script type=\"application/json\" id=\"cwm-provenance\">").expect("it");
+    let (json, rest) = rest.split_once("</script>").expect("its end");
+    assert_eq!(serde_json::from_str::<Value>(json).expect("JSON"), told);
+    assert_eq!(rest, "<p>after</p>\n");
+    let stored = cwm(&context, &["path", "report"]);
+    let stored = fs::read_to_string(format!("{stored}/index.html")).expect("the page in the store");
+    assert!(stored.contains(EMPTY), "{stored}");
+    cwm(&context, &["verify"]);
+}
+
+#[test]
+fn what_may_not_be_published_is_left_out_and_a_secret_always() {
+    let context = context(EMPTY);
+    cwm(&context, &["run"]);
+    let root = context.path(".");
+    let root = root.canonicalize().expect("a folder");
+    let public = context.read("exported/provenance.json") + &context.read("exported/index.html");
+    for hidden in ["secret-folder", "/srv/ada", "open-sesame", "$secret", root.to_str().expect("UTF-8")] {
+        assert!(!public.contains(hidden), "{hidden} is told:\n{public}");
+    }
+    let told = provenance(&context, "exported");
+    let data = &told["cells"]["data[which=plain]"];
+    assert_eq!(data["made"].get("by"), None);
+    assert_eq!(
+        (&told["machines"][0]["name"], &data["made"]["on"]),
+        (&Value::from("machine 1"), &Value::from("machine 1"))
+    );
+    assert_eq!(data["inputs"]["text"][0]["file"], "in.txt");
+    assert_eq!(data["parameters"]["place"], "private.txt");
+    assert_eq!(data["parameters"]["env TOKEN"], "(secret)");
+
+    cwm(&context, &["export", "report", "full", "--names"]);
+    let told = provenance(&context, "full");
+    let data = &told["cells"]["data[which=plain]"];
+    assert!(data["made"]["by"].is_string() && told["machines"][0]["name"] != "machine 1", "{told}");
+    assert_eq!(
+        (&data["parameters"]["place"], &data["parameters"]["env TOKEN"]),
+        (&Value::from("/srv/ada/private.txt"), &Value::from("(secret)"))
+    );
+    assert!(data["inputs"]["text"][0]["file"].as_str().expect("a path").ends_with("secret-folder/in.txt"));
+}
+
+#[test]
+fn an_export_is_written_again_only_when_the_report_or_where_it_comes_from_changed() {
+    let context = context(EMPTY);
+    cwm(&context, &["run"]);
+    let before = context.inventory("exported");
+    cwm(&context, &["run"]);
+    cwm(&context, &["export", "report", "exported"]);
+    assert_eq!(context.inventory("exported"), before, "nothing changed, nothing is written");
+    // Another parameter, the same bytes: the report is cached, and rests on another result.
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    let ran = cwm(&context, &["run", "--json"]);
+    assert!(ran.contains(r#""ran":2,"cached":1,"#), "{ran}");
+    assert_eq!(provenance(&context, "exported")["cells"]["data[which=plain]"]["parameters"]["n"], 2);
+}
+
+#[test]
+fn a_page_without_the_place_stays_as_it_is_and_the_files_name_is_ours() {
+    let context = context("<p>a page of an earlier version</p>");
+    cwm(&context, &["run"]);
+    assert_eq!(context.read("exported/index.html"), "<p>a page of an earlier version</p>\n");
+    assert!(provenance(&context, "exported")["cells"]["report"].is_object());
+    context.write("make.sh", "mkdir -p \"$out_page\"; echo mine > \"$out_page/provenance.json\"\n");
+    let refused = context.cwm(&["run"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("the report of report holds a `provenance.json` of its own"), "{}", refused.stderr);
+}
