@@ -225,7 +225,7 @@ fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
     assert!(shown.stdout.contains("imported") && shown.stdout.contains("file blake3:"), "{}", shown.stdout);
     let track = |what: &str| context.cwm(&["track", what, "--summary", "d4", "d5"]);
     assert_eq!(track("theirs").stdout, track("model.safetensors").stdout);
-    assert!(track("scores").stderr.contains("no checkpoint"), "{}", track("scores").stderr);
+    assert!(track("scores.scores").stderr.contains("no checkpoint"), "{}", track("scores.scores").stderr);
     assert_eq!(context.cwm(&["export", "theirs", "exported"]).code, 0);
     let exported = std::fs::read(context.path("exported/model.safetensors")).expect("weights");
     let description = std::fs::read_to_string(context.path("exported/model.json")).expect("a description");

@@ -14,6 +14,7 @@ use cwm_models::scoring::score;
 use cwm_models::{Device, Network, Placed, families};
 use serde_json::json;
 
+use crate::boards::{BoardsWriter, Wrong, score_and_believe};
 use crate::config::Config;
 use crate::scores::{Score, ScoresWriter};
 
@@ -48,7 +49,9 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
         Evaluation { context, config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
-    let mut scores = ScoresWriter::create(context.output("scores")?, model(&description, config), games.to_string())?;
+    let model = model(&description, config);
+    let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
+    let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;
     let mut tally = Tally::default();
     let mut first = 0;
     while first < dataset.len() {
@@ -56,7 +59,11 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
         let chunk = first..dataset.len().min(first + CHUNK);
         let games =
             chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
-        let chunk = evaluation.scores(first, &games)?;
+        let (chunk, believed) = evaluation.scores(first, &games)?;
+        for (game, wrong) in believed {
+            let loss = chunk[game].iter().filter_map(|score| Score::of(score).loss).collect();
+            boards.push(first + game, &wrong, Some(loss))?;
+        }
         chunk.iter().for_each(|game| tally.add_game(game));
         let rows: Vec<Vec<Score>> = chunk.iter().map(|game| game.iter().map(Score::of).collect()).collect();
         scores.push(first, &rows)?;
@@ -64,6 +71,7 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
         context.progress(first as u64, Some(dataset.len() as u64), "games");
     }
     scores.finish()?;
+    boards.finish()?;
     context.metric("loss", tally.loss());
     context.metric("labelwise", tally.labelwise());
     context.metric("exact", tally.exact());
@@ -119,6 +127,9 @@ fn check_vocabulary(network: &Network) -> Result<(), Failure> {
     }
 }
 
+/// What is wrong in each position of some games, by their places.
+type Believed = BTreeMap<usize, Vec<Wrong>>;
+
 struct Evaluation<'a> {
     context: &'a Context,
     config: &'a Config,
@@ -129,8 +140,10 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Scores of these games, the first of which has the ordinal `first`, in their order.
-    fn scores(&self, first: usize, games: &[&[u16]]) -> Result<Vec<Vec<PositionScore>>, Failure> {
+    /// Scores of these games, the first of which has the ordinal `first`, in their order; and what is wrong in each
+    /// position of those that become boards, by their places.
+    fn scores(&self, first: usize, games: &[&[u16]]) -> Result<(Vec<Vec<PositionScore>>, Believed), Failure> {
+        let becomes_board = |game: usize| ((first + game) as u64) < self.config.board_games;
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         let cuts = cut_by_length(&lengths, self.config.batch_tokens as usize);
         let scored: Vec<Result<_, Failure>> = self.lanes.map(cuts.len(), |index| {
@@ -139,20 +152,27 @@ impl Evaluation<'_> {
                 self.dataset.labels_into(first + game, self.config.en_passant(), rows)
             });
             let batch = batch.map_err(|error| error.failure("games"))?;
-            Ok(score(self.network, self.placed, &batch))
+            if cuts[index].iter().copied().any(becomes_board) {
+                return Ok(score_and_believe(self.network, self.placed, &batch));
+            }
+            let scores = score(self.network, self.placed, &batch);
+            Ok(scores.into_iter().map(|scores| (scores, Vec::new())).collect::<Vec<_>>())
         });
-        let mut by_game = vec![Vec::new(); games.len()];
-        for (cut, scores) in cuts.iter().zip(scored) {
-            for (&game, scores) in cut.iter().zip(scores?) {
+        let (mut by_game, mut believed) = (vec![Vec::new(); games.len()], Believed::new());
+        for (cut, scored) in cuts.iter().zip(scored) {
+            for (&game, (scores, wrong)) in cut.iter().zip(scored?) {
                 by_game[game] = scores;
+                if becomes_board(game) {
+                    believed.insert(game, wrong);
+                }
             }
         }
-        Ok(by_game)
+        Ok((by_game, believed))
     }
 }
 
 /// What the table says of the model: its architecture, how it was trained and how it is computed here, in one flat object.
-fn model(description: &Description, config: &Config) -> String {
+fn model(description: &Description, config: &Config) -> serde_json::Value {
     let mut model = description.training.clone();
     model.insert("family".to_owned(), json!(description.architecture.family));
     model.insert("size".to_owned(), json!(description.architecture.size.to_string()));
@@ -162,7 +182,7 @@ fn model(description: &Description, config: &Config) -> String {
     model.insert("status".to_owned(), json!(description.status));
     // Beside `precision`, which is that of the training.
     model.insert("evaluation_precision".to_owned(), json!(config.precision));
-    serde_json::Value::Object(model).to_string()
+    serde_json::Value::Object(model)
 }
 
 #[cfg(test)]

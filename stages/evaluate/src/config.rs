@@ -24,6 +24,8 @@ parameters! {
         /// What operands of matrix products are rounded to, whatever the model was trained in: `fp32` (nothing), `tf32`
         /// or `bf16`.
         pub precision: String = "fp32".into(), kind = Type::Choice(Precision::NAMES),
+        /// How many games, the first ones, are written as boards: what is true of each position beside what is believed.
+        pub board_games: u64 = 2, kind = Type::Integer { min: 0, max: 100 },
         /// Of predictions: what tables call their model.
         pub name: Option<String> = None,
         /// Of predictions: the size of their model, such as `d128/l1`; any text.

@@ -42,7 +42,10 @@ impl Stage for Evaluate {
     }
 
     fn outputs(&self) -> Vec<Output> {
-        vec![Output::file("scores", Format::SCORES, "parquet", "One row for each position, sorted by game and step.")]
+        vec![
+            Output::file("scores", Format::SCORES, "parquet", "One row for each position, sorted by game and step."),
+            Output::file("boards", Format::BOARDS, "jsonl", "What is believed of the first games, beside the truth."),
+        ]
     }
 
     fn parameters(&self) -> Vec<ParameterSpec> {

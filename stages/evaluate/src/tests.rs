@@ -16,6 +16,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::Evaluate;
 
+mod boards;
 mod models;
 mod predictions;
 

@@ -4,6 +4,7 @@
 //! for each of the paper's) say what is shown, `table` and `figure` know how to draw any table or chart, and `page`
 //! puts them on one self-contained page. This crate knows no chess and computes no metric: numbers come from `bins`.
 
+mod boards;
 mod config;
 mod contents;
 mod figure;

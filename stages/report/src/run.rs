@@ -5,13 +5,13 @@ use std::path::Path;
 use cwm_contract::{Context, Failure, Format, Input, Output, ParameterSpec, Parameters, Stage};
 use serde::Serialize;
 
-use crate::Config;
 use crate::contents::{Given, Part, Section, sections};
 use crate::page::page;
 use crate::paper::Paper;
 use crate::plain_text::visible;
 use crate::read::{bins, counts, curves, json_lines};
 use crate::results::Results;
+use crate::{Config, boards};
 
 /// Every table and figure of what was run.
 pub struct Report;
@@ -32,6 +32,7 @@ impl Stage for Report {
             Input::optional_many("curves", Format::CURVES, "what trainings recorded"),
             Input::optional_many("candidates", Format::CANDIDATES, "which trainings a sweep chose from"),
             Input::optional_many("differences", Format::DIFFERENCES, "how models differ, paired by game"),
+            Input::optional_many("boards", Format::BOARDS, "what models believed of a few games"),
         ]
     }
 
@@ -56,12 +57,14 @@ impl Stage for Report {
             candidates: json_lines::read("candidates", context.group("candidates"))?,
             differences: json_lines::read("differences", context.group("differences"))?,
         };
-        if results.models.is_empty() && given.is_empty() {
-            return Err(Failure::input("a report of nothing").hint("give it `bins`, `counts` or `curves`"));
+        let boards = boards::read(context.group("boards"))?;
+        if results.models.is_empty() && given.is_empty() && boards.is_empty() {
+            return Err(Failure::input("a report of nothing").hint("give it `bins`, `counts`, `curves` or `boards`"));
         }
         context.check_cancelled()?;
         let sections = sections(&results, &given, &paper);
-        let page = page(&visible(&config.title), &results, &sections, &[])?;
+        let boards = boards::embed(&boards, config.board_bytes)?;
+        let page = page(&visible(&config.title), &results, &sections, boards.as_ref(), &[])?;
         write_report(context.output("report")?, &page, &sections)
     }
 }

@@ -9,6 +9,7 @@ use cwm_models::lanes::Lanes;
 
 use super::slots::Slots;
 use super::table::Rows;
+use crate::boards::{Wrong, wrong};
 use crate::scores::Score;
 
 /// Games that one core looks at before it takes more.
@@ -20,6 +21,8 @@ pub struct Judge<'a> {
     pub en_passant: EnPassant,
     pub lanes: &'a Lanes,
     pub slots: &'a Slots,
+    /// What is wrong in each position of the games that become boards, which are the first ones.
+    pub believed: &'a mut [Vec<Wrong>],
 }
 
 impl Judge<'_> {
@@ -37,15 +40,18 @@ impl Judge<'_> {
             parts[part].iter().map(|run| self.judge(rows, run)).collect::<Result<Vec<_>, Failure>>()
         });
         for (part, scores) in parts.iter().zip(judged) {
-            for (run, scores) in part.iter().zip(scores?) {
+            for (run, (scores, wrong)) in part.iter().zip(scores?) {
                 self.keep(rows, run, &scores)?;
+                if let Some(believed) = self.believed.get_mut(rows.games[run[0]] as usize) {
+                    run.iter().zip(wrong).for_each(|(&row, wrong)| believed[rows.t[row] as usize] = wrong);
+                }
             }
         }
         Ok(())
     }
 
-    /// The scores of rows of one game.
-    fn judge(&self, rows: &Rows, run: &[usize]) -> Result<Vec<Score>, Failure> {
+    /// The scores of rows of one game, and what is wrong in each if it becomes a board.
+    fn judge(&self, rows: &Rows, run: &[usize]) -> Result<(Vec<Score>, Vec<Wrong>), Failure> {
         let game = rows.games[run[0]];
         let positions = self.slots.positions(game);
         if let Some(&row) = run.iter().find(|&&row| rows.t[row] >= positions) {
@@ -60,16 +66,22 @@ impl Judge<'_> {
         self.dataset
             .labels_into(game as usize, self.en_passant, &mut labels)
             .map_err(|error| error.failure("games"))?;
-        let score = |&row: &usize| {
+        let pair = |row: usize| {
             let wanted = &labels[rows.t[row] as usize * LABELS..][..LABELS];
-            let said = &rows.labels[row * LABELS..][..LABELS];
+            (&rows.labels[row * LABELS..][..LABELS], wanted)
+        };
+        let score = |&row: &usize| {
+            let (said, wanted) = pair(row);
             let right = (0..LABELS).filter(|&label| said[label] == wanted[label]);
             Score {
                 right: right.fold(0, |right, label| right | 1 << label),
                 loss: rows.loss.as_ref().map(|loss| loss[row]),
             }
         };
-        Ok(run.iter().map(score).collect())
+        let is_board = (game as usize) < self.believed.len();
+        let seen = if is_board { run } else { &[] };
+        let wrong = seen.iter().map(|&row| pair(row)).map(|(said, wanted)| wrong(said, wanted)).collect();
+        Ok((run.iter().map(score).collect(), wrong))
     }
 
     /// Puts the scores of rows of one game, sorted by position, where they belong: a stretch of positions at a time.

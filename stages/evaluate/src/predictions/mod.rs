@@ -1,7 +1,8 @@
 //! What a model of any program said of the games, in place of a checkpoint: held against the labels, position by position.
 //!
 //! Rows may come in any order. Memory grows with the games (about 100 bytes each) and not with their positions: what was
-//! found of each position is kept in a file of slots until all rows have come.
+//! found of each position is kept in a file of slots until all rows have come. Of the few games that become boards it is
+//! kept in memory, at some 16 bytes a wrong label.
 
 mod judge;
 mod names;
@@ -10,6 +11,7 @@ mod table;
 
 use std::path::Path;
 
+use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
 use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
@@ -19,6 +21,7 @@ use self::judge::Judge;
 use self::names::Names;
 use self::slots::Slots;
 use self::table::Table;
+use crate::boards::{BoardsWriter, Wrong};
 use crate::checkpoint::games;
 use crate::config::Config;
 use crate::scores::ScoresWriter;
@@ -40,7 +43,14 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     let model = model(&table, config)?;
     let lanes = Lanes::new(context.cores())?;
     let slots = Slots::create(&context.temporary().join("slots"), &dataset)?;
-    let mut judge = Judge { dataset: &dataset, en_passant: config.en_passant(), lanes: &lanes, slots: &slots };
+    let mut believed = room_for_boards(&dataset, &slots, config);
+    let mut judge = Judge {
+        dataset: &dataset,
+        en_passant: config.en_passant(),
+        lanes: &lanes,
+        slots: &slots,
+        believed: &mut believed,
+    };
     let names = Names::of(&dataset, table.names_by_id())?;
     let (total, with_loss, mut done) = (table.rows(), table.has_loss(), 0);
     for rows in table.read(names)? {
@@ -55,6 +65,13 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     context.doing("writing the scores");
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
+    let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;
+    for (game, wrong) in believed.iter().enumerate() {
+        let scores = slots.scores(game..game + 1, with_loss)?.concat();
+        let loss = scores.iter().map(|score| score.loss).collect();
+        boards.push(game, wrong, loss)?;
+    }
+    boards.finish()?;
     let (mut tally, mut loss) = (Tally::default(), 0.0);
     for first in (0..dataset.len()).step_by(CHUNK) {
         context.check_cancelled()?;
@@ -73,6 +90,12 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     context.metric("exact", tally.exact());
     context.metric("trajectory", tally.trajectory());
     Ok(())
+}
+
+/// Nothing wrong yet in any position of the games that become boards.
+fn room_for_boards(dataset: &Dataset, slots: &Slots, config: &Config) -> Vec<Vec<Wrong>> {
+    let games = 0..(dataset.len() as u64).min(config.board_games) as u32;
+    games.map(|game| vec![Wrong::new(); slots.positions(game) as usize]).collect()
 }
 
 /// What the table of scores says of the model: what the file says of it itself, and over that the parameters of the stage.

@@ -108,7 +108,8 @@ fn score(folder: &Path, cores: usize, more: &[(&str, Value)]) -> Result<Outcome,
 }
 
 fn bytes(folder: &Path, cores: usize) -> Vec<u8> {
-    std::fs::read(&score(folder, cores, &[]).unwrap().outputs["scores"]).unwrap()
+    let outcome = score(folder, cores, &[]).unwrap();
+    ["scores", "boards"].map(|name| std::fs::read(&outcome.outputs[name]).unwrap()).concat()
 }
 
 #[test]
@@ -120,6 +121,9 @@ fn rows_in_any_order_and_form_are_held_against_the_labels() {
     plain(&path, &rows);
     let outcome = score(folder, 1, &[]).unwrap();
     let (found, metadata) = read(&outcome.outputs["scores"]);
+    let boards = super::boards::check(&outcome, 2);
+    // Row 0 is position 0 of game 0, of which label 0 is said to be another class.
+    assert_eq!(boards[0]["wrong"][0], serde_json::json!([[0, boards[0]["labels"][0][0].as_u64().unwrap() ^ 1]]));
     assert_eq!(found.num_rows(), rows.len());
     assert_eq!(metadata["cwm.dataset"]["positions"], rows.len());
     for (at, row) in rows.iter().enumerate() {
@@ -170,6 +174,7 @@ fn losses_are_kept_as_they_are() {
     let columns = vec![("id", ids(&mixed)), ("t", times(&mixed)), ("labels", fixed(&mixed)), ("loss", losses(&mixed))];
     write(&folder.join("predictions"), columns, None);
     let outcome = score(folder, 2, &[]).unwrap();
+    super::boards::check(&outcome, 2);
     let (found, _) = read(&outcome.outputs["scores"]);
     let bits = |value: f64| if value.is_nan() { 1 } else { value.to_bits() };
     let found: Vec<u64> = found["loss"].as_primitive::<Float64Type>().values().iter().map(|&loss| bits(loss)).collect();

@@ -3,11 +3,14 @@
 mod opening;
 mod script;
 
+pub(crate) use script::json;
+
 use std::collections::BTreeMap;
 
 use askama::Template;
-use cwm_contract::{Failure, Label};
+use cwm_contract::{Failure, Label, provenance};
 
+use crate::boards::Embedded;
 use crate::contents::{Part, Section};
 use crate::figure::{CHART_STYLE, Chart, PALETTE};
 use crate::results::Results;
@@ -22,11 +25,16 @@ struct View<'a> {
     stages: Vec<StageShown>,
     labels: &'a [String],
     sections: Vec<DrawnSection<'a>>,
+    boards: Option<&'a Embedded>,
+    /// How many sections stand before the boards.
+    boards_after: usize,
     palette: &'static str,
     chart_style: &'static str,
     page_style: &'static str,
     /// The labels that `data-from` counts in, as JSON.
     sources: String,
+    /// The element that whoever exports the page fills.
+    provenance: &'static str,
     script: String,
     /// What the content policy lets run: this script and no other.
     script_hash: String,
@@ -43,6 +51,8 @@ struct StageShown {
 struct DrawnSection<'a> {
     id: &'a str,
     title: &'a str,
+    /// Anchor and title of each part, for the contents.
+    entries: Vec<(String, &'a str)>,
     parts: Vec<DrawnPart<'a>>,
 }
 
@@ -63,6 +73,7 @@ pub(crate) fn page(
     title: &str,
     results: &Results,
     sections: &[Section],
+    boards: Option<&Embedded>,
     sources: &[String],
 ) -> Result<String, Failure> {
     let script = script::script();
@@ -75,12 +86,20 @@ pub(crate) fn page(
         sections: sections.iter().map(draw).collect::<Result<_, _>>()?,
         palette: PALETTE,
         chart_style: CHART_STYLE,
-        page_style: include_str!("page.css"),
+        boards_after: boards_after(sections),
+        boards,
+        page_style: concat!(include_str!("page.css"), include_str!("boards/boards.css")),
         sources: script::json(sources)?,
+        provenance: provenance::EMPTY,
         script_hash: script::hash(&script),
         script,
     };
     view.render().map_err(|error| Failure::internal(format!("cannot draw the page: {error}")))
+}
+
+/// The boards follow what they explain: how accuracy falls along the game.
+fn boards_after(sections: &[Section]) -> usize {
+    sections.iter().position(|section| section.id == "along-the-game").map_or(sections.len(), |place| place + 1)
 }
 
 fn draw(section: &Section) -> Result<DrawnSection<'_>, Failure> {
@@ -88,7 +107,16 @@ fn draw(section: &Section) -> Result<DrawnSection<'_>, Failure> {
         Part::Table(table) => Ok(DrawnPart::Table(table.html()?)),
         Part::Chart(chart) => Ok(DrawnPart::Chart { chart, svg: chart.inline_svg() }),
     });
-    Ok(DrawnSection { id: section.id, title: section.title, parts: parts.collect::<Result<_, Failure>>()? })
+    let entries = section.parts.iter().map(|part| match part {
+        Part::Table(table) => (table.id.clone(), table.title.as_str()),
+        Part::Chart(chart) => (format!("figure-{}", chart.id), chart.title.as_str()),
+    });
+    Ok(DrawnSection {
+        id: section.id,
+        title: section.title,
+        entries: entries.collect(),
+        parts: parts.collect::<Result<_, Failure>>()?,
+    })
 }
 
 fn stages(labels: &[String]) -> Vec<StageShown> {

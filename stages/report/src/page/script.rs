@@ -7,7 +7,16 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Its parts, each in a block of its own, so that names of one are not those of another.
-const PARTS: [&str; 2] = [include_str!("sort.js"), include_str!("provenance.js")];
+const PARTS: [&str; 3] = [
+    include_str!("sort.js"),
+    concat!(
+        include_str!("boards/pieces.js"),
+        include_str!("boards/data.js"),
+        include_str!("boards/board.js"),
+        include_str!("boards/view.js"),
+    ),
+    include_str!("provenance.js"),
+];
 
 /// The text between the script's tags.
 pub(super) fn script() -> String {
@@ -24,8 +33,9 @@ pub(super) fn hash(script: &str) -> String {
 ///
 /// # Errors
 /// It cannot be JSON, which is a mistake of ours.
-pub(super) fn json(value: &(impl Serialize + ?Sized)) -> Result<String, Failure> {
-    let text = serde_json::to_string(value).map_err(|error| Failure::internal(format!("data of the page: {error}")))?;
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Result<String, Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::internal(format!("the page's data cannot be JSON: {error}")))?;
     Ok(text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"))
 }
 

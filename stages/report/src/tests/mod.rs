@@ -1,5 +1,7 @@
 //! The whole stage on made-up bins.
 
+mod boards;
+mod browser;
 mod choices;
 mod games;
 mod page;

@@ -1,0 +1,142 @@
+//! What of the boards goes on the page, and in which form.
+
+use std::collections::BTreeSet;
+
+use cwm_contract::Failure;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::name::{key, names};
+use super::read::{Believed, Game};
+use crate::number::count;
+use crate::page::json;
+use crate::test_set::TestSet;
+
+/// What the page holds.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Embedded {
+    /// For the view's script; safe within its element.
+    pub(crate) json: String,
+    /// What there is, in a sentence.
+    pub(crate) told: String,
+    /// What there is not, if anything.
+    pub(crate) left_out: Option<String>,
+}
+
+/// What the script reads. Texts are plain; `truth` and `wrong` are packed.
+#[derive(Serialize)]
+struct Data<'a> {
+    models: Vec<&'a str>,
+    tests: Vec<String>,
+    games: Vec<GameData<'a>>,
+    beliefs: Vec<Belief<'a>>,
+}
+
+#[derive(Serialize)]
+struct GameData<'a> {
+    test: usize,
+    /// Its place in the test set, from 1.
+    number: u64,
+    id: &'a str,
+    result: &'a str,
+    moves: &'a [String],
+    san: Option<&'a [String]>,
+    truth: &'a str,
+}
+
+#[derive(Serialize)]
+struct Belief<'a> {
+    model: usize,
+    game: usize,
+    cell: &'a str,
+    wrong: &'a str,
+    loss: Option<&'a [Value]>,
+}
+
+/// As much of `boards` as goes into `limit` bytes; nothing if there are none.
+///
+/// The first game of each test set comes before any second one, and within that the order is the tables': test sets, then
+/// models. What follows the first one that does not fit is left out, so that what is shown depends on no sizes but by
+/// where it ends.
+///
+/// # Errors
+/// A mistake of ours.
+pub(crate) fn embed(boards: &[Believed], limit: u64) -> Result<Option<Embedded>, Failure> {
+    if boards.is_empty() {
+        return Ok(None);
+    }
+    let names = names(boards);
+    let tests: BTreeSet<&TestSet> = boards.iter().map(|board| &board.named.test).collect();
+    let tests: Vec<&TestSet> = tests.into_iter().collect();
+    let place = |board: &Believed| {
+        let wanted = key(&board.named);
+        let model = names.iter().position(|(key, _)| *key == wanted).unwrap_or(names.len());
+        let test = tests.iter().position(|test| **test == board.named.test).unwrap_or(tests.len());
+        (board.game.place, test, model)
+    };
+    let mut order: Vec<(&Believed, (u64, usize, usize))> = boards.iter().map(|board| (board, place(board))).collect();
+    order.sort_by(|(a, at), (b, bt)| at.cmp(bt).then_with(|| a.cell.cmp(&b.cell)));
+
+    let mut games: Vec<(usize, &Game)> = Vec::new();
+    let mut beliefs: Vec<Belief<'_>> = Vec::new();
+    let mut bytes = 0;
+    for (board, (_, test, model)) in &order {
+        // Scored on the same games, most often.
+        let known = games.iter().position(|known| *known == (*test, &board.game));
+        let more = size(board)? + if known.is_some() { 0 } else { game_size(&board.game)? };
+        if bytes + more > limit {
+            break;
+        }
+        bytes += more;
+        let game = known.unwrap_or(games.len());
+        if known.is_none() {
+            games.push((*test, &board.game));
+        }
+        let Believed { cell, wrong, loss, .. } = board;
+        beliefs.push(Belief { model: *model, game, cell, wrong, loss: loss.as_deref() });
+    }
+    let shown = beliefs.len();
+    let whose = plural(
+        beliefs.iter().map(|belief| belief.model).collect::<BTreeSet<_>>().len(),
+        "model believes",
+        "models believe",
+    );
+    let told =
+        format!("What {whose} after each move of {}, beside what is true.", plural(games.len(), "game", "games"));
+    let left_out = (shown < boards.len()).then(|| {
+        format!(
+            "Left out, since the page takes {} bytes of boards: {} of {}, a board being one game as one model sees it. The \
+             first game of each test set comes first, for all models. What is left out lies in the outputs `boards` of \
+             the cells that were scored.",
+            count(limit),
+            count((boards.len() - shown) as u64),
+            plural(boards.len(), "board", "boards")
+        )
+    });
+    let games = games.iter().map(|(test, game)| data(*test, game)).collect();
+    let data = Data {
+        models: names.iter().map(|(_, name)| name.as_str()).collect(),
+        tests: tests.iter().map(|test| test.to_string()).collect(),
+        games,
+        beliefs,
+    };
+    Ok(Some(Embedded { json: if shown == 0 { "null".to_owned() } else { json(&data)? }, told, left_out }))
+}
+
+fn data(test: usize, game: &Game) -> GameData<'_> {
+    let Game { place, id, result, moves, san, truth } = game;
+    GameData { test, number: place + 1, id, result, moves, san: san.as_deref(), truth }
+}
+
+/// Bytes on the page, but for a few.
+fn size(board: &Believed) -> Result<u64, Failure> {
+    Ok((board.wrong.len() + board.cell.len() + json(&board.loss)?.len()) as u64)
+}
+
+fn game_size(game: &Game) -> Result<u64, Failure> {
+    Ok(json(&data(0, game))?.len() as u64)
+}
+
+fn plural(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", count(number as u64), if number == 1 { one } else { many })
+}

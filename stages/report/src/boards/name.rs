@@ -1,0 +1,67 @@
+//! What models and test sets of boards are called: as in the tables, as far as a label alone says it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cwm_contract::Label;
+
+use super::read::{Believed, ModelLine};
+use crate::model::Model;
+use crate::plain_text::visible;
+use crate::test_set::TestSet;
+
+/// Whose belief it is, and of which games.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Named {
+    pub(super) model: Model,
+    pub(super) seed: Option<i64>,
+    /// The stage that wrote it: two may have evaluated models of one family and size.
+    pub(super) stage: String,
+    pub(super) test: TestSet,
+}
+
+/// From the label, and what the file says of the model.
+pub(super) fn named(label: &Label, model: &ModelLine) -> Named {
+    let coordinate = |wanted: &str| {
+        let found = label.coordinates.iter().find(|(axis, _)| axis == wanted);
+        found.map(|(_, value)| visible(value))
+    };
+    let told = |text: &Option<String>| text.as_deref().map(visible);
+    let stage = visible(&label.stage);
+    let family = told(&model.family).or_else(|| coordinate("family")).unwrap_or_else(|| stage.clone());
+    let size = told(&model.size).or_else(|| coordinate("size")).unwrap_or_default();
+    Named {
+        model: Model::new(&visible(&label.to_string()), &family, &size),
+        seed: model.seed.or_else(|| coordinate("seed").and_then(|seed| seed.parse().ok())),
+        test: TestSet::from_name(&coordinate("test").unwrap_or_else(|| stage.clone())),
+        stage,
+    }
+}
+
+/// What tells a model from all others, in the order of the tables, and how it is called.
+pub(super) fn names(boards: &[Believed]) -> Vec<((Model, Option<i64>, String), String)> {
+    let keys: BTreeSet<_> = boards.iter().map(|board| key(&board.named)).collect();
+    let mut seeds: BTreeMap<&Model, BTreeSet<Option<i64>>> = BTreeMap::new();
+    let mut stages: BTreeMap<(&Model, Option<i64>), usize> = BTreeMap::new();
+    for (model, seed, _) in &keys {
+        seeds.entry(model).or_default().insert(*seed);
+        *stages.entry((model, *seed)).or_default() += 1;
+    }
+    let name = |(model, seed, stage): &(Model, Option<i64>, String)| {
+        let mut name = format!("{} {}", model.name(), model.size).trim_end().to_owned();
+        if let Some(seed) = seed
+            && seeds[model].len() > 1
+        {
+            name += &format!(", seed {seed}");
+        }
+        if stages[&(model, *seed)] > 1 {
+            name += &format!(", from {stage}");
+        }
+        name
+    };
+    keys.iter().map(|key| (key.clone(), name(key))).collect()
+}
+
+/// All but the test set.
+pub(super) fn key(named: &Named) -> (Model, Option<i64>, String) {
+    (named.model.clone(), named.seed, named.stage.clone())
+}
