@@ -88,7 +88,11 @@ pub(crate) fn page(
         chart_style: CHART_STYLE,
         boards_after: boards_after(sections),
         boards,
-        page_style: concat!(include_str!("page.css"), include_str!("boards/boards.css")),
+        page_style: concat!(
+            include_str!("page.css"),
+            include_str!("provenance.css"),
+            include_str!("boards/boards.css")
+        ),
         sources: script::json(sources)?,
         provenance: provenance::EMPTY,
         script_hash: script::hash(&script),

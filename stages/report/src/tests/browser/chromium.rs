@@ -152,6 +152,7 @@ impl Browser {
             "Home" => ("", 36),
             "ArrowLeft" => ("", 37),
             "ArrowRight" => ("", 39),
+            "Escape" => ("", 27),
             letter => (letter, u32::from(letter.to_ascii_uppercase().as_bytes()[0])),
         };
         let kind = if text.is_empty() { "rawKeyDown" } else { "keyDown" };

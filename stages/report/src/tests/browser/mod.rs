@@ -4,6 +4,7 @@ mod access;
 mod board_view;
 mod chromium;
 mod hostile;
+mod provenance;
 mod screenshots;
 mod sorting;
 
