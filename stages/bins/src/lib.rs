@@ -1,8 +1,10 @@
-//! The `bins` stage: metrics over all positions and per prefix bin, as SQL over the scores.
+//! The `bins` stage: metrics over all positions and per prefix bin with their intervals, and which labels go wrong, as
+//! SQL over the scores.
 //!
-//! The queries are the files in `sql/`; the code around them opens one scores file at a time, names its rows and
-//! writes two small Parquet files. This crate knows no chess and no models: a score is a row of numbers.
+//! The queries are the files in `sql/`; the code around them opens one scores file at a time, draws its games anew for
+//! the intervals, names its rows and writes three small Parquet files. This crate knows no chess and no models: a score is a row of numbers.
 
+mod bootstrap;
 mod config;
 mod exact_sum;
 mod exact_sum_function;
@@ -16,6 +18,7 @@ mod synthetic;
 #[cfg(test)]
 mod tests;
 mod training;
+mod wrong_labels_function;
 
 pub use config::Config;
 pub use run::Bins;

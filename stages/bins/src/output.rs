@@ -1,4 +1,4 @@
-//! The two Parquet files of a `bins` folder (docs/formats.md, "bins").
+//! The three Parquet files of a `bins` folder (docs/formats.md, "bins").
 
 use std::fs::File;
 use std::path::Path;
@@ -10,23 +10,26 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 
+use crate::bootstrap::{Interval, Intervals};
 use crate::identity::Identity;
-use crate::query::{Overall, PrefixBin};
-use crate::training::Training;
+use crate::query::{Errors, PrefixBin};
+use crate::run::Measured;
 
-/// Columns whose value a scores file may leave unknown.
+/// Columns whose value may be unknown, beside the ends of intervals.
 const NULLABLE: [&str; 7] = ["seed", "parameters", "loss", "status", "trained_games", "steps", "epochs"];
 
 /// Writes `overall.parquet`: one row per label, in the order given.
-pub(crate) fn write_overall(path: &Path, rows: &[(&Identity, &Overall, &Training)]) -> Result<(), Failure> {
-    let mut columns = identifying_columns(rows.iter().map(|(identity, ..)| *identity));
-    columns.push(("games", counts(rows, |(_, overall, _)| overall.games)));
-    columns.push(("positions", counts(rows, |(_, overall, _)| overall.positions)));
-    columns.push(("loss", losses(rows, |(_, overall, _)| overall.loss)));
-    columns.push(("labelwise", floats(rows, |(_, overall, _)| overall.labelwise)));
-    columns.push(("exact", floats(rows, |(_, overall, _)| overall.exact)));
-    columns.push(("trajectory", floats(rows, |(_, overall, _)| overall.trajectory)));
-    let trainings = || rows.iter().map(|(.., training)| *training);
+pub(crate) fn write_overall(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
+    let mut columns = identifying_columns(rows.iter().map(|row| &row.identity));
+    columns.push(("games", counts(rows, |row| row.metrics.overall.games)));
+    columns.push(("positions", counts(rows, |row| row.metrics.overall.positions)));
+    columns.push(("loss", maybe_floats(rows, |row| row.metrics.overall.loss)));
+    columns.push(("labelwise", floats(rows, |row| row.metrics.overall.labelwise)));
+    columns.push(("exact", floats(rows, |row| row.metrics.overall.exact)));
+    columns.push(("trajectory", floats(rows, |row| row.metrics.overall.trajectory)));
+    columns.extend(interval_columns(rows, |row| &row.spread.overall));
+    columns.extend(ends(["trajectory_low", "trajectory_high"], rows, |row| row.spread.trajectory));
+    let trainings = || rows.iter().map(|row| &row.training);
     columns.push(("status", Arc::new(StringArray::from_iter(trainings().map(|training| training.status.as_deref())))));
     columns.push(("trained_games", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.games)))));
     columns.push(("steps", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.steps)))));
@@ -35,14 +38,37 @@ pub(crate) fn write_overall(path: &Path, rows: &[(&Identity, &Overall, &Training
 }
 
 /// Writes `prefix.parquet`: one row per label and bin, in the order given.
-pub(crate) fn write_prefix(path: &Path, rows: &[(&Identity, &PrefixBin)]) -> Result<(), Failure> {
-    let mut columns = identifying_columns(rows.iter().map(|(identity, _)| *identity));
-    columns.push(("bin_start", counts(rows, |(_, bin)| bin.start)));
-    columns.push(("bin_end", counts(rows, |(_, bin)| bin.end)));
-    columns.push(("positions", counts(rows, |(_, bin)| bin.positions)));
-    columns.push(("loss", losses(rows, |(_, bin)| bin.loss)));
-    columns.push(("labelwise", floats(rows, |(_, bin)| bin.labelwise)));
-    columns.push(("exact", floats(rows, |(_, bin)| bin.exact)));
+pub(crate) fn write_prefix(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
+    let mut bins: Vec<(&Identity, &PrefixBin, &Intervals)> = Vec::new();
+    for row in rows {
+        let of = row.metrics.prefix.iter().zip(&row.spread.bins);
+        bins.extend(of.map(|(bin, intervals)| (&row.identity, bin, intervals)));
+    }
+    let mut columns = identifying_columns(bins.iter().map(|(identity, ..)| *identity));
+    columns.push(("bin_start", counts(&bins, |(_, bin, _)| bin.start)));
+    columns.push(("bin_end", counts(&bins, |(_, bin, _)| bin.end)));
+    columns.push(("positions", counts(&bins, |(_, bin, _)| bin.positions)));
+    columns.push(("loss", maybe_floats(&bins, |(_, bin, _)| bin.loss)));
+    columns.push(("labelwise", floats(&bins, |(_, bin, _)| bin.labelwise)));
+    columns.push(("exact", floats(&bins, |(_, bin, _)| bin.exact)));
+    columns.extend(interval_columns(&bins, |(.., intervals)| *intervals));
+    write(path, columns)
+}
+
+/// Writes `errors.parquet`: one row per label (of a cell) that tells which are right, and label (of a position).
+pub(crate) fn write_errors(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
+    let mut counted: Vec<(&Identity, &Errors, usize)> = Vec::new();
+    for row in rows {
+        if let Some(errors) = &row.metrics.errors {
+            counted.extend((0..errors.wrong.len()).map(|index| (&row.identity, errors, index)));
+        }
+    }
+    let mut columns = identifying_columns(counted.iter().map(|(identity, ..)| *identity));
+    columns.push(("index", counts(&counted, |(.., index)| *index as u64)));
+    columns.push(("wrong", counts(&counted, |(_, errors, index)| errors.wrong[*index])));
+    columns.push(("first", counts(&counted, |(_, errors, index)| errors.first[*index])));
+    columns.push(("positions", counts(&counted, |(_, errors, _)| errors.positions)));
+    columns.push(("games", counts(&counted, |(_, errors, _)| errors.games)));
     write(path, columns)
 }
 
@@ -70,14 +96,30 @@ fn floats<R>(rows: &[R], read: impl Fn(&R) -> f64) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(rows.iter().map(read)))
 }
 
-fn losses<R>(rows: &[R], read: impl Fn(&R) -> Option<f64>) -> ArrayRef {
+fn maybe_floats<R>(rows: &[R], read: impl Fn(&R) -> Option<f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter(rows.iter().map(read)))
+}
+
+/// The two ends of an interval.
+fn ends<R>(names: [&'static str; 2], rows: &[R], read: impl Fn(&R) -> Interval) -> [Column; 2] {
+    let low = maybe_floats(rows, |row| read(row).map(|(low, _)| low));
+    let high = maybe_floats(rows, |row| read(row).map(|(_, high)| high));
+    [(names[0], low), (names[1], high)]
+}
+
+fn interval_columns<R>(rows: &[R], read: impl Fn(&R) -> &Intervals) -> Vec<Column> {
+    let mut columns = Vec::new();
+    columns.extend(ends(["loss_low", "loss_high"], rows, |row| read(row).loss));
+    columns.extend(ends(["labelwise_low", "labelwise_high"], rows, |row| read(row).labelwise));
+    columns.extend(ends(["exact_low", "exact_high"], rows, |row| read(row).exact));
+    columns
 }
 
 fn write(path: &Path, columns: Vec<Column>) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::system(format!("cannot write {}: {error}", path.display()));
     // What may be unknown in any run is nullable in every file: one schema for all.
-    let columns = columns.into_iter().map(|(name, array)| (name, array, NULLABLE.contains(&name)));
+    let nullable = |name: &str| NULLABLE.contains(&name) || name.ends_with("_low") || name.ends_with("_high");
+    let columns = columns.into_iter().map(|(name, array)| (name, array, nullable(name)));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))?;
     // Without this the version of the Parquet library would stand in the file.
     let properties = WriterProperties::builder().set_created_by("cwm".to_owned()).build();

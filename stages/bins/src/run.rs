@@ -1,4 +1,4 @@
-//! The stage: every scores file through the same two queries.
+//! The stage: every scores file through the same queries.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +8,10 @@ use cwm_contract::{
 };
 
 use crate::Config;
+use crate::bootstrap::{Spread, spread};
 use crate::identity::Identity;
-use crate::output::{write_overall, write_prefix};
-use crate::query::{Overall, PrefixBin, measure};
+use crate::output::{write_errors, write_overall, write_prefix};
+use crate::query::{Metrics, Question, measure};
 use crate::scores_file::ScoresFile;
 use crate::training::Training;
 
@@ -23,7 +24,7 @@ impl Stage for Bins {
     }
 
     fn about(&self) -> &'static str {
-        "computes the metrics over all positions and per prefix bin, with SQL over the scores"
+        "computes the metrics over all positions and per prefix bin with their intervals, and which labels go wrong"
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -31,7 +32,7 @@ impl Stage for Bins {
     }
 
     fn outputs(&self) -> Vec<Output> {
-        vec![Output::folder("bins", Format::BINS, "metrics overall and per prefix bin")]
+        vec![Output::folder("bins", Format::BINS, "metrics overall and per prefix bin, and errors by label")]
     }
 
     fn parameters(&self) -> Vec<ParameterSpec> {
@@ -48,28 +49,27 @@ impl Stage for Bins {
         if inputs.is_empty() {
             return Err(Failure::input("there are no scores to look at"));
         }
-        let measured = measure_all(context, inputs, config.bin_width)?;
-        let overall: Vec<_> =
-            measured.iter().map(|scored| (&scored.identity, &scored.overall, &scored.training)).collect();
-        let prefix: Vec<_> =
-            measured.iter().flat_map(|scored| scored.prefix.iter().map(|bin| (&scored.identity, bin))).collect();
+        let measured = measure_all(context, inputs, &config)?;
         let folder = context.output("bins")?;
         std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
-        write_overall(&folder.join("overall.parquet"), &overall)?;
-        write_prefix(&folder.join("prefix.parquet"), &prefix)
+        write_overall(&folder.join("overall.parquet"), &measured)?;
+        write_prefix(&folder.join("prefix.parquet"), &measured)?;
+        write_errors(&folder.join("errors.parquet"), &measured)
     }
 }
 
-struct Measured {
-    identity: Identity,
-    training: Training,
-    overall: Overall,
-    prefix: Vec<PrefixBin>,
+/// All that is known of one scored label.
+pub(crate) struct Measured {
+    pub(crate) identity: Identity,
+    pub(crate) training: Training,
+    /// But the sums of its games, which are given up for the spread.
+    pub(crate) metrics: Metrics,
+    pub(crate) spread: Spread,
 }
 
 /// All inputs, in their order. Each core takes one file at a time: a file is read by one thread in its own order, so
 /// memory does not grow with the number of files, and nothing depends on the number of cores.
-fn measure_all(context: &Context, inputs: &[GroupInput], bin_width: u32) -> Result<Vec<Measured>, Failure> {
+fn measure_all(context: &Context, inputs: &[GroupInput], config: &Config) -> Result<Vec<Measured>, Failure> {
     let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<Measured, Failure>>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
@@ -78,7 +78,7 @@ fn measure_all(context: &Context, inputs: &[GroupInput], bin_width: u32) -> Resu
             scope.spawn(|| {
                 while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < inputs.len())
                 {
-                    let result = measure_one(context, &inputs[index], bin_width);
+                    let result = measure_one(context, &inputs[index], config);
                     *results[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                     context.progress(done as u64, Some(inputs.len() as u64), "scores");
@@ -94,11 +94,14 @@ fn measure_all(context: &Context, inputs: &[GroupInput], bin_width: u32) -> Resu
         .collect()
 }
 
-fn measure_one(context: &Context, input: &GroupInput, bin_width: u32) -> Result<Measured, Failure> {
+fn measure_one(context: &Context, input: &GroupInput, config: &Config) -> Result<Measured, Failure> {
     context.check_cancelled()?;
     let file = ScoresFile::open(&input.label, &input.path)?;
     let identity = Identity::of(&input.label, &file.model)?;
     let training = Training::of(&input.label, &file.model)?;
-    let (overall, prefix) = measure(&input.label, &input.path, bin_width, 1)?;
-    Ok(Measured { identity, training, overall, prefix })
+    let question = Question { bin_width: config.bin_width, has_labels: file.has_labels, partitions: 1 };
+    let mut metrics = measure(&input.label, &input.path, question)?;
+    let sums = std::mem::take(&mut metrics.sums);
+    let spread = spread(&sums, config.resamples, config.seed, &|| context.check_cancelled())?;
+    Ok(Measured { identity, training, metrics, spread })
 }

@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-/// The columns that the queries read.
+/// The columns that all scores have.
 const COLUMNS: [(&str, DataType); 5] = [
     ("game", DataType::UInt32),
     ("t", DataType::UInt32),
@@ -17,8 +17,13 @@ const COLUMNS: [(&str, DataType); 5] = [
     ("loss", DataType::Float64),
 ];
 
+/// Columns that say which labels are right; other programs may leave them out.
+const RIGHT: [(&str, DataType); 2] = [("right_squares", DataType::UInt64), ("right_state", DataType::UInt16)];
+
 /// What the footer of a scores file says.
 pub(crate) struct ScoresFile {
+    /// Whether it tells which labels are right.
+    pub(crate) has_labels: bool,
     /// The object under `cwm.model`; empty where there is none.
     pub(crate) model: Map<String, Value>,
 }
@@ -35,11 +40,12 @@ impl ScoresFile {
             Failure::input(format!("the scores of {label} are no readable Parquet file ({}): {error}", path.display()))
                 .hint("run the stage that made them again, or look at the file with `cwm path`")
         })?;
-        for (name, wanted) in COLUMNS {
+        let has_labels = RIGHT.iter().all(|(name, _)| reader.schema().field_with_name(name).is_ok());
+        for (name, wanted) in COLUMNS.iter().chain(RIGHT.iter().filter(|_| has_labels)) {
             let Ok(field) = reader.schema().field_with_name(name) else {
                 return Err(Failure::input(format!("the scores of {label} have no column `{name}`")));
             };
-            if *field.data_type() != wanted {
+            if field.data_type() != wanted {
                 let found = field.data_type();
                 return Err(Failure::input(format!(
                     "the column `{name}` in the scores of {label} must be {wanted}, not {found}"
@@ -63,6 +69,6 @@ impl ScoresFile {
                 Failure::input(format!("`cwm.model` in the scores of {label} is not a JSON object: {error}"))
             })?,
         };
-        Ok(ScoresFile { model })
+        Ok(ScoresFile { has_labels, model })
     }
 }

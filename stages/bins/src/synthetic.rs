@@ -4,7 +4,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt32Array};
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
@@ -16,9 +18,22 @@ use datafusion::parquet::file::properties::WriterProperties;
 pub(crate) struct Position {
     pub(crate) game: u32,
     pub(crate) t: u32,
-    pub(crate) correct: u8,
-    pub(crate) exact: bool,
+    /// Bit i: label i is right, of 75.
+    pub(crate) right: u128,
     pub(crate) loss: Option<f64>,
+}
+
+/// All labels are right.
+pub(crate) const ALL_RIGHT: u128 = (1 << 75) - 1;
+
+impl Position {
+    pub(crate) fn correct(&self) -> u32 {
+        self.right.count_ones()
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        self.right == ALL_RIGHT
+    }
 }
 
 /// The positions of `games` games of 1 to 60 steps, with losses over many orders of
@@ -37,9 +52,10 @@ pub(crate) fn scores(seed: u64, games: u32) -> Vec<Position> {
         let strong = next(3) == 0;
         for t in 0..steps {
             let exact = strong || next(4) == 0;
-            let correct = if exact { 75 } else { next(75) as u8 };
+            let wrong = (u128::from(next(1 << 40)) << 35 | u128::from(next(1 << 40))) & ALL_RIGHT | 1 << next(75);
+            let right = if exact { ALL_RIGHT } else { ALL_RIGHT & !wrong };
             let loss = next(1 << 40) as f64 / 2f64.powi(next(61) as i32);
-            positions.push(Position { game, t, correct, exact, loss: Some(loss) });
+            positions.push(Position { game, t, right, loss: Some(loss) });
         }
     }
     positions
@@ -56,8 +72,10 @@ pub(crate) fn write_scores(path: &Path, model: Option<&str>, positions: &[Positi
     let batch = RecordBatch::try_from_iter([
         ("game", column::<UInt32Array, _>(positions, |position| Some(position.game))),
         ("t", column::<UInt32Array, _>(positions, |position| Some(position.t))),
-        ("correct", column::<UInt8Array, _>(positions, |position| Some(position.correct))),
-        ("exact", column::<BooleanArray, _>(positions, |position| Some(position.exact))),
+        ("right_squares", column::<UInt64Array, _>(positions, |position| Some(position.right as u64))),
+        ("right_state", column::<UInt16Array, _>(positions, |position| Some((position.right >> 64) as u16))),
+        ("correct", column::<UInt8Array, _>(positions, |position| Some(position.correct() as u8))),
+        ("exact", column::<BooleanArray, _>(positions, |position| Some(position.is_exact()))),
         ("loss", column::<Float64Array, _>(positions, |position| position.loss)),
     ])
     .unwrap();

@@ -1,0 +1,18 @@
+-- Sums of every game in every bin of `$width` steps that it reaches: what the bootstrap over games draws from.
+--
+-- The order is that of the rows in `stages/bins/src/bootstrap.rs`, which adds them up in it.
+
+WITH binned AS (
+    SELECT game, CAST(t AS BIGINT) / $width AS bin, correct, exact, loss
+    FROM scores
+)
+SELECT
+    bin * $width                   AS bin_start,
+    game,
+    count(*)                       AS positions,
+    exact_sum(loss)                AS loss,
+    CAST(sum(correct) AS BIGINT)   AS correct,
+    count(*) FILTER (WHERE exact)  AS exact
+FROM binned
+GROUP BY bin, game
+ORDER BY bin, game
