@@ -7,7 +7,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Its parts, each in a block of its own, so that names of one are not those of another.
-const PARTS: [&str; 3] = [
+const PARTS: [&str; 4] = [
+    include_str!("sections.js"),
     include_str!("sort.js"),
     concat!(
         include_str!("boards/pieces.js"),

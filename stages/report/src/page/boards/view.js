@@ -10,14 +10,15 @@ const start = () => {
   const games = data.games.map((game) => ({ ...game, positions: truthOf(game.truth) }));
   let [shown, ply] = [null, 0];
 
-  // Only what exists can be picked: tests of the model, then games of both.
+  // Only what was embedded can be picked: models, tests of the model, then games of both.
   const options = (select, entries, wanted) => {
     select.replaceChildren(...entries.map(([value, text]) => new Option(text, value, false, String(value) === String(wanted))));
     return entries.length ? Number(select.value) : null;
   };
   const unique = (values) => [...new Set(values)].sort((a, b) => a - b);
   const pick = () => {
-    const model = options(picks.model, data.models.map((name, index) => [index, name]), picks.model.value);
+    const models = unique(data.beliefs.map((belief) => belief.model));
+    const model = options(picks.model, models.map((index) => [index, data.models[index]]), picks.model.value);
     const of = data.beliefs.filter((belief) => belief.model === model);
     const test = options(picks.test, unique(of.map(({ game }) => games[game].test)).map((index) => [index, data.tests[index]]), picks.test.value);
     const on = of.filter(({ game }) => games[game].test === test);

@@ -124,3 +124,28 @@ fn a_narrow_window_scrolls_nothing_but_tables_and_figures() {
         assert!(wide.as_u64().unwrap() <= u64::from(width), "{wide} of {width}");
     }
 }
+
+#[test]
+fn the_list_of_sections_says_where_the_reader_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut browser) = opened(folder.path()) else { return };
+    for section in ["models", "boards", "test-results"] {
+        browser.eval(&format!("document.getElementById('{section}').scrollIntoView({{ behavior: 'instant' }})"));
+        // The browser tells it a frame later or two.
+        let current = browser.eval(&format!(
+            "new Promise((found) => {{
+                 const look = () => {{
+                     const current = [...document.querySelectorAll('nav [aria-current]')].map((link) => link.hash);
+                     current.join() === '#{section}' ? found(current) : requestAnimationFrame(look);
+                 }};
+                 look();
+             }})"
+        ));
+        assert_eq!(current, json!([format!("#{section}")]));
+        let covered = browser.eval(&format!(
+            "document.querySelector('nav').getBoundingClientRect().bottom
+                 > document.getElementById('{section}').getBoundingClientRect().top"
+        ));
+        assert_eq!(covered, false, "the list stays in view, above the heading");
+    }
+}

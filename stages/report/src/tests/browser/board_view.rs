@@ -1,5 +1,6 @@
 //! Stepping through a game, with keys and without.
 
+use cwm_contract::Value;
 use serde_json::json;
 
 use super::super::boards::{MOVES, SAN, labels, wrong};
@@ -189,5 +190,27 @@ fn another_model_keeps_the_ply_and_another_game_begins_anew() {
     browser.eval("document.getElementById('board-end').click()");
     assert!(told(&mut browser).starts_with("Ply 6 of 6, 3… a6:"));
     assert!(browser.text("document.getElementById('board-cell').textContent").contains("size=d128/l1"));
+    browser.check_quiet();
+}
+
+#[test]
+fn what_was_left_out_cannot_be_picked() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut browser) = Browser::start() else { return };
+    let limited = |bytes| run(with_boards(folder.path()).with("board_bytes", Value::Int(bytes))).unwrap();
+    // Room for the first board and no more: the next takes more than a hundred bytes.
+    let one = |report: &PathBuf| read(report, "index.html").contains(": 7 of 8 boards");
+    let report = (1..30).map(|hundreds| limited(hundreds * 100)).find(one).expect("a board alone");
+    browser.open(&report.join("index.html"));
+    for (select, options) in [("model", 1), ("test", 1), ("game", 1)] {
+        assert_eq!(
+            browser.eval(&format!("document.getElementById('board-{select}').options.length")),
+            options,
+            "{select}"
+        );
+    }
+    assert!(told(&mut browser).starts_with("Before the first move"));
+    browser.open(&limited(0).join("index.html"));
+    assert_eq!(browser.eval("document.getElementById('board-view').hidden"), true);
     browser.check_quiet();
 }

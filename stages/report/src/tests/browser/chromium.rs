@@ -128,10 +128,11 @@ impl Browser {
         }
     }
 
-    /// What an expression is in the page.
+    /// What an expression is in the page; of a promise, what it comes to.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
-        let mut answer = self.call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
+        let mut answer = self
+            .call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true, "awaitPromise": true}));
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
         answer["result"]["value"].take()
     }

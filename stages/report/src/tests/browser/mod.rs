@@ -11,6 +11,7 @@ mod sorting;
 use std::path::{Path, PathBuf};
 
 use chromium::Browser;
+use cwm_contract::testing::Trial;
 
 use super::boards::write_boards;
 use super::{label, read, rows, run, trial};
@@ -18,6 +19,10 @@ use crate::synthetic::scored;
 
 /// A report with tables, figures and the boards of two models on two test sets.
 fn report(folder: &Path) -> PathBuf {
+    run(with_boards(folder)).unwrap()
+}
+
+fn with_boards(folder: &Path) -> Trial {
     let mut trial = trial(folder, &rows());
     for (size, model) in [("d32/l1", 1), ("d128/l1", 0)] {
         for test in ["held_out", "random_uniform"] {
@@ -26,7 +31,7 @@ fn report(folder: &Path) -> PathBuf {
             trial = trial.labelled("boards", label(&format!("evaluation[size={size},seed=0,test={test}]")), path);
         }
     }
-    run(trial).unwrap()
+    trial
 }
 
 /// The page of that report, open in a browser, if there is one.
