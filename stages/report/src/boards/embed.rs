@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::name::{key, names};
+use super::name::names;
 use super::read::{Believed, Game};
 use crate::number::count;
 use crate::page::json;
@@ -23,7 +23,7 @@ pub(crate) struct Embedded {
     pub(crate) left_out: Option<String>,
 }
 
-/// What the script reads. Texts are plain; `truth` and `wrong` are packed.
+/// What the script reads. Texts are plain; `labels` are packed.
 #[derive(Serialize)]
 struct Data<'a> {
     models: Vec<&'a str>,
@@ -41,7 +41,7 @@ struct GameData<'a> {
     result: &'a str,
     moves: &'a [String],
     san: Option<&'a [String]>,
-    truth: &'a str,
+    labels: &'a str,
 }
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ struct Belief<'a> {
     model: usize,
     game: usize,
     cell: &'a str,
-    wrong: &'a str,
+    labels: &'a str,
     loss: Option<&'a [Value]>,
 }
 
@@ -65,16 +65,15 @@ pub(crate) fn embed(boards: &[Believed], limit: u64) -> Result<Option<Embedded>,
     if boards.is_empty() {
         return Ok(None);
     }
-    let names = names(boards);
+    let (names, models) = names(boards);
     let tests: BTreeSet<&TestSet> = boards.iter().map(|board| &board.named.test).collect();
     let tests: Vec<&TestSet> = tests.into_iter().collect();
-    let place = |board: &Believed| {
-        let wanted = key(&board.named);
-        let model = names.iter().position(|(key, _)| *key == wanted).unwrap_or(names.len());
+    let place = |(board, &model): (&'_ Believed, &usize)| {
         let test = tests.iter().position(|test| **test == board.named.test).unwrap_or(tests.len());
         (board.game.place, test, model)
     };
-    let mut order: Vec<(&Believed, (u64, usize, usize))> = boards.iter().map(|board| (board, place(board))).collect();
+    let mut order: Vec<(&Believed, (u64, usize, usize))> =
+        boards.iter().zip(&models).map(|pair| (pair.0, place(pair))).collect();
     order.sort_by(|(a, at), (b, bt)| at.cmp(bt).then_with(|| a.cell.cmp(&b.cell)));
 
     let mut games: Vec<(usize, &Game)> = Vec::new();
@@ -92,8 +91,8 @@ pub(crate) fn embed(boards: &[Believed], limit: u64) -> Result<Option<Embedded>,
         if known.is_none() {
             games.push((*test, &board.game));
         }
-        let Believed { cell, wrong, loss, .. } = board;
-        beliefs.push(Belief { model: *model, game, cell, wrong, loss: loss.as_deref() });
+        let Believed { cell, labels, loss, .. } = board;
+        beliefs.push(Belief { model: *model, game, cell, labels, loss: loss.as_deref() });
     }
     let shown = beliefs.len();
     let whose = plural(
@@ -115,7 +114,7 @@ pub(crate) fn embed(boards: &[Believed], limit: u64) -> Result<Option<Embedded>,
     });
     let games = games.iter().map(|(test, game)| data(*test, game)).collect();
     let data = Data {
-        models: names.iter().map(|(_, name)| name.as_str()).collect(),
+        models: names.iter().map(String::as_str).collect(),
         tests: tests.iter().map(|test| test.to_string()).collect(),
         games,
         beliefs,
@@ -124,13 +123,13 @@ pub(crate) fn embed(boards: &[Believed], limit: u64) -> Result<Option<Embedded>,
 }
 
 fn data(test: usize, game: &Game) -> GameData<'_> {
-    let Game { place, id, result, moves, san, truth } = game;
-    GameData { test, number: place + 1, id, result, moves, san: san.as_deref(), truth }
+    let Game { place, id, result, moves, san, labels } = game;
+    GameData { test, number: place + 1, id, result, moves, san: san.as_deref(), labels }
 }
 
 /// Bytes on the page, but for a few.
 fn size(board: &Believed) -> Result<u64, Failure> {
-    Ok((board.wrong.len() + board.cell.len() + json(&board.loss)?.len()) as u64)
+    Ok((board.labels.len() + board.cell.len() + json(&board.loss)?.len()) as u64)
 }
 
 fn game_size(game: &Game) -> Result<u64, Failure> {

@@ -37,31 +37,36 @@ pub(super) fn named(label: &Label, model: &ModelLine) -> Named {
     }
 }
 
-/// What tells a model from all others, in the order of the tables, and how it is called.
-pub(super) fn names(boards: &[Believed]) -> Vec<((Model, Option<i64>, String), String)> {
-    let keys: BTreeSet<_> = boards.iter().map(|board| key(&board.named)).collect();
+/// What models are called, in the order of the tables, and of each board whose it is, as a place among them.
+///
+/// Seeds are told where a model has several, stages where two evaluated it on games of one name.
+pub(super) fn names(boards: &[Believed]) -> (Vec<String>, Vec<usize>) {
     let mut seeds: BTreeMap<&Model, BTreeSet<Option<i64>>> = BTreeMap::new();
-    let mut stages: BTreeMap<(&Model, Option<i64>), usize> = BTreeMap::new();
-    for (model, seed, _) in &keys {
+    let mut stages: BTreeMap<(&Model, Option<i64>, &TestSet), BTreeSet<&str>> = BTreeMap::new();
+    for Named { model, seed, stage, test } in boards.iter().map(|board| &board.named) {
         seeds.entry(model).or_default().insert(*seed);
-        *stages.entry((model, *seed)).or_default() += 1;
+        stages.entry((model, *seed, test)).or_default().insert(stage);
     }
-    let name = |(model, seed, stage): &(Model, Option<i64>, String)| {
+    let several = stages.into_iter().filter(|(_, stages)| stages.len() > 1);
+    let several: BTreeSet<_> = several.map(|((model, seed, _), _)| (model, seed)).collect();
+    let key = |board: &'_ Believed| {
+        let Named { model, seed, stage, .. } = board.named.clone();
+        let stage = several.contains(&(&model, seed)).then_some(stage);
+        (model, seed, stage)
+    };
+    let keys: BTreeSet<_> = boards.iter().map(key).collect();
+    let keys: Vec<_> = keys.into_iter().collect();
+    let place = |board| keys.binary_search(&key(board)).unwrap_or_else(|place| place);
+    let places = boards.iter().map(place).collect();
+    let name = |(model, seed, stage): &(Model, Option<i64>, Option<String>)| {
         let mut name = format!("{} {}", model.name(), model.size).trim_end().to_owned();
         if let Some(seed) = seed
             && seeds[model].len() > 1
         {
             name += &format!(", seed {seed}");
         }
-        if stages[&(model, *seed)] > 1 {
-            name += &format!(", from {stage}");
-        }
+        stage.iter().for_each(|stage| name += &format!(", from {stage}"));
         name
     };
-    keys.iter().map(|key| (key.clone(), name(key))).collect()
-}
-
-/// All but the test set.
-pub(super) fn key(named: &Named) -> (Model, Option<i64>, String) {
-    (named.model.clone(), named.seed, named.stage.clone())
+    (keys.iter().map(name).collect(), places)
 }

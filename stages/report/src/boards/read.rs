@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::name::{Named, named};
-use super::pack::{pack, pack_truth};
+use super::pack::pack;
 use crate::plain_text::visible;
 
 /// The version that is read.
@@ -23,9 +23,9 @@ pub(crate) struct Believed {
     pub(crate) cell: String,
     pub(super) named: Named,
     pub(super) game: Game,
-    /// The wrong labels of each position, packed.
-    pub(super) wrong: String,
-    /// Of each position, to four digits; or a text for what is no number.
+    /// The believed labels of each position, packed.
+    pub(super) labels: String,
+    /// Of each position, to three digits; or a text for what is no number.
     pub(super) loss: Option<Vec<Value>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Game {
     /// As `Nf3`, where the moves are a game of chess.
     pub(super) san: Option<Vec<String>>,
     /// The labels of each position, packed.
-    pub(super) truth: String,
+    pub(super) labels: String,
 }
 
 #[derive(Deserialize)]
@@ -100,6 +100,12 @@ fn board(input: &GroupInput, line: &str) -> Result<Believed, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
     check(&line)?;
     let texts = |texts: &[String]| texts.iter().map(|text| visible(text)).collect();
+    let labels: Vec<Vec<Option<u8>>> =
+        line.labels.iter().map(|labels| labels.iter().copied().map(Some).collect()).collect();
+    let mut believed = labels.clone();
+    for (labels, wrong) in believed.iter_mut().zip(&line.wrong) {
+        wrong.iter().for_each(|(label, class)| labels[usize::from(*label)] = *class);
+    }
     let losses = |losses: Vec<Value>| losses.into_iter().map(rounded).collect::<Result<Vec<_>, _>>();
     Ok(Believed {
         cell: visible(&input.label.to_string()),
@@ -110,9 +116,9 @@ fn board(input: &GroupInput, line: &str) -> Result<Believed, String> {
             result: visible(&line.result),
             moves: texts(&line.moves),
             san: line.san.as_deref().map(texts),
-            truth: pack_truth(&line.labels),
+            labels: pack(&labels),
         },
-        wrong: pack(line.wrong.iter().map(Vec::as_slice)),
+        labels: pack(&believed),
         loss: line.loss.map(losses).transpose()?,
     })
 }
@@ -141,12 +147,12 @@ fn check(line: &Line) -> Result<(), String> {
     Ok(())
 }
 
-/// Four digits are enough to look at.
+/// Three digits are enough to look at.
 fn rounded(loss: Value) -> Result<Value, String> {
     match &loss {
         Value::Number(number) => {
             let number = number.as_f64().ok_or_else(|| format!("`{number}` is no 64-bit float"))?;
-            let rounded: f64 = format!("{number:.3e}").parse().map_err(|_| format!("`{number}` is no number"))?;
+            let rounded: f64 = format!("{number:.2e}").parse().map_err(|_| format!("`{number}` is no number"))?;
             Ok(rounded.into())
         }
         Value::String(text) if ["inf", "-inf", "nan"].contains(&text.as_str()) => Ok(loss),
@@ -177,7 +183,7 @@ mod tests {
     fn a_game_is_read() {
         let read = check_text(&format!("{}\n", line())).unwrap();
         assert_eq!((read.len(), read[0].game.id.as_str()), (1, "a\u{fffd}"));
-        assert_eq!(read[0].loss, Some(vec![0.1235.into(), "nan".into()]));
+        assert_eq!(read[0].loss, Some(vec![0.123.into(), "nan".into()]));
         assert_eq!(check_text("").unwrap(), []);
     }
 

@@ -5,31 +5,22 @@ const NAMES = "abcdefgh";
 
 const toBytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 
-// For each position pairs of label and class, with their number before them.
-const pairsOf = (text) => {
+// The 75 classes of each position, null where nothing is believed. What is stored are pairs of label and class for what
+// differs from the position before, with their number before them.
+const positionsOf = (text) => {
   const bytes = toBytes(text);
   const positions = [];
+  let labels = new Array(LABELS).fill(0);
   for (let at = 0; at < bytes.length; ) {
-    const pairs = [];
-    for (const end = at + 1 + 2 * bytes[at++]; at < end; at += 2) pairs.push([bytes[at], bytes[at + 1]]);
-    positions.push(pairs);
+    labels = [...labels];
+    for (const end = at + 1 + 2 * bytes[at++]; at < end; at += 2) {
+      if (bytes[at] < 128) labels[bytes[at]] = bytes[at + 1];
+      else labels[bytes[at] - 128] = null;
+    }
+    positions.push(labels);
   }
   return positions;
 };
-
-// The 75 true classes of each position; what is stored is the difference to the position before.
-const truthOf = (text) => {
-  let labels = new Uint8Array(LABELS);
-  return pairsOf(text).map((pairs) => {
-    labels = labels.slice();
-    for (const [label, value] of pairs) labels[label] = value;
-    return labels;
-  });
-};
-
-// Of each position which labels are wrong: a map from label to the believed class, null where there is none.
-const wrongOf = (text) =>
-  pairsOf(text).map((pairs) => new Map(pairs.map(([label, value]) => (label > 127 ? [label - 128, null] : [label, value]))));
 
 const squareName = (label) => NAMES[label % 8] + (8 - (label >> 3));
 const PIECE_LETTERS = ".PNBRQKpnbrqk";

@@ -7,7 +7,7 @@ const start = () => {
   const [view, picks] = [found("view"), { model: found("model"), test: found("test"), game: found("game") }];
   const drawBelieved = makeBoard(found("believed"), true);
   const drawTrue = makeBoard(found("true"), false);
-  const games = data.games.map((game) => ({ ...game, positions: truthOf(game.truth) }));
+  const games = data.games.map((game) => ({ ...game, positions: positionsOf(game.labels) }));
   let [shown, ply] = [null, 0];
 
   // Only what was embedded can be picked: models, tests of the model, then games of both.
@@ -26,7 +26,9 @@ const start = () => {
     const game = options(picks.game, on.map((belief) => [belief.game, name(games[belief.game])]), picks.game.value);
     const belief = on.find((belief) => belief.game === game);
     const before = shown?.game;
-    shown = { belief, game: games[game], wrong: wrongOf(belief.wrong) };
+    const [believed, truth] = [positionsOf(belief.labels), games[game].positions];
+    const differ = (labels, at) => new Set(labels.flatMap((value, label) => (value === truth[at][label] ? [] : [label])));
+    shown = { belief, game: games[game], believed, wrong: believed.map(differ) };
     if (before !== shown.game) ply = 0;
     listMoves();
     drawStrip();
@@ -85,7 +87,7 @@ const start = () => {
   };
 
   const summary = (wrong) => {
-    const labels = [...wrong.keys()];
+    const labels = [...wrong];
     const squares = labels.filter((label) => label < SQUARES).map(squareName);
     const others = labels.filter((label) => label >= SQUARES).map((label) => STATE[label - SQUARES][0].toLowerCase());
     const at = ply === 0 ? "Before the first move" : `Ply ${ply} of ${shown.game.moves.length}, ${number(ply)} ${moveName(ply)}`;
@@ -99,8 +101,7 @@ const start = () => {
 
   const go = (to) => {
     ply = Math.max(0, Math.min(to, shown.game.moves.length));
-    const [truth, wrong] = [shown.game.positions[ply], shown.wrong[ply]];
-    const believed = [...truth].map((value, label) => (wrong.has(label) ? wrong.get(label) : value));
+    const [truth, believed, wrong] = [shown.game.positions[ply], shown.believed[ply], shown.wrong[ply]];
     const moved = ply === 0 ? [] : [shown.game.moves[ply - 1].slice(0, 2), shown.game.moves[ply - 1].slice(2, 4)];
     drawBelieved(believed, wrong, moved);
     drawTrue(truth, wrong, moved);
