@@ -41,15 +41,18 @@ pub fn gather<'r>(
     for (label, index) in sorted {
         let Some(made) = record(index) else { continue };
         let machine = &made.circumstances.machine;
-        let number = machines.iter().position(|known| *known == machine).unwrap_or_else(|| {
+        // A stage is often given fewer cores than there are.
+        let is_it = |known: &&Machine| (&known.host, &known.os) == (&machine.host, &machine.os);
+        let number = machines.iter().position(is_it).unwrap_or_else(|| {
             told.machines.push(MachineTold {
                 name: name_of(machine, told.machines.len(), telling),
                 os: machine.os.clone(),
-                cores: machine.cores,
+                cores: 0,
             });
             machines.push(machine);
             machines.len() - 1
         });
+        told.machines[number].cores = told.machines[number].cores.max(machine.cores);
         let code = fingerprint(&made.components.code);
         if let Some(code) = &code {
             told.code.entry(code.clone()).or_insert_with(|| made.components.code.clone());
@@ -60,7 +63,6 @@ pub fn gather<'r>(
     told
 }
 
-/// A machine whose number of cores was changed stands as another of the same name.
 fn name_of(machine: &Machine, number: usize, telling: Telling) -> String {
     match telling {
         Telling::Full => machine.host.clone(),
@@ -162,6 +164,7 @@ fn made(record: &ActionRecord, on: String, telling: Telling) -> Made {
         at: circumstances.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         by: (telling == Telling::Full).then(|| circumstances.user.clone()),
         on,
+        cores: circumstances.machine.cores,
         device: circumstances.computed_on.clone(),
         accelerators: circumstances.devices.clone(),
         cwm: circumstances.cwm_version.clone(),

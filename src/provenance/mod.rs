@@ -78,7 +78,7 @@ pub struct MachineTold {
     pub name: String,
     /// Operating system and architecture: `linux x86_64`.
     pub os: String,
-    /// Cores that a process may use.
+    /// The most cores that a result made on it could use.
     pub cores: usize,
 }
 
@@ -156,6 +156,8 @@ pub struct Made {
     pub by: Option<String>,
     /// The name of the machine in [`Provenance::machines`].
     pub on: String,
+    /// Cores that it could use.
+    pub cores: usize,
     /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,

@@ -28,6 +28,7 @@ pub fn parameter(value: &Value, telling: Telling) -> Value {
 /// A text that is a whole path loses its folders, an address its user and query. A command's text stays what it is: it
 /// is what was done.
 fn word(text: &str, telling: Telling) -> String {
+    let text = text.strip_prefix("file://").unwrap_or(text);
     if text.contains("://") && !text.contains(char::is_whitespace) {
         return url(text);
     }
@@ -84,6 +85,7 @@ mod tests {
         let path = text("/data/ada/games.pgn");
         assert_eq!(parameter(&path, Telling::Public), text("games.pgn"));
         assert_eq!(parameter(&path, Telling::Full), path);
+        assert_eq!(parameter(&text("file:///data/ada/games.pgn"), Telling::Public), text("games.pgn"));
         for whole in ["cat /data/x > \"$out\"", "d64/l1", "/", "e4"] {
             assert_eq!(parameter(&text(whole), Telling::Public), text(whole));
         }

@@ -160,6 +160,9 @@ fn reports_are_compared_where_they_lie_and_by_digest() {
         let (ended, text) = diff(&context, arguments);
         assert_eq!(ended, code, "{arguments:?}: {text}");
     }
+    let (code, text) = diff(&context, &["new/tables/table-08.json", "old/tables/table-08.json"]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("this is no lock file: "), "{text}");
     context.write("pipeline.yaml", PIPELINE);
     let (code, text) = diff(&context, &[&digest[..10], "new"]);
     assert_eq!(code, 7, "{text}");

@@ -17,6 +17,7 @@ stages:
     from: { text: { file: secret-folder/in.txt } }
     with: { run: 'cat "$in_text" > "$out"', which: $which, place: /srv/ada/private.txt, n: 1 }
     env: [TOKEN]
+    needs: { cpu: 1 }
   report:
     stage: command
     from: { data: data }
@@ -60,6 +61,13 @@ fn a_report_says_of_every_cell_upstream_how_it_was_made() {
     assert_eq!(report["inputs"]["deps"][0]["file"], "make.sh");
     assert_eq!((&data["stage"], &data["parameters"]["n"]), (&Value::from("command"), &Value::from(1)));
     assert!(data["given"].as_array().expect("names").contains(&Value::from("n")), "{data}");
+    assert_eq!(data["made"]["cores"], 1);
+    assert_eq!(
+        told["machines"].as_array().map(Vec::len),
+        Some(1),
+        "one, whatever of it was used: {}",
+        told["machines"]
+    );
     for field in ["seconds", "cpu_seconds", "peak_memory_bytes"] {
         assert!(data["made"][field].is_number(), "{data}");
     }

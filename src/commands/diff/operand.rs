@@ -80,28 +80,43 @@ impl Operand {
                 _ => path.join(places.lock()?.file_name().unwrap_or_default()),
             };
             if lock.is_file() {
-                return Ok(Operand { name: lock_name(&lock), found: Found::Lock(LockFile::read(&lock)?) });
+                return Ok(Operand { name: lock_name(&lock), found: Found::Lock(read(&lock)?) });
             }
             let words = format!("{text} holds neither the tables of a report nor {}", lock_name(&lock));
             return Err(Error::usage(words).hint("`cwm export report DIR` makes such a folder, `cwm run` a lock file"));
         }
         if path.is_file() {
-            return Ok(Operand { name, found: Found::Lock(LockFile::read(path)?) });
+            return Ok(Operand { name, found: Found::Lock(read(path)?) });
         }
         let stored = by_hash(text, places)?;
         match (revision(text, places)?, stored) {
-            (Some(_), Some(_)) => Err(Error::usage(format!("`{text}` is a revision in git and a result of the store"))
-                .hint("give more digits of the one that is meant")),
-            (Some(lock), None) => Ok(Operand { name, found: Found::Lock(lock) }),
-            (None, Some(tables)) => Ok(Operand { name, found: Found::Report(tables) }),
-            (None, None) => {
+            (Revision::Lock(_), Some(_)) => {
+                Err(Error::usage(format!("`{text}` is a revision in git and a result of the store"))
+                    .hint("give more digits of the one that is meant"))
+            }
+            (Revision::Lock(lock), None) => Ok(Operand { name, found: Found::Lock(lock) }),
+            (_, Some(tables)) => Ok(Operand { name, found: Found::Report(tables) }),
+            (Revision::Unknown(said), None) => {
                 let what =
                     "neither a report's folder, nor a lock file, nor a revision in git, nor a report in the store";
-                Err(Error::usage(format!("`{text}` is {what}")).hint(
+                let error = Error::usage(format!("`{text}` is {what}")).hint(
                     "such as `cwm diff HEAD .`, `cwm diff v1:paper.lock paper.lock` or `cwm diff old-report report`",
-                ))
+                );
+                Err(if said.is_empty() { error } else { error.hint(format!("git says: {said}")) })
             }
         }
+    }
+}
+
+/// A lock file that is one: of another file every line would be ignored, and two of them be the same.
+fn read(path: &Path) -> Result<LockFile, Error> {
+    one(LockFile::read(path)?)
+}
+
+fn one(lock: LockFile) -> Result<LockFile, Error> {
+    match lock.warnings().first() {
+        Some(warning) if lock.cells().next().is_none() => Err(Error::usage(format!("this is no lock file: {warning}"))),
+        _ => Ok(lock),
     }
 }
 
@@ -130,10 +145,18 @@ fn by_hash(text: &str, places: &Places) -> Result<Option<Vec<TableFile>>, Error>
     }
 }
 
-/// The lock file at `REV` or `REV:path`; nothing if git knows no such revision.
-fn revision(text: &str, places: &Places) -> Result<Option<LockFile>, Error> {
+/// What git makes of a name.
+enum Revision {
+    /// The lock file there.
+    Lock(LockFile),
+    /// It knows no such revision; with what it says, where that is more.
+    Unknown(String),
+}
+
+/// The lock file at `REV` or `REV:path`.
+fn revision(text: &str, places: &Places) -> Result<Revision, Error> {
     if text.starts_with('-') || text.contains(char::is_control) {
-        return Ok(None);
+        return Ok(Revision::Unknown(String::new()));
     }
     let (revision, path) = match text.split_once(':') {
         Some((revision, path)) => (revision, Some(path)),
@@ -150,23 +173,25 @@ fn revision(text: &str, places: &Places) -> Result<Option<LockFile>, Error> {
         }
     };
     let commit = format!("{revision}^{{commit}}");
-    if git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])?.is_none() {
-        return Ok(None);
+    if let Err(said) = git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])? {
+        return Ok(Revision::Unknown(said));
     }
-    let Some(bytes) = git(&folder, &["cat-file", "blob", &object])? else {
+    let Ok(bytes) = git(&folder, &["cat-file", "blob", &object])? else {
         let words = format!("{} is not in git at {revision}", path.display());
         return Err(
             Error::usage(words).hint("is the lock file committed there? `REV:path/to/pipeline.lock` names another")
         );
     };
-    Ok(Some(LockFile::of(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?))
+    let lock = LockFile::of(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?;
+    Ok(Revision::Lock(one(lock)?))
 }
 
-/// What git prints; nothing if it ends with an error, or if there is no git.
-fn git(folder: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, Error> {
+/// What git prints; else the first line of what it says.
+fn git(folder: &Path, arguments: &[&str]) -> Result<Result<Vec<u8>, String>, Error> {
     match Command::new("git").arg("-C").arg(folder).args(arguments).output() {
-        Ok(output) => Ok(output.status.success().then_some(output.stdout)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(output) if output.status.success() => Ok(Ok(output.stdout)),
+        Ok(output) => Ok(Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Err("there is no git here".to_owned())),
         Err(error) => Err(Error::system(format!("cannot run git: {error}"))),
     }
 }

@@ -145,7 +145,7 @@ const show = (label) => {
       ["Stage", cell.stage],
       ["Key", copyable(`cwm show ${shorter(cell.key)}`)],
       ["Made", `${made.at.replace("T", " ").replace("Z", " UTC")}${made.by ? ` by ${made.by}` : ""}, cwm ${made.cwm}`],
-      ["Machine", [made.on, machine ? ` (${machine.os}, ${plural(machine.cores, "core", "cores")})` : ""]],
+      ["Machine", `${made.on} (${machine ? `${machine.os}, ` : ""}${plural(made.cores, "core", "cores")})`],
       ["Computed on", [made.device, ...(made.accelerators ?? [])].filter(Boolean).join(", ")],
       ["Time", `${duration(made.seconds)}, ${duration(made.cpu_seconds)} of CPU`],
       ["Memory", `${amount(made.peak_memory_bytes)} at most`],

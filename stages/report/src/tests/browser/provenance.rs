@@ -38,7 +38,7 @@ fn cell(stage: &str, inputs: Value) -> Value {
         "stage": stage, "key": "ab".repeat(32), "parameters": {"lr": 0.003, "seed": {"$int": "99999999999999999999"}},
         "given": ["lr"], "code": "0123456789ab", "inputs": inputs,
         "outputs": {"out": {"format": "scores", "digest": "cd".repeat(32), "size": 1_234_567}},
-        "made": {"at": "2026-11-21T09:20:00Z", "on": "machine 1", "device": "cpu", "cwm": "0.1.0", "seconds": 75.4,
+        "made": {"at": "2026-11-21T09:20:00Z", "on": "machine 1", "cores": 1, "device": "cpu", "cwm": "0.1.0", "seconds": 75.4,
                  "cpu_seconds": 140.0, "peak_memory_bytes": 2_000_000}
     })
 }
@@ -78,7 +78,7 @@ fn a_number_opens_what_made_it_and_leads_upstream() {
     assert_eq!(browser.eval(OPEN), true);
     let panel = browser.text(PANEL);
     for part in
-        [MADE, "evaluate", "cwm show abababababab", "2026-11-21 09:20:00 UTC", "machine 1 (linux x86_64, 2 cores)"]
+        [MADE, "evaluate", "cwm show abababababab", "2026-11-21 09:20:00 UTC", "machine 1 (linux x86_64, 1 core)"]
     {
         assert!(panel.contains(part), "{part} is not in\n{panel}");
     }
