@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::errors::Errors;
 use crate::figure::Chart;
-use crate::figures::{by_prefix, by_prefix_under_shifts, learning_curves};
+use crate::figures::{
+    ablations as ablation_pairs, by_parameters, by_prefix, by_prefix_under_shifts, by_test, errors, learning_curves,
+};
 use crate::paper::Paper;
 use crate::read::counts::Labelled;
 use crate::read::curves::Curve;
@@ -27,6 +30,8 @@ pub(crate) struct Section {
 /// What is told beside the bins.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
+    /// Which labels are wrong; tells nothing without the bins.
+    pub(crate) errors: Vec<Errors>,
     pub(crate) counts: Vec<Labelled>,
     pub(crate) curves: Vec<Curve>,
     /// What each `select` chose from, by its label.
@@ -38,7 +43,7 @@ pub(crate) struct Given {
 impl Given {
     /// Whether there is nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        let Given { counts, curves, candidates, differences } = self;
+        let Given { errors: _, counts, curves, candidates, differences } = self;
         counts.is_empty() && curves.is_empty() && candidates.is_empty() && differences.is_empty()
     }
 }
@@ -58,14 +63,15 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
         _ => vec![Part::Table(test_results(results, paper)), Part::Table(shifts(results))],
     };
     tested.push(Part::Table(differences(&given.differences)));
+    tested.extend([by_parameters(results, paper), ablation_pairs(results, paper), by_test(results)].map(Part::Chart));
     let mut along = Vec::new();
     for accuracy in [Accuracy::Exact, Accuracy::Labelwise] {
-        along.push(Part::Chart(by_prefix(results, accuracy)));
+        along.push(Part::Chart(by_prefix(results, paper, accuracy)));
         // The paper's own table, then what it does not print.
         for test in [TestSet::RandomUniform, TestSet::HeldOut] {
             along.push(Part::Table(prefix_bins(results, paper, &test, accuracy)));
         }
-        along.push(Part::Chart(by_prefix_under_shifts(results, accuracy)));
+        along.push(Part::Chart(by_prefix_under_shifts(results, paper, accuracy)));
         along.push(Part::Table(shift_bins(results, paper, accuracy)));
     }
     let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), sets(counts), played(counts)];
@@ -73,6 +79,7 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
     let mut sections = vec![
         section("test-results", "Test results", tested),
         section("along-the-game", "Accuracy along the game", along),
+        section("errors", "What goes wrong", errors(&given.errors, results).into_iter().map(Part::Chart).collect()),
         section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results))]),
         section("choices", "Choices", vec![Part::Table(candidates(&given.candidates, paper))]),
         section("models", "Models", vec![Part::Table(parameter_counts(results, paper))]),

@@ -7,6 +7,7 @@
 mod boards;
 mod config;
 mod contents;
+mod errors;
 mod figure;
 mod figures;
 mod model;

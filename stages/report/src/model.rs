@@ -59,7 +59,7 @@ impl Model {
     }
 
     fn rank(&self) -> (usize, &str, (u64, u64), &str, &[(String, String)]) {
-        let known = FAMILIES.iter().position(|(family, _)| *family == self.family).unwrap_or(FAMILIES.len());
+        let known = family_place(&self.family).unwrap_or(FAMILIES.len());
         (known, &self.family, dimensions(&self.size), &self.size, &self.coordinates)
     }
 }
@@ -79,6 +79,11 @@ impl PartialOrd for Model {
 /// The family as the paper calls it; an unknown one as it calls itself.
 pub(crate) fn family_name(family: &str) -> &str {
     FAMILIES.iter().find(|(known, _)| *known == family).map_or(family, |(_, name)| name)
+}
+
+/// Place of the family among those that are known.
+pub(crate) fn family_place(family: &str) -> Option<usize> {
+    FAMILIES.iter().position(|(known, _)| *known == family)
 }
 
 /// The coordinates of a label, without those in which runs of one model differ.

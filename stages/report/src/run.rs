@@ -9,7 +9,7 @@ use crate::contents::{Given, Part, Section, sections};
 use crate::page::page;
 use crate::paper::Paper;
 use crate::plain_text::visible;
-use crate::read::{bins, counts, curves, json_lines};
+use crate::read::{bins, counts, curves, errors, json_lines};
 use crate::results::Results;
 use crate::{Config, boards};
 
@@ -47,11 +47,12 @@ impl Stage for Report {
     fn run(&self, context: &Context) -> Result<(), Failure> {
         let config: Config = context.parameters()?;
         let paper = Paper::load().map_err(Failure::internal)?;
-        let results = match context.optional_input("bins") {
-            Some(folder) => Results::gather(bins::read(folder)?)?,
-            None => Results::default(),
+        let (results, wrong) = match context.optional_input("bins") {
+            Some(folder) => (Results::gather(bins::read(folder)?)?, errors::read(folder)?),
+            None => Default::default(),
         };
         let given = Given {
+            errors: crate::errors::gather(&wrong, &results),
             counts: counts::read(context.group("counts"))?,
             curves: curves::read(context.group("curves"))?,
             candidates: json_lines::read("candidates", context.group("candidates"))?,
@@ -90,11 +91,11 @@ fn write_report(folder: &Path, page: &str, sections: &[Section]) -> Result<(), F
     for made in [folder.join("tables"), folder.join("figures")] {
         std::fs::create_dir_all(&made).map_err(|error| Failure::io("make", &made, error))?;
     }
-    let write = |name: &str, text: &str| {
+    let write = |name: &str, text: &dyn AsRef<[u8]>| {
         let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| Failure::io("write", &path, error))
+        std::fs::write(&path, text.as_ref()).map_err(|error| Failure::io("write", &path, error))
     };
-    write("index.html", page)?;
+    write("index.html", &page)?;
     let mut index = Index { format: 1, tables: Vec::new(), figures: Vec::new() };
     for part in sections.iter().flat_map(|section| &section.parts) {
         match part {
@@ -105,9 +106,11 @@ fn write_report(folder: &Path, page: &str, sections: &[Section]) -> Result<(), F
                 index.tables.push(IndexEntry { id: &table.id, title: &table.title, paper: table.paper, files });
             }
             Part::Chart(chart) => {
-                let files = vec![format!("figures/{}.svg", chart.id)];
-                write(&files[0], &chart.standalone_svg())?;
-                index.figures.push(IndexEntry { id: &chart.id, title: &chart.title, paper: None, files });
+                let files: Vec<_> = ["svg", "pdf", "csv"].map(|end| format!("figures/{}.{end}", chart.id)).into();
+                write(&files[0], &chart.standalone_svg()?)?;
+                write(&files[1], &chart.pdf()?)?;
+                write(&files[2], &chart.csv())?;
+                index.figures.push(IndexEntry { id: &chart.id, title: &chart.title, paper: chart.paper, files });
             }
         }
     }

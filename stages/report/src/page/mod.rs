@@ -109,7 +109,7 @@ fn boards_after(sections: &[Section]) -> usize {
 fn draw(section: &Section) -> Result<DrawnSection<'_>, Failure> {
     let parts = section.parts.iter().map(|part| match part {
         Part::Table(table) => Ok(DrawnPart::Table(table.html()?)),
-        Part::Chart(chart) => Ok(DrawnPart::Chart { chart, svg: chart.inline_svg() }),
+        Part::Chart(chart) => Ok(DrawnPart::Chart { chart, svg: chart.inline_svg()? }),
     });
     let entries = section.parts.iter().map(|part| match part {
         Part::Table(table) => (table.id.clone(), table.title.as_str()),

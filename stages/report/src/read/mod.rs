@@ -3,4 +3,5 @@
 pub(crate) mod bins;
 pub(crate) mod counts;
 pub(crate) mod curves;
+pub(crate) mod errors;
 pub(crate) mod json_lines;

@@ -39,7 +39,7 @@ impl Accuracy {
         }
     }
 
-    fn metric(self) -> Metric {
+    pub(crate) fn metric(self) -> Metric {
         match self {
             Accuracy::Exact => Metric::Exact,
             Accuracy::Labelwise => Metric::Labelwise,

@@ -3,6 +3,7 @@
 mod boards;
 mod browser;
 mod choices;
+mod figures;
 mod games;
 mod page;
 mod tables;

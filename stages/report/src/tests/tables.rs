@@ -156,7 +156,7 @@ fn a_model_has_a_row_for_each_further_shift() {
     assert_eq!(read(&report, "tables/shifts-labelwise.csv").lines().count(), 1 + 2 + 2 * 30);
     // The paper's table and figure are about the paper's test sets.
     assert!(!read(&report, "tables/table-08.md").contains("long"));
-    let panels = |name: &str| read(&report, &format!("figures/{name}.svg")).matches("class=\"heading\"").count();
+    let panels = |name: &str| read(&report, &format!("figures/{name}.svg")).matches("class=\"halo b ink\"").count();
     assert_eq!((panels("exact-by-prefix"), panels("exact-by-prefix-shifts")), (2, 2));
 }
 

@@ -1,0 +1,252 @@
+//! An axis: what it spans, and plotters' coordinate behind it.
+
+use std::ops::Range;
+
+use plotters::coord::combinators::{IntoLogRange, LogCoord};
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::coord::types::RangedCoordf64;
+
+/// How an axis grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScaleKind {
+    /// Evenly.
+    Linear,
+    /// By factors; only positive numbers have a place.
+    Logarithmic,
+}
+
+/// An axis over low..=high, with room at its ends where the numbers do not end it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Axis {
+    /// What it shows, with its unit; may be empty.
+    pub(crate) label: String,
+    pub(crate) kind: ScaleKind,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Where its ticks stand and what they say; empty for numbers as they fit.
+    pub(crate) ticks: Vec<(f64, String)>,
+    /// Whether its numbers are written; a row of panels may share one vertical axis.
+    pub(crate) shown: bool,
+}
+
+/// Beyond this a number has no place on an axis: the library's search for ticks would not end.
+const FARTHEST: f64 = 1e100;
+
+impl Axis {
+    fn new(label: &str, kind: ScaleKind, low: f64, high: f64) -> Self {
+        Axis { label: label.to_owned(), kind, low, high, ticks: Vec::new(), shown: true }
+    }
+
+    /// Over all of `values`, evenly. It begins at 0 unless they lie far above it.
+    pub(crate) fn linear(label: &str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = range(values).unwrap_or((0.0, 1.0));
+        let low = if low >= 0.0 && low < high / 2.0 { 0.0 } else { low };
+        // A single value gets some room around it.
+        let least = low.abs().max(high.abs()) / 1000.0;
+        let room = if high - low > least { (high - low) * 0.04 } else { least * 50.0 };
+        let (low, high) = (if low == 0.0 { 0.0 } else { low - room }, high + room);
+        Axis::new(label, ScaleKind::Linear, low, if high > low { high } else { low + 1.0 })
+    }
+
+    /// From 0 to exactly `end`, evenly.
+    pub(crate) fn up_to(label: &str, end: f64) -> Self {
+        let high = if end.is_finite() && end > 0.0 { end.min(FARTHEST) } else { 1.0 };
+        Axis::new(label, ScaleKind::Linear, 0.0, high)
+    }
+
+    /// Over the positive ones of `values`, by factors.
+    pub(crate) fn logarithmic(label: &str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = range(values.filter(|value| *value >= 1.0 / FARTHEST)).unwrap_or((0.1, 1.0));
+        let room = (high / low).powf(0.04).max(1.05);
+        Axis::new(label, ScaleKind::Logarithmic, low / room, high * room)
+    }
+
+    /// A place from i to i + 1 for each name, which stands in its middle.
+    pub(crate) fn of_names(label: &str, names: impl Iterator<Item = String>) -> Self {
+        let ticks: Vec<(f64, String)> = names.enumerate().map(|(at, name)| (at as f64 + 0.5, name)).collect();
+        Axis { ticks: ticks.clone(), ..Axis::new(label, ScaleKind::Linear, 0.0, ticks.len().max(1) as f64) }
+    }
+
+    /// The same without its numbers, if they stand elsewhere.
+    pub(crate) fn shown(self, shown: bool) -> Self {
+        Axis { shown, ..self }
+    }
+
+    /// The number as far as the axis goes; `None` if it has no place on it.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        let has_place = value.is_finite() && (self.kind == ScaleKind::Linear || value > 0.0);
+        has_place.then(|| value.clamp(self.low, self.high))
+    }
+
+    /// Ticks and what they say: at most about `most` where numbers are chosen.
+    pub(super) fn choose_ticks(&self, most: usize) -> Vec<(f64, String)> {
+        if !self.ticks.is_empty() {
+            return self.ticks.clone();
+        }
+        let evenly = || RangedCoordf64::from(self.low..self.high).key_points(most);
+        let values = match self.kind {
+            ScaleKind::Linear => evenly(),
+            ScaleKind::Logarithmic => {
+                // Within less than a factor of two or so, evenly spaced numbers read better.
+                let factors = factors(self.low, self.high, most);
+                if factors.len() < 3 { evenly() } else { factors }
+            }
+        };
+        values.into_iter().map(|value| (value, tick_label(value))).collect()
+    }
+
+    /// The coordinate, with ticks at these places.
+    pub(super) fn coordinate(&self, ticks: &[(f64, String)]) -> Coordinate {
+        let span = self.low..self.high;
+        let map = match self.kind {
+            ScaleKind::Linear => Map::Linear(span.into()),
+            ScaleKind::Logarithmic => Map::Logarithmic(span.log_scale().into()),
+        };
+        Coordinate { map, ticks: ticks.iter().map(|(value, _)| *value).collect() }
+    }
+}
+
+/// A few round numbers between `low` and `high`, by factors: plotters' own are whole decades or fill them up evenly.
+fn factors(low: f64, high: f64, most: usize) -> Vec<f64> {
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let at = |factors: &[f64]| -> Vec<f64> {
+        let all = decades.clone().flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade)));
+        all.filter(|tick| (low..=high).contains(tick)).collect()
+    };
+    let choices = [at(&[1.0, 1.5, 2.0, 3.0, 4.0, 6.0]), at(&[1.0, 2.0, 5.0]), at(&[1.0, 3.0]), at(&[1.0])];
+    let [.., whole] = &choices;
+    let every = whole.len().div_ceil(most.max(1)).max(1);
+    let fitting = choices.iter().find(|ticks| ticks.len() <= most).cloned();
+    fitting.unwrap_or_else(|| whole.iter().copied().step_by(every).collect())
+}
+
+/// An axis as plotters asks for it. One type for both kinds, or every panel would be compiled four times.
+pub(super) struct Coordinate {
+    map: Map,
+    ticks: Vec<f64>,
+}
+
+enum Map {
+    Linear(RangedCoordf64),
+    Logarithmic(LogCoord<f64>),
+}
+
+impl Ranged for Coordinate {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        match &self.map {
+            Map::Linear(coordinate) => coordinate.map(value, limit),
+            Map::Logarithmic(coordinate) => coordinate.map(value, limit),
+        }
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // Light lines between the ticks are asked for with a hint of none.
+        if hint.max_num_points() == 0 { Vec::new() } else { self.ticks.clone() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        match &self.map {
+            Map::Linear(coordinate) => coordinate.range(),
+            Map::Logarithmic(coordinate) => coordinate.range(),
+        }
+    }
+}
+
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.filter(|value| value.abs() <= FARTHEST).fold(None, |range, value| match range {
+        None => Some((value, value)),
+        Some((low, high)) => Some((low.min(value), high.max(value))),
+    })
+}
+
+/// A tick's number in few characters.
+fn tick_label(value: f64) -> String {
+    let thousandths = (value * 1e4).round();
+    match value.abs() {
+        large if large >= 1e7 => power(value),
+        tiny if tiny < 1e-4 && tiny > 0.0 => power(value),
+        whole if whole >= 1.0 && (value - value.round()).abs() < 1e-6 => {
+            let sign = if value < 0.0 { "−" } else { "" };
+            format!("{sign}{}", crate::number::count(whole.round() as u64))
+        }
+        _ if thousandths == 0.0 => "0".to_owned(),
+        _ => {
+            let text = format!("{value:.4}").replace('-', "−");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+    }
+}
+
+/// `3×10⁻⁵`, and `10⁻⁵` for a whole power.
+fn power(value: f64) -> String {
+    let text = crate::number::loss(value);
+    let (mantissa, exponent) = text.split_once('×').unwrap_or((&text, ""));
+    match mantissa.trim_end_matches('0').trim_end_matches('.') {
+        "1" => exponent.to_owned(),
+        mantissa => format!("{mantissa}×{exponent}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis, most: usize) -> Vec<String> {
+        axis.choose_ticks(most).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn even_ticks_are_round() {
+        let check = |values: &[f64], expected: &[&str]| {
+            assert_eq!(labels(&Axis::linear("", values.iter().copied()), 6), expected, "{values:?}");
+        };
+        check(&[3.0, 97.0], &["0", "20", "40", "60", "80", "100"]);
+        check(&[0.0, 100.0], &["0", "20", "40", "60", "80", "100"]);
+        check(&[71.0, 88.0], &["75", "80", "85"]);
+        check(&[0.0, 0.3], &["0", "0.1", "0.2", "0.3"]);
+        check(&[], &["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        check(&[0.0], &["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        check(&[f64::NAN, 1e300, f64::INFINITY, 10.0], &["9.6", "9.8", "10", "10.2", "10.4"]);
+    }
+
+    #[test]
+    fn an_axis_may_end_between_ticks() {
+        let axis = Axis::up_to("", 610.0);
+        assert_eq!(labels(&axis, 7), ["0", "100", "200", "300", "400", "500", "600"]);
+        assert_eq!((axis.place(610.0), axis.place(700.0)), (Some(610.0), Some(610.0)));
+        assert_eq!(Axis::up_to("", f64::NAN).high, 1.0);
+        assert_eq!(labels(&Axis::up_to("", 310_944.0), 4), ["0", "100,000", "200,000", "300,000"]);
+    }
+
+    #[test]
+    fn ticks_of_factors_are_few() {
+        let labels = |low, high, most| labels(&Axis::logarithmic("", [low, high].into_iter()), most);
+        assert_eq!(labels(0.01, 100.0, 8), ["0.01", "0.1", "1", "10", "100"]);
+        assert_eq!(labels(3.03, 40.83, 8), ["3", "4", "6", "10", "15", "20", "30", "40"]);
+        assert_eq!(labels(3.03, 40.83, 5), ["5", "10", "20"]);
+        assert_eq!(labels(2.64, 2.69, 5), ["2.6", "2.7", "2.8"]);
+        assert_eq!(labels(3e-7, 2.0, 8), ["10⁻⁶", "10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"]);
+        assert!(labels(1e-99, 1e99, 8).len() <= 8);
+        let odd = Axis::logarithmic("", [0.0, -1.0, f64::NAN].into_iter());
+        assert_eq!((odd.place(0.0), odd.place(f64::INFINITY)), (None, None));
+    }
+
+    #[test]
+    fn places_run_from_end_to_end() {
+        let at = |axis: &Axis, value| axis.coordinate(&[]).map(&value, (100, 1100));
+        let even = Axis::up_to("", 50.0);
+        assert_eq!([0.0, 25.0, 50.0].map(|value| at(&even, value)), [100, 600, 1100]);
+        let factors = Axis { low: 1.0, high: 100.0, ..Axis::logarithmic("", [1.0].into_iter()) };
+        assert_eq!([1.0, 10.0, 100.0].map(|value| at(&factors, value)), [100, 600, 1100]);
+    }
+
+    #[test]
+    fn labels_are_short() {
+        let values = [0.0, 0.6000000000000001, 20.0, 1500.0, 0.05, 1e-5, 2e7, 2.5e-5, -3.0, -0.25, 1e-19];
+        let labels = values.map(tick_label);
+        assert_eq!(labels, ["0", "0.6", "20", "1,500", "0.05", "10⁻⁵", "2×10⁷", "2.5×10⁻⁵", "−3", "−0.25", "10⁻¹⁹"]);
+    }
+}

@@ -1,0 +1,37 @@
+//! A figure's points as CSV, for people who draw it anew.
+
+use super::{Chart, Layer};
+use crate::number::plain;
+use crate::plain_text::csv;
+
+impl Chart {
+    /// A row for each point and each tile with a number, in the order in which they are drawn.
+    pub(crate) fn csv(&self) -> String {
+        let mut text = String::from("row,panel,series,x,y,low,high,value,text\n");
+        for (row, panel) in self.rows.iter().flat_map(|row| row.panels.iter().map(move |panel| (row, panel))) {
+            let place = format!("{},{}", csv(&row.heading), csv(&panel.title));
+            for layer in &panel.layers {
+                match layer {
+                    Layer::Series(series) => {
+                        for point in &series.points {
+                            let (low, high) =
+                                point.range.map_or_else(Default::default, |(low, high)| (plain(low), plain(high)));
+                            let (x, y) = (plain(point.x), plain(point.y));
+                            let (name, note) = (csv(&series.name), csv(&point.note));
+                            text += &format!("{place},{name},{x},{y},{low},{high},,{note}\n");
+                        }
+                    }
+                    Layer::Tile(tile) => {
+                        if let Some(value) = tile.value {
+                            let (x, y) =
+                                (plain(f64::midpoint(tile.x.0, tile.x.1)), plain(f64::midpoint(tile.y.0, tile.y.1)));
+                            text += &format!("{place},,{x},{y},,,{},{}\n", plain(value), csv(&tile.note));
+                        }
+                    }
+                    Layer::Arrow { .. } => {}
+                }
+            }
+        }
+        text
+    }
+}

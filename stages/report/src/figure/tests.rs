@@ -1,0 +1,228 @@
+//! Any figure, as it is drawn and written.
+
+use super::sheet::{Anchor, Shape, Sheet, Text, text_width};
+use super::*;
+
+fn panel(series: Vec<Series>) -> Panel {
+    let end = series.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
+    let y = Axis::linear("y", series.iter().flat_map(|series| &series.points).map(|point| point.y));
+    Panel {
+        title: "p<s>".into(),
+        about: None,
+        note: "<u>".into(),
+        x: Axis::up_to("x", end),
+        y,
+        grid: Grid::Horizontal,
+        layers: series.into_iter().map(Layer::Series).collect(),
+    }
+}
+
+fn chart(series: Vec<Series>) -> Chart {
+    Chart {
+        id: "f".into(),
+        title: "<script>".into(),
+        description: "a & b".into(),
+        rows: vec![Row {
+            heading: "<em>".into(),
+            key: None,
+            height: Height::Pixels(270),
+            columns: 1,
+            panels: vec![panel(series)],
+        }],
+        ..Chart::default()
+    }
+}
+
+fn line(values: &[f64]) -> Series {
+    let point = |(x, y): (usize, &f64)| Point { x: x as f64, y: *y, range: None, note: "<i>\"'".into() };
+    Series {
+        name: "<b>".into(),
+        style: Style::solid(1),
+        joined: true,
+        points: values.iter().enumerate().map(point).collect(),
+    }
+}
+
+/// The lines in a series' colour, but for the legend's sample, which is last.
+fn curves(chart: &Chart) -> Vec<Vec<(i32, i32)>> {
+    let of_series = |shape: &Shape| match shape {
+        Shape::Line { points, pen, .. } if pen.ink == pen::Ink::Colour(1) => Some(points.clone()),
+        _ => None,
+    };
+    let mut curves: Vec<_> = chart.sheet().unwrap().shapes.iter().filter_map(of_series).collect();
+    curves.pop();
+    curves
+}
+
+#[test]
+fn text_is_escaped() {
+    let svg = chart(vec![line(&[1.0, 2.0])]).standalone_svg().unwrap();
+    for tag in ["<script", "<b>", "<i>", "<u>", "<s>", "<em>"] {
+        assert!(!svg.contains(tag), "{tag}");
+    }
+    assert!(svg.contains("<title>&lt;i&gt;&quot;&#39;</title>") && svg.contains("&lt;b&gt;</text>"));
+}
+
+#[test]
+fn what_is_not_finite_interrupts_the_line() {
+    let chart = chart(vec![line(&[1.0, 2.0, f64::INFINITY, 3.0, 4.0, f64::NAN, 5.0])]);
+    // Two stretches of two points; the last point stands alone.
+    assert_eq!(curves(&chart).iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+    let svg = chart.inline_svg().unwrap();
+    assert_eq!(svg.matches("class=\"m\"").count(), 5 + 1, "and one in the legend");
+    assert!(!svg.contains("inf") && !svg.contains("NaN"));
+}
+
+#[test]
+fn a_line_goes_through_its_points() {
+    let curves = curves(&chart(vec![line(&[0.0, 52.0, 104.0])]));
+    let [(left, bottom), (middle, _), (right, _)] = curves[0][..] else { panic!("{curves:?}") };
+    assert!((middle - left - (right - middle)).abs() <= 1 && right - left > 5_000, "{curves:?}");
+    // The axis ends 4 % beyond the highest value; the plot is 270 pixels high.
+    let top = f64::from(bottom) - f64::from(bottom - curves[0][2].1) * 1.04;
+    assert!((f64::from(bottom) - top - 2_700.0).abs() < 3.0, "{curves:?}");
+}
+
+/// Markers stand apart; those between show on hovering, so that every point that can be hit has its tooltip.
+#[test]
+fn crowded_points_get_faint_markers() {
+    let marks = |number: usize| {
+        let svg = chart(vec![line(&vec![1.0; number])]).inline_svg().unwrap();
+        // One more is the legend's.
+        (svg.matches("class=\"m\"").count() - 1, svg.matches("class=\"m faint\"").count())
+    };
+    // About 660 pixels wide: of 100 points every third is 15 or more from the one before ...
+    assert_eq!(marks(100), (34, 66));
+    // ... and of 300 every second 4 or more.
+    assert_eq!(marks(300).0 + marks(300).1, 150);
+    let chart = chart(vec![line(&[1.0; 100])]);
+    let places: Vec<i32> = chart
+        .sheet()
+        .unwrap()
+        .shapes
+        .iter()
+        .filter_map(|shape| match shape {
+            Shape::Mark(mark) if !mark.faint && !mark.note.is_empty() => Some(mark.at.0),
+            _ => None,
+        })
+        .collect();
+    assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 150), "{places:?}");
+}
+
+#[test]
+fn each_panel_has_its_own_horizontal_axis() {
+    let mut both = chart(vec![line(&[0.0, 100.0])]);
+    let second = Panel { x: Axis::up_to("x", 2.0), ..both.rows[0].panels[0].clone() };
+    both.rows[0].panels.push(second);
+    let widths: Vec<i32> = curves(&both).iter().map(|curve| curve[1].0 - curve[0].0).collect();
+    assert!((widths[0] - 2 * widths[1]).abs() <= 2, "{widths:?}");
+}
+
+#[test]
+fn nothing_makes_an_empty_chart() {
+    let nothing = chart(vec![Series { points: Vec::new(), ..line(&[]) }]);
+    assert!(nothing.is_empty() && !chart(vec![line(&[1.0])]).is_empty() && Chart::default().is_empty());
+    assert!(nothing.inline_svg().unwrap().ends_with("</svg>\n"));
+    assert!(Chart::default().pdf().unwrap().starts_with(b"%PDF-1.4"));
+}
+
+#[test]
+fn numbers_of_any_size_are_drawn() {
+    for values in
+        [&[0.0, 1e300][..], &[-1e308, 1e308], &[1e-300, 2e-300], &[5.0, 5.0 + 1e-12], &[f64::NAN], &[1e17, 1.0]]
+    {
+        let mut any = chart(vec![line(values)]);
+        any.inline_svg().unwrap();
+        any.rows[0].panels[0].y = Axis::logarithmic("y", values.iter().copied());
+        any.pdf().unwrap();
+    }
+}
+
+#[test]
+fn the_points_are_a_csv_file_as_well() {
+    let mut one = chart(vec![line(&[1.5, f64::INFINITY])]);
+    one.rows[0].panels[0].layers.push(Layer::Tile(Tile {
+        x: (0.0, 1.0),
+        y: (2.0, 3.0),
+        colour: Some(0),
+        strength: 0.5,
+        value: Some(7.0),
+        note: "e4".into(),
+    }));
+    let lines = "row,panel,series,x,y,low,high,value,text\n\
+                 <em>,p<s>,<b>,0,1.5,,,,\"<i>\"\"'\"\n<em>,p<s>,<b>,1,inf,,,,\"<i>\"\"'\"\n<em>,p<s>,,0.5,2.5,,,7,e4\n";
+    assert_eq!(one.csv(), lines);
+}
+
+/// Every object lies where the file's table of references says.
+#[test]
+fn a_pdf_is_whole() {
+    let bytes = chart(vec![line(&[1.0, 2.0])]).pdf().unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let at = |part: &str| bytes.windows(part.len()).rposition(|window| window == part.as_bytes()).unwrap();
+    let table: usize = text[text.rfind("startxref").unwrap()..].lines().nth(1).unwrap().parse().unwrap();
+    assert_eq!(table, at("xref\n0 "), "{text}");
+    let entries = String::from_utf8(bytes[table..].to_vec()).unwrap();
+    let offsets = entries.lines().skip(3).take_while(|line| line.ends_with("n ") || line.ends_with('n'));
+    let mut number = 0;
+    for line in offsets {
+        number += 1;
+        let offset: usize = line[..10].parse().unwrap();
+        assert!(bytes[offset..].starts_with(format!("{number} 0 obj").as_bytes()), "{line}");
+    }
+    assert!(number >= 8, "{entries}");
+    assert!(text.ends_with("%%EOF") && text.contains("/BaseFont /Helvetica\n"), "{text}");
+}
+
+/// Room that a text takes on the sheet: left, top, right, bottom.
+fn room(text: &Text) -> [i32; 4] {
+    let long = text_width(&text.text, f64::from(text.size), text.bold) as i32;
+    let (ascent, descent) = (text.size as i32 * 72 / 100, text.size as i32 / 5);
+    let back = match text.anchor {
+        Anchor::Start => 0,
+        Anchor::Middle => long / 2,
+        Anchor::End => long,
+    };
+    let (x, y) = text.at;
+    match text.upwards {
+        true => [x - ascent, y + back - long, x + descent, y + back],
+        false => [x - back, y - ascent, x - back + long, y + descent],
+    }
+}
+
+/// Texts that lie over each other, or beyond the sheet: what a reader would be annoyed by.
+pub(crate) fn faults(chart: &Chart) -> Vec<String> {
+    let Sheet { width, height, shapes } = chart.sheet().unwrap();
+    let texts: Vec<(&Text, [i32; 4])> = shapes
+        .iter()
+        .filter_map(|shape| match shape {
+            Shape::Text(text) if !text.text.is_empty() => Some((text, room(text))),
+            _ => None,
+        })
+        .collect();
+    let mut faults = Vec::new();
+    for (index, (text, [left, top, right, bottom])) in texts.iter().enumerate() {
+        if *left < 0 || *top < 0 || *right > width as i32 || *bottom > height as i32 {
+            faults.push(format!("{}: `{}` leaves the sheet", chart.id, text.text));
+        }
+        for (other, [left_too, top_too, right_too, bottom_too]) in &texts[index + 1..] {
+            if left < right_too && left_too < right && top < bottom_too && top_too < bottom {
+                faults.push(format!("{}: `{}` lies over `{}`", chart.id, text.text, other.text));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn faults_are_found() {
+    let long = "a title that is far longer than the whole figure is wide ".repeat(4);
+    let mut cut = chart(vec![Series { name: long.clone(), ..line(&[1.0, 2.0]) }]);
+    cut.rows[0].panels[0].title = long.clone();
+    cut.rows[0].panels[0].note = long.clone();
+    cut.rows[0].heading = long;
+    assert_eq!(faults(&cut), [""; 0], "long texts are cut");
+    let ticks = [(0.1, "near"), (0.11, "nearer")].map(|(at, text)| (at, text.to_owned()));
+    cut.rows[0].panels[0].x.ticks = ticks.into();
+    assert_eq!(faults(&cut), ["f: `near` lies over `nearer`"]);
+}
