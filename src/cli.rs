@@ -41,6 +41,8 @@ pub enum Command {
     Path(PathArguments),
     /// Copy a stage's output to a folder; or a dataset with its labels, or as a stream
     Export(ExportArguments),
+    /// Ask the tables that stages wrote (Parquet, Arrow, JSON lines) a query in SQL (docs/sql.md)
+    Sql(SqlArguments),
     /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
     Pin(PinArguments),
     /// Rehash everything in the store; set damaged files aside
@@ -307,6 +309,40 @@ impl ExportArguments {
     /// Whether it goes to standard output.
     pub fn is_stream(&self) -> bool {
         self.destination.as_os_str() == "-"
+    }
+}
+
+/// Arguments of `sql`.
+#[derive(Debug, Args)]
+pub struct SqlArguments {
+    /// Stages, cells or outputs, such as bins or 'evaluation[test=held_out].scores'; last, the query
+    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true)]
+    pub words: Vec<String>,
+    /// List the tables and their columns; there is no query then
+    #[arg(long)]
+    pub tables: bool,
+    /// One JSON object a row and line
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "tables")]
+    pub csv: bool,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+}
+
+impl SqlArguments {
+    /// What is asked, and the query unless only the tables are listed.
+    ///
+    /// # Errors
+    /// One of them is missing.
+    pub fn sources_and_query(&self) -> Result<(&[String], Option<&str>), String> {
+        match self.words.as_slice() {
+            sources if self.tables => Ok((sources, None)),
+            [sources @ .., query] if !sources.is_empty() => Ok((sources, Some(query))),
+            _ => Err("a stage and a query are wanted: cwm sql STAGE 'select ...'".to_owned()),
+        }
     }
 }
 

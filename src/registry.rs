@@ -1,6 +1,6 @@
-//! The kinds of stages that this program has, and who looks into what they write or works on models.
+//! The kinds of stages that this program has, and who looks into what they write, answers queries over it, or works on models.
 
-use cwm_contract::{Inspector, Stage, Workbench};
+use cwm_contract::{Analyst, Inspector, Stage, Workbench};
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
 const ALL: &[&str] = &[
@@ -68,6 +68,14 @@ impl Registry {
         #[cfg(feature = "inspect")]
         return Some(&cwm_inspect::Inspect);
         #[cfg(not(feature = "inspect"))]
+        None
+    }
+
+    /// Who answers queries over artifacts, if that is compiled in: the cargo feature `sql`.
+    pub fn analyst() -> Option<&'static dyn Analyst> {
+        #[cfg(feature = "sql")]
+        return Some(&cwm_query::Query);
+        #[cfg(not(feature = "sql"))]
         None
     }
 

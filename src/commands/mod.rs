@@ -13,6 +13,7 @@ mod path;
 mod pin;
 mod run;
 mod show;
+mod sql;
 mod status;
 mod tensorboard;
 mod track;
@@ -70,6 +71,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Show(arguments) => show::run(store, &arguments),
         Command::Path(arguments) => path::run(store, &arguments),
         Command::Export(arguments) => export::run(store, &arguments),
+        Command::Sql(arguments) => sql::run(store, &arguments),
         Command::Pin(arguments) => pin::run(store, &arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Track(arguments) => track::run(store, &arguments),

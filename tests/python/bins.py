@@ -2,7 +2,7 @@
 
     python bins.py BINS BIN_WIDTH LABEL=SCORES...
 
-Counts and errors must be equal, means equal to the last digits of a float, ends of intervals as near as another 4,000
+Counts and errors must be equal, means equal to the last digits of a float, ends of intervals as near as another 2,000
 draws by another generator leave open.
 """
 
@@ -12,7 +12,7 @@ import sys
 import numpy
 import pyarrow.parquet as parquet
 
-RESAMPLES = 4_000
+RESAMPLES = 2_000
 ALL_SQUARES, ALL_STATE = numpy.uint64(2**64 - 1), numpy.uint16(2**11 - 1)
 
 
@@ -29,7 +29,7 @@ class Scores:
         self.numbers, self.game = numpy.unique(column["game"], return_inverse=True)
         games = len(self.numbers)
         draws = numpy.random.default_rng(7).integers(games, size=(RESAMPLES, games))
-        self.times = numpy.stack([numpy.bincount(drawn, minlength=games) for drawn in draws])
+        self.times = numpy.stack([numpy.bincount(drawn, minlength=games) for drawn in draws]).astype(float)
 
     def right(self, index):
         if index < 64:

@@ -70,6 +70,8 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
         "boards of all models"
     );
     context.run(&[]).ran_just(&[]);
+    crate::sql::ask_what_the_page_asks(&context);
+    crate::python::bins(&context, 5);
 
     // Bin width: the bins and what follows.
     context.edit("pipeline.yaml", "bin_width: 5", "bin_width: 10");

@@ -104,6 +104,30 @@ pub fn tensorboard(context: &Context, folder: &str, source: &str) {
     run(&python, "tensorboard.py", &arguments, &context.path(""));
 }
 
+/// Every number of the stage `bins`, against what numpy makes of the scores that it read.
+pub fn bins(context: &Context, bin_width: u32) {
+    let Some(python) = python("pyarrow.parquet, numpy") else { return };
+    if !cfg!(feature = "sql") {
+        println!("skipped: built without the feature `sql`");
+        return;
+    }
+    let path = |source: &str| {
+        let ran = context.cwm(&["path", source]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout.trim().to_owned()
+    };
+    let labels = context.cwm(&["sql", "bins", "select label from overall", "--json"]);
+    assert_eq!(labels.code, 0, "{}", labels.stderr);
+    let mut arguments = vec![PathBuf::from(path("bins")), bin_width.to_string().into()];
+    for line in labels.stdout.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let label = row["label"].as_str().expect("a label");
+        arguments.push(format!("{label}={}", path(&format!("{label}.scores"))).into());
+    }
+    assert!(arguments.len() > 4, "{arguments:?}");
+    run(&python, "bins.py", &arguments, &context.path(""));
+}
+
 /// Random games, and predictions of them from a file.
 const PREDICTED: &str = "
 cwm: 1

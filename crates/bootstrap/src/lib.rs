@@ -1,9 +1,12 @@
-//! The bootstrap over games: which games each resample draws, and the interval that its results span.
+//! The bootstrap over games: which games each resample draws, with which signs, what they sum up to, and the interval that
+//! the results span.
 //!
-//! This crate must not know what is computed of the games that were drawn.
+//! This crate must not know what is summed.
 
 mod draws;
 mod interval;
+mod totals;
 
 pub use draws::Draws;
 pub use interval::{confidence_interval, is_share};
+pub use totals::{Addend, LANES, Lanes, totals};

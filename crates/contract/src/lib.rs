@@ -8,6 +8,7 @@
 //! [`CONTRACT_VERSION`] is, and is raised on purpose.
 
 pub mod amount;
+mod analyst;
 mod context;
 mod device;
 mod failure;
@@ -25,6 +26,7 @@ pub mod testing;
 mod value;
 mod workbench;
 
+pub use analyst::{Analyst, AnswerForm, Answered, Artifact, ColumnAbout, TableAbout};
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
 pub use device::{DeviceAbout, DeviceChoice};
 pub use failure::{Failure, FailureKind};

@@ -1,14 +1,12 @@
 //! Intervals by the bootstrap: how far each mean would move with other games of the same kind.
 
-use cwm_bootstrap::{Draws, confidence_interval};
+use cwm_bootstrap::{Addend, Draws, LANES, Lanes, confidence_interval, totals};
 use cwm_contract::Failure;
 
 /// Share of the resamples that an interval holds.
 const CONFIDENCE: f64 = 0.95;
 /// Labels of a position.
 const LABELS: f64 = 75.0;
-/// Resamples that are summed side by side.
-const LANES: usize = 8;
 
 /// What one game adds to one bin. Counts are floats, since they are multiplied and added; they are exact up to 2^53.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,13 +58,17 @@ pub(crate) fn spread(
     games.sort_unstable();
     games.dedup();
     let mut is_exact = vec![true; games.len()];
-    let mut placed: Vec<Vec<Placed>> = Vec::with_capacity(bins.len());
+    let mut placed: Vec<Vec<Addend<4>>> = Vec::with_capacity(bins.len());
     for bin in bins {
-        let place = |sums: &GameSums| Placed::of(sums, games.partition_point(|game| *game < sums.game));
-        let bin: Vec<Placed> = bin.iter().map(place).collect();
-        bin.iter().for_each(|sums| is_exact[sums.place] &= sums.exact == sums.positions);
-        placed.push(bin);
+        let place = |sums: &GameSums| addend(sums, games.partition_point(|game| *game < sums.game));
+        let addends: Vec<_> = bin.iter().map(place).collect();
+        for (addend, sums) in addends.iter().zip(bin) {
+            is_exact[addend.game] &= sums.exact == sums.positions;
+        }
+        placed.push(addends);
     }
+    let exact_games = (0..).zip(&is_exact).filter(|(_, is_exact)| **is_exact);
+    let exact_games: Vec<_> = exact_games.map(|(place, _)| Addend::from((place, [1.0]))).collect();
 
     let draws = Draws::new(seed, games.len());
     let mut results: Vec<Results> = bins.iter().map(|bin| Results::of(bin.iter())).collect();
@@ -77,22 +79,18 @@ pub(crate) fn spread(
     for first in (0..resamples).step_by(LANES) {
         check()?;
         let lanes = LANES.min((resamples - first) as usize);
-        drawn.fill([0.0; LANES]);
-        for (lane, number) in (0..lanes).zip(first..) {
-            draws.resample(number, |game| drawn[game][lane] += 1.0);
-        }
-        let mut all = Totals::default();
+        draws.count(first, &mut drawn);
+        let mut all = [[0.0; LANES]; 4];
         for (bin, results) in placed.iter().zip(&mut results) {
-            let totals = Totals::over(bin, &drawn);
-            results.add(&totals, lanes);
-            all.add(&totals);
+            let of_bin = totals(bin, &drawn);
+            results.add(&of_bin, lanes);
+            for (all, of_bin) in all.iter_mut().flatten().zip(of_bin.iter().flatten()) {
+                *all += of_bin;
+            }
         }
         overall.add(&all, lanes);
-        for lane in 0..lanes {
-            let exact: f64 =
-                drawn.iter().zip(&is_exact).filter(|(_, exact)| **exact).map(|(drawn, _)| drawn[lane]).sum();
-            trajectory.push(exact / games.len() as f64);
-        }
+        let [exact] = totals(&exact_games, &drawn);
+        trajectory.extend(exact[..lanes].iter().map(|exact| exact / games.len() as f64));
     }
     Ok(Spread {
         trajectory: confidence_interval(&mut trajectory, CONFIDENCE).filter(|_| games.len() > 1),
@@ -101,56 +99,10 @@ pub(crate) fn spread(
     })
 }
 
-/// [`GameSums`] with the game's place among all games; a loss that is not finite or not there counts as 0.
-struct Placed {
-    place: usize,
-    positions: f64,
-    loss: f64,
-    correct: f64,
-    exact: f64,
-}
-
-impl Placed {
-    fn of(sums: &GameSums, place: usize) -> Self {
-        let GameSums { positions, correct, exact, .. } = *sums;
-        let loss = sums.loss.filter(|loss| loss.is_finite()).unwrap_or(0.0);
-        Placed { place, positions, loss, correct, exact }
-    }
-}
-
-/// Sums over what each of [`LANES`] resamples drew.
-#[derive(Default)]
-struct Totals {
-    positions: [f64; LANES],
-    loss: [f64; LANES],
-    correct: [f64; LANES],
-    exact: [f64; LANES],
-}
-
-impl Totals {
-    /// In the order of `games`, whatever else is computed beside it: the same bits everywhere.
-    fn over(games: &[Placed], drawn: &[[f64; LANES]]) -> Self {
-        let mut totals = Totals::default();
-        for game in games {
-            let times = &drawn[game.place];
-            for lane in 0..LANES {
-                totals.positions[lane] += game.positions * times[lane];
-                totals.loss[lane] += game.loss * times[lane];
-                totals.correct[lane] += game.correct * times[lane];
-                totals.exact[lane] += game.exact * times[lane];
-            }
-        }
-        totals
-    }
-
-    fn add(&mut self, other: &Totals) {
-        for lane in 0..LANES {
-            self.positions[lane] += other.positions[lane];
-            self.loss[lane] += other.loss[lane];
-            self.correct[lane] += other.correct[lane];
-            self.exact[lane] += other.exact[lane];
-        }
-    }
+/// Positions, loss, labels that are right, exact positions; a loss that is not finite or not there counts as 0.
+fn addend(sums: &GameSums, place: usize) -> Addend<4> {
+    let loss = sums.loss.filter(|loss| loss.is_finite()).unwrap_or(0.0);
+    Addend { game: place, values: [sums.positions, loss, sums.correct, sums.exact] }
 }
 
 /// The metrics of the resamples so far.
@@ -173,12 +125,12 @@ impl Results {
         Results { games, has_loss, loss: Vec::new(), labelwise: Vec::new(), exact: Vec::new() }
     }
 
-    fn add(&mut self, totals: &Totals, lanes: usize) {
-        for lane in (0..lanes).filter(|lane| totals.positions[*lane] > 0.0) {
-            let positions = totals.positions[lane];
-            self.loss.push(totals.loss[lane] / positions);
-            self.labelwise.push(totals.correct[lane] / (LABELS * positions));
-            self.exact.push(totals.exact[lane] / positions);
+    /// Adds the first `lanes` resamples of what [`addend`] summed up to.
+    fn add(&mut self, [positions, loss, correct, exact]: &[Lanes; 4], lanes: usize) {
+        for lane in (0..lanes).filter(|lane| positions[*lane] > 0.0) {
+            self.loss.push(loss[lane] / positions[lane]);
+            self.labelwise.push(correct[lane] / (LABELS * positions[lane]));
+            self.exact.push(exact[lane] / positions[lane]);
         }
     }
 

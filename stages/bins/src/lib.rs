@@ -6,8 +6,6 @@
 
 mod bootstrap;
 mod config;
-mod exact_sum;
-mod exact_sum_function;
 mod identity;
 mod output;
 mod query;
@@ -18,7 +16,6 @@ mod synthetic;
 #[cfg(test)]
 mod tests;
 mod training;
-mod wrong_labels_function;
 
 pub use config::Config;
 pub use run::Bins;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cwm_contract::{Failure, Label};
+use cwm_functions::file_url;
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -12,8 +13,6 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::scalar::ScalarValue;
 
 use crate::bootstrap::{BinSums, GameSums};
-use crate::exact_sum_function::exact_sum;
-use crate::wrong_labels_function::wrong_labels;
 
 const OVERALL: &str = include_str!("../sql/overall.sql");
 const PREFIX: &str = include_str!("../sql/prefix.sql");
@@ -114,8 +113,7 @@ struct Lacking {
 
 async fn run(path: &Path, question: Question) -> Result<(Metrics, Lacking)> {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(question.partitions));
-    session.register_udaf(exact_sum());
-    session.register_udaf(wrong_labels());
+    cwm_functions::register(&session);
     // The store names files by digest, so there is no extension to go by.
     let any_name = ParquetReadOptions::default().file_extension("");
     session.register_parquet("scores", file_url(path), any_name).await?;
@@ -218,18 +216,6 @@ fn loss(batch: &RecordBatch, row: usize) -> Option<f64> {
     batch["loss"].is_valid(row).then(|| float(batch, "loss", row))
 }
 
-/// `path` as a URL. The engine takes a plain path with `[`, `?` or `*` in it for a pattern.
-fn file_url(path: &Path) -> String {
-    let mut url = String::from("file://");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => url.push(char::from(*byte)),
-            other => url.push_str(&format!("%{other:02X}")),
-        }
-    }
-    url
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,11 +223,6 @@ mod tests {
 
     fn ask(path: &Path, bin_width: u32, partitions: usize) -> Result<Metrics, Failure> {
         measure(&Label::stage("e"), path, Question { bin_width, has_labels: true, partitions })
-    }
-
-    #[test]
-    fn a_path_becomes_a_url() {
-        assert_eq!(file_url(Path::new("/a b/c[1]%20?.é")), "file:///a%20b/c%5B1%5D%2520%3F.%C3%A9");
     }
 
     #[test]

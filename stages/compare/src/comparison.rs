@@ -1,183 +1,185 @@
-//! Models beside the baseline of their size, on the same games.
+//! Two models, on the same games.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use cwm_contract::{Context, Failure, Label};
-use serde_json::{Value, json};
+use cwm_contract::{Context, Failure};
+use serde_json::{Map, Value, json};
 
-use crate::bootstrap::{interval, mean};
 use crate::config::Config;
-use crate::games::Game;
+use crate::metric::Metric;
 use crate::model::Model;
+use crate::resampling::{Resampled, Tested, resample};
+use crate::runs::Runs;
 
-/// The runs (seeds) of one model on one test set that have losses.
-#[derive(Default)]
-pub struct Runs {
-    labels: Vec<Label>,
-    /// Games with their losses added over the runs.
-    games: Vec<Game>,
-}
-
-impl Runs {
-    /// Adds a run.
-    ///
-    /// # Errors
-    /// It was scored on other games than those before.
-    pub fn add(&mut self, label: &Label, games: Vec<Game>) -> Result<(), Failure> {
-        match self.labels.first() {
-            None => self.games = games,
-            Some(first) => {
-                same_games(first, &self.games, label, &games)?;
-                self.games.iter_mut().zip(games).for_each(|(sum, game)| sum.loss += game.loss);
-            }
-        }
-        self.labels.push(label.clone());
-        Ok(())
-    }
-
-    /// Whether none of them has losses.
-    fn is_empty(&self) -> bool {
-        self.labels.is_empty()
-    }
-
-    /// Mean loss of a position, over all runs.
-    fn loss(&self) -> f64 {
-        let runs = self.labels.len() as f64;
-        mean(&self.games.iter().map(|game| (game.positions, game.loss / runs)).collect::<Vec<_>>())
-    }
-}
-
-fn same_games(one: &Label, games: &[Game], other: &Label, others: &[Game]) -> Result<(), Failure> {
-    let same = |(a, b): (&Game, &Game)| a.number == b.number && a.positions == b.positions;
-    if games.len() == others.len() && games.iter().zip(others).all(same) {
-        return Ok(());
-    }
-    Err(Failure::input(format!("{one} and {other} were not scored on the same games"))
-        .hint("models are paired by game: evaluate them on the same test set, whole"))
-}
-
-/// One model beside the baseline.
+/// One model beside another.
 pub struct Comparison {
     model: Model,
-    baseline: String,
-    test: String,
+    baseline: Model,
     games: usize,
     positions: u64,
     runs: (usize, usize),
-    losses: (f64, f64),
-    /// The model's loss less the baseline's.
-    pub difference: f64,
-    /// Its interval, where the losses are finite.
-    pub interval: Option<(f64, f64)>,
+    means: ([f64; 3], [f64; 3]),
+    /// By metric.
+    tested: [Tested; 3],
     /// Share of the games on which the model's loss is lower.
     lower_games: f64,
 }
 
-/// Every model that is not of the baseline's family and has losses, beside it; by test set, size, variant and family.
+/// The pairs that `config` asks for, each model with losses before what it is compared with; by test set, size, variant
+/// and family.
 ///
 /// # Errors
 /// There is no baseline of that size on that test set, it has no losses or was scored on other games; nothing is to be
 /// compared; or it was asked to stop.
 pub fn compare(context: &Context, all: &BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Comparison>, Failure> {
-    let others: Vec<_> =
-        all.iter().filter(|(model, runs)| model.family != config.baseline && !runs.is_empty()).collect();
-    let total = others.len() as u64 * config.resamples;
-    let compared: Vec<_> = (0..)
-        .zip(others)
-        .map(|(place, (model, runs))| {
-            let baseline = Model { family: config.baseline.clone(), ..model.clone() };
-            let beside = all.get(&baseline).ok_or_else(|| {
-                Failure::input(format!("there are no scores of {} on {} to compare with", baseline.name(), model.test))
-                    .hint("`baseline` names the family; it must be there in every size that is compared")
-            })?;
-            if beside.is_empty() {
-                let (name, test) = (baseline.name(), &model.test);
-                return Err(Failure::input(format!("the scores of {name} on {test} hold no losses to compare with"))
-                    .hint(
-                        "predictions have losses if their column `loss` tells them; `baseline` may name another family",
-                    ));
-            }
-            same_games(&beside.labels[0], &beside.games, &runs.labels[0], &runs.games)?;
-            one(model, runs, beside, config, |resample| {
-                context.progress(place * config.resamples + resample, Some(total), "resamples");
-                context.check_cancelled()
-            })
-        })
-        .collect::<Result<_, Failure>>()?;
-    if compared.is_empty() && all.keys().any(|model| model.family != config.baseline) {
-        return Err(Failure::input(format!("none of the models beside {} has losses", config.baseline))
-            .hint("predictions have losses if their column `loss` tells them"));
+    let pairs = if config.is_all_pairs() { every_pair(all)? } else { beside_baseline(all, config)? };
+    for (model, beside) in &pairs {
+        all[*beside].same_games(&all[*model])?;
     }
-    if compared.is_empty() {
-        return Err(Failure::input(format!("all scores are of {}: nothing to compare it with", config.baseline)));
+    let mut tests: Vec<&str> = pairs.iter().map(|(model, _)| model.test.as_str()).collect();
+    tests.dedup();
+    let total = tests.len() as u64 * config.resamples;
+    let done = AtomicU64::new(0);
+    let mut compared = Vec::new();
+    for test in tests {
+        let of_test = || pairs.iter().filter(|(model, _)| model.test == test);
+        let mut models: Vec<&Model> = of_test().flat_map(|(model, beside)| [*model, *beside]).collect();
+        models.sort();
+        models.dedup();
+        let runs: Vec<&Runs> = models.iter().map(|model| &all[*model]).collect();
+        let resampled = resample(context, &runs, config, |more| {
+            context.progress(done.fetch_add(more, Ordering::Relaxed) + more, Some(total), "resamples");
+        })?;
+        let resampled: BTreeMap<&Model, &Resampled> = models.into_iter().zip(&resampled).collect();
+        for (model, beside) in of_test() {
+            context.check_cancelled()?;
+            compared.push(one(
+                (model, &all[*model], resampled[*model]),
+                (beside, &all[*beside], resampled[*beside]),
+                config,
+            ));
+        }
     }
     Ok(compared)
 }
 
-fn one(
-    model: &Model,
-    runs: &Runs,
-    beside: &Runs,
-    config: &Config,
-    after: impl FnMut(u64) -> Result<(), Failure>,
-) -> Result<Comparison, Failure> {
-    let counts = (runs.labels.len(), beside.labels.len());
-    let difference = |(a, b): (&Game, &Game)| (a.positions, a.loss / counts.0 as f64 - b.loss / counts.1 as f64);
-    let pairs: Vec<_> = runs.games.iter().zip(&beside.games).map(difference).collect();
-    let finite = pairs.iter().all(|(_, difference)| difference.is_finite());
-    let lower = pairs.iter().filter(|(_, difference)| *difference < 0.0).count();
-    let interval =
-        if finite { Some(interval(&pairs, config.confidence, config.resamples, config.seed, after)?) } else { None };
-    Ok(Comparison {
+type Pair<'a> = (&'a Model, &'a Model);
+
+/// Every two models of a test set; the earlier one is what the later one is compared with.
+fn every_pair(all: &BTreeMap<Model, Runs>) -> Result<Vec<Pair<'_>>, Failure> {
+    let models: Vec<&Model> = all.iter().filter(|(_, runs)| !runs.is_empty()).map(|(model, _)| model).collect();
+    let mut pairs = Vec::new();
+    for (place, model) in models.iter().enumerate() {
+        let earlier = models[..place].iter().filter(|earlier| earlier.test == model.test);
+        pairs.extend(earlier.map(|earlier| (*model, *earlier)));
+    }
+    if pairs.is_empty() {
+        return Err(Failure::input("there are no two models with losses on one test set: nothing to compare"));
+    }
+    Ok(pairs)
+}
+
+/// Every model that is not of the baseline's family and has losses, with the baseline of its size.
+fn beside_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Result<Vec<Pair<'a>>, Failure> {
+    let others = all.iter().filter(|(model, runs)| model.family != config.baseline && !runs.is_empty());
+    let pair = |(model, _): (&'a Model, &Runs)| {
+        let wanted = Model { family: config.baseline.clone(), ..model.clone() };
+        let (baseline, beside) = all.get_key_value(&wanted).ok_or_else(|| {
+            Failure::input(format!("there are no scores of {} on {} to compare with", wanted.name(), model.test))
+                .hint("`baseline` names the family; it must be there in every size that is compared")
+        })?;
+        if beside.is_empty() {
+            let (name, test) = (baseline.name(), &model.test);
+            return Err(Failure::input(format!("the scores of {name} on {test} hold no losses to compare with")).hint(
+                "predictions have losses if their column `loss` tells them; `baseline` may name another family",
+            ));
+        }
+        Ok((model, baseline))
+    };
+    let pairs: Vec<_> = others.map(pair).collect::<Result<_, Failure>>()?;
+    if pairs.is_empty() && all.keys().any(|model| model.family != config.baseline) {
+        return Err(Failure::input(format!("none of the models beside {} has losses", config.baseline))
+            .hint("predictions have losses if their column `loss` tells them"));
+    }
+    if pairs.is_empty() {
+        return Err(Failure::input(format!("all scores are of {}: nothing to compare it with", config.baseline)));
+    }
+    Ok(pairs)
+}
+
+type Side<'a> = (&'a Model, &'a Runs, &'a Resampled);
+
+fn one((model, runs, resampled): Side<'_>, (baseline, beside, base): Side<'_>, config: &Config) -> Comparison {
+    let loss = Metric::Loss as usize;
+    let lower = runs.sums().zip(beside.sums()).filter(|(model, baseline)| model[loss] < baseline[loss]).count();
+    let games = runs.positions().count();
+    Comparison {
         model: model.clone(),
-        baseline: config.baseline.clone(),
-        test: model.test.clone(),
-        games: pairs.len(),
-        positions: pairs.iter().map(|(positions, _)| positions).sum(),
-        runs: counts,
-        losses: (runs.loss(), beside.loss()),
-        difference: mean(&pairs),
-        interval,
-        lower_games: lower as f64 / pairs.len() as f64,
-    })
+        baseline: baseline.clone(),
+        games,
+        positions: runs.positions().sum(),
+        runs: (runs.count(), beside.count()),
+        means: (resampled.means, base.means),
+        tested: Metric::ALL.map(|metric| resampled.less(base, metric, config.confidence)),
+        lower_games: lower as f64 / games as f64,
+    }
 }
 
 impl Comparison {
     /// As it stands in the file (docs/formats.md, "differences").
     pub fn json(&self, config: &Config) -> Value {
-        json!({
-            "baseline": self.baseline,
-            "family": self.model.family,
-            "size": self.model.size,
-            "variant": self.model.variant,
-            "test": self.test,
-            "games": self.games,
-            "positions": self.positions,
-            "runs": self.runs.0,
-            "baseline_runs": self.runs.1,
-            "loss": number(self.losses.0),
-            "baseline_loss": number(self.losses.1),
-            "difference": number(self.difference),
-            "low": self.interval.map(|(low, _)| low),
-            "high": self.interval.map(|(_, high)| high),
-            "confidence": config.confidence,
-            "lower_games": self.lower_games,
-        })
+        let mut line = Map::new();
+        let mut set = |key: String, value: Value| _ = line.insert(key, value);
+        for (side, model, runs) in [("", &self.model, self.runs.0), ("baseline_", &self.baseline, self.runs.1)] {
+            let family = if side.is_empty() { "family" } else { "baseline" };
+            set(family.to_owned(), json!(model.family));
+            set(format!("{side}size"), json!(model.size));
+            set(format!("{side}variant"), json!(model.variant));
+            set(format!("{side}runs"), json!(runs));
+        }
+        for metric in Metric::ALL {
+            let (place, prefix) = (metric as usize, metric.prefix());
+            let name = prefix.strip_suffix('_').unwrap_or("loss");
+            let tested = &self.tested[place];
+            set(name.to_owned(), number(self.means.0[place]));
+            set(format!("baseline_{name}"), number(self.means.1[place]));
+            set(format!("{prefix}difference"), number(tested.difference));
+            set(format!("{prefix}low"), json!(tested.interval.map(|(low, _)| low)));
+            set(format!("{prefix}high"), json!(tested.interval.map(|(_, high)| high)));
+            set(format!("{prefix}p"), json!(tested.p));
+        }
+        set("test".to_owned(), json!(self.model.test));
+        set("games".to_owned(), json!(self.games));
+        set("positions".to_owned(), json!(self.positions));
+        set("confidence".to_owned(), json!(config.confidence));
+        set("lower_games".to_owned(), json!(self.lower_games));
+        Value::Object(line)
+    }
+
+    fn loss(&self) -> &Tested {
+        &self.tested[Metric::Loss as usize]
     }
 
     /// Whether the loss is lower, and the whole interval below 0.
     pub fn is_lower(&self) -> bool {
-        self.interval.is_some_and(|(_, high)| high < 0.0)
+        self.loss().interval.is_some_and(|(_, high)| high < 0.0)
     }
 
-    /// `slice d64/l1 on held_out: -0.0312 [-0.0340, -0.0285] over 250 games`.
-    pub fn words(&self) -> String {
-        let interval = match self.interval {
+    /// `slice d64/l1 less transformer d64/l1 on held_out: -0.0312 [-0.0340, -0.0285] over 250 games`; what it is less is
+    /// left out where that is the baseline of its own size.
+    pub fn words(&self, config: &Config) -> String {
+        let loss = self.loss();
+        let interval = match loss.interval {
             Some((low, high)) => format!("[{low:.4}, {high:.4}]"),
             None => "without an interval, since losses are not finite,".to_owned(),
         };
-        let (name, test) = (self.model.name(), &self.test);
-        format!("{name} on {test}: {:+.4} {interval} over {} games", self.difference, self.games)
+        let mut name = self.model.name();
+        if config.is_all_pairs() {
+            name += &format!(" less {}", self.baseline.name());
+        }
+        let test = &self.model.test;
+        format!("{name} on {test}: {:+.4} {interval} over {} games", loss.difference, self.games)
     }
 }
 

@@ -5,6 +5,9 @@ use cwm_contract::{Fault, Type, parameters};
 parameters! {
     /// What `compare` takes.
     pub struct Config {
+        /// Which models are compared. `baseline`: each with that of the family `baseline` of its own size. `all`: every two
+        /// that were scored on one test set, whatever their sizes.
+        pub pairs: String = "baseline".into(), kind = Type::Choice(&["baseline", "all"]),
         /// Family that the others are compared with, each with that of its own size.
         pub baseline: String = "transformer".into(),
         /// `lower`: the stage fails, in words, unless the loss of every model is lower than the baseline's and the
@@ -12,8 +15,9 @@ parameters! {
         pub expect: String = "nothing".into(), kind = Type::Choice(&["nothing", "lower"]),
         /// Share of resamples that the interval holds.
         pub confidence: f64 = 0.95,
-        /// How often the games are drawn anew, as many as there are, with replacement.
-        pub resamples: u64 = 10_000, kind = Type::Integer { min: 100, max: 10_000_000 },
+        /// How often the games are drawn anew, as many as there are, with replacement; and how often what the two models
+        /// did in a game changes places by chance, for the probability.
+        pub resamples: u64 = 10_000, kind = Type::Integer { min: 100, max: 1_000_000 },
         /// Seed of the draws.
         pub seed: u64 = 0,
     }
@@ -22,7 +26,18 @@ parameters! {
 impl Config {
     /// What is wrong with these values beyond their types.
     pub fn faults(&self) -> Vec<Fault> {
-        let inside = self.confidence > 0.0 && self.confidence < 1.0;
-        (!inside).then(|| Fault::new("confidence", "must be between 0 and 1")).into_iter().collect()
+        let mut faults = Vec::new();
+        if !cwm_bootstrap::is_share(self.confidence) {
+            faults.push(Fault::new("confidence", "must be between 0 and 1"));
+        }
+        if self.is_all_pairs() && self.expect == "lower" {
+            faults.push(Fault::new("expect", "must be `nothing` with `pairs: all`, which names no baseline"));
+        }
+        faults
+    }
+
+    /// Whether every two models are compared.
+    pub fn is_all_pairs(&self) -> bool {
+        self.pairs == "all"
     }
 }

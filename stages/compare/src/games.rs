@@ -1,10 +1,10 @@
-//! One scores file: losses summed game by game.
+//! One scores file: its metrics summed game by game.
 
 use std::fs::File;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt32Type};
+use arrow_array::types::{Float64Type, UInt8Type, UInt32Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use cwm_contract::{Failure, Label};
@@ -12,7 +12,17 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-/// A game's positions and the sum of their losses.
+/// Labels of a position.
+const LABELS: f64 = 75.0;
+/// The columns that are read.
+const COLUMNS: [(&str, DataType); 4] = [
+    ("game", DataType::UInt32),
+    ("correct", DataType::UInt8),
+    ("exact", DataType::Boolean),
+    ("loss", DataType::Float64),
+];
+
+/// A game's positions and sums over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Game {
     /// Its number in the dataset.
@@ -21,6 +31,10 @@ pub struct Game {
     pub positions: u64,
     /// Sum of their losses.
     pub loss: f64,
+    /// Sum of the shares of labels that are right.
+    pub labelwise: f64,
+    /// How many are exact.
+    pub exact: f64,
 }
 
 /// What one scores file holds.
@@ -32,7 +46,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Reads `path`, the scores of `label`. Rows are sorted by game (docs/formats.md); losses are added in their order.
+    /// Reads `path`, the scores of `label`. Rows are sorted by game (docs/formats.md); they are added in their order.
     ///
     /// # Errors
     /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or losses of some rows only.
@@ -41,7 +55,7 @@ impl Scores {
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)
             .map_err(|error| wrong(format!("are no readable Parquet file: {error}")))?;
-        for (name, wanted) in [("game", DataType::UInt32), ("loss", DataType::Float64)] {
+        for (name, wanted) in COLUMNS {
             match builder.schema().field_with_name(name) {
                 Err(_) => return Err(wrong(format!("have no column `{name}`"))),
                 Ok(field) if *field.data_type() != wanted => {
@@ -57,7 +71,7 @@ impl Scores {
             Some(text) => serde_json::from_str(text)
                 .map_err(|error| wrong(format!("have a `cwm.model` that is not a JSON object: {error}")))?,
         };
-        let columns = ProjectionMask::columns(builder.parquet_schema(), ["game", "loss"]);
+        let columns = ProjectionMask::columns(builder.parquet_schema(), COLUMNS.map(|(name, _)| name));
         let batches = builder.with_projection(columns).build();
         let batches = batches.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let mut games: Vec<Game> = Vec::new();
@@ -70,7 +84,10 @@ impl Scores {
         }
         match (rows, without) {
             (0, _) => Err(wrong("hold no positions".to_owned())),
-            (_, 0) => Ok(Scores { model, games: Some(games) }),
+            (_, 0) => {
+                games.iter_mut().for_each(|game| game.labelwise /= LABELS);
+                Ok(Scores { model, games: Some(games) })
+            }
             _ if rows == without => Ok(Scores { model, games: None }),
             _ => Err(wrong(format!("lack the loss of {without} of {rows} positions"))),
         }
@@ -78,20 +95,28 @@ impl Scores {
 }
 
 fn add(games: &mut Vec<Game>, batch: &RecordBatch) -> Result<(), &'static str> {
-    let (numbers, losses) = (&batch["game"], &batch["loss"]);
-    if numbers.null_count() > 0 {
+    if batch["game"].null_count() > 0 {
         return Err("hold positions without a game");
     }
-    let numbers = numbers.as_primitive::<UInt32Type>().values();
-    let losses = losses.as_primitive::<Float64Type>().values();
-    for (&number, &loss) in numbers.iter().zip(losses) {
-        match games.last_mut() {
-            Some(game) if game.number == number => {
-                game.positions += 1;
-                game.loss += loss;
-            }
+    if batch["correct"].null_count() > 0 || batch["exact"].null_count() > 0 {
+        return Err("hold positions that do not say what is right");
+    }
+    let numbers = batch["game"].as_primitive::<UInt32Type>().values();
+    let losses = batch["loss"].as_primitive::<Float64Type>().values();
+    let correct = batch["correct"].as_primitive::<UInt8Type>().values();
+    let exact = batch["exact"].as_boolean();
+    for (row, &number) in numbers.iter().enumerate() {
+        match games.last() {
+            Some(game) if game.number == number => {}
             Some(game) if game.number > number => return Err("are not sorted by game"),
-            _ => games.push(Game { number, positions: 1, loss }),
+            _ => games.push(Game { number, ..Game::default() }),
+        }
+        if let Some(game) = games.last_mut() {
+            game.positions += 1;
+            game.loss += losses[row];
+            // Whole numbers until all are added, so that nothing is rounded.
+            game.labelwise += f64::from(correct[row]);
+            game.exact += f64::from(u8::from(exact.value(row)));
         }
     }
     Ok(())

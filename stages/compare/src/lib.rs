@@ -1,14 +1,17 @@
-//! The stage `compare`: how much lower or higher a model's loss is than another's, on the same games.
+//! The stage `compare`: how much lower or higher a model's loss and accuracies are than another's, on the same games.
 //!
 //! Two models are compared game by game, which says far more than their two means: what is hard for one is hard for
 //! the other. This crate knows no chess and no models: a score is a row of numbers.
 
-mod bootstrap;
 mod comparison;
 mod config;
 mod games;
+mod metric;
 mod model;
+mod on_cores;
+mod resampling;
 mod run;
+mod runs;
 #[cfg(test)]
 mod tests;
 
@@ -26,7 +29,7 @@ impl Stage for Compare {
     }
 
     fn about(&self) -> &'static str {
-        "Compares the losses of models with those of a baseline on the same games, with a bootstrap interval."
+        "Compares losses and accuracies of models on the same games, with bootstrap intervals and probabilities."
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -38,7 +41,7 @@ impl Stage for Compare {
             "differences",
             Format::DIFFERENCES,
             "jsonl",
-            "For each model the difference from the baseline of its size, paired by game.",
+            "For each pair of models how they differ, paired by game.",
         )]
     }
 

@@ -1,13 +1,16 @@
 //! The stage: read, pair, tell.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cwm_contract::{Context, Failure};
 
-use crate::comparison::{Comparison, Runs, compare};
+use crate::comparison::{Comparison, compare};
 use crate::config::Config;
 use crate::games::Scores;
 use crate::model::Model;
+use crate::on_cores::on_cores;
+use crate::runs::Runs;
 
 /// Compares as the context says.
 ///
@@ -19,23 +22,27 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let mut models: BTreeMap<Model, Runs> = BTreeMap::new();
     let mut left_out = Vec::new();
     let inputs = context.group("scores");
-    for (done, input) in inputs.iter().enumerate() {
+    let done = AtomicU64::new(0);
+    let all = on_cores(inputs.len(), context.cores(), |place| {
         context.check_cancelled()?;
+        let input = &inputs[place];
         let scores = Scores::read(&input.label, &input.path)?;
-        let model = Model::of(&input.label, &scores.model)?;
+        context.progress(done.fetch_add(1, Ordering::Relaxed) + 1, Some(inputs.len() as u64), "scores");
+        Ok((Model::of(&input.label, &scores.model)?, scores))
+    })?;
+    for (input, (model, scores)) in inputs.iter().zip(all) {
         let is_baseline = model.family == config.baseline;
         let runs = models.entry(model).or_default();
         match scores.games {
             Some(games) => runs.add(&input.label, games)?,
             None => left_out.push((&input.label, is_baseline)),
         }
-        context.progress(done as u64 + 1, Some(inputs.len() as u64), "scores");
     }
     for (label, _) in &left_out {
         context.note(format!("{label} is left out: its predictions tell no losses"));
     }
     let compared = compare(context, &models, &config)?;
-    compared.iter().for_each(|comparison| context.log(comparison.words()));
+    compared.iter().for_each(|comparison| context.log(comparison.words(&config)));
     let path = context.output("differences")?;
     let lines: String = compared.iter().map(|comparison| format!("{}\n", comparison.json(&config))).collect();
     std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))?;
@@ -46,15 +53,20 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         return Err(Failure::input(format!("{label} holds no losses, so it cannot be below {}", config.baseline))
             .hint("give its predictions a column `loss`, or leave it out of `scores`; `expect: nothing` only tells"));
     }
-    all_lower(&compared, &config.baseline)
+    all_lower(&compared, &config)
 }
 
-fn all_lower(compared: &[Comparison], baseline: &str) -> Result<(), Failure> {
-    let not: Vec<_> = compared.iter().filter(|comparison| !comparison.is_lower()).map(Comparison::words).collect();
+fn all_lower(compared: &[Comparison], config: &Config) -> Result<(), Failure> {
+    let not: Vec<_> =
+        compared.iter().filter(|comparison| !comparison.is_lower()).map(|one| one.words(config)).collect();
     if not.is_empty() {
         return Ok(());
     }
     let (few, all) = (not.len(), compared.len());
-    Err(Failure::input(format!("{few} of {all} models are not below {baseline}, as was expected: {}", not.join("; ")))
-        .hint("train longer or on more games; `expect: nothing` only tells"))
+    Err(Failure::input(format!(
+        "{few} of {all} models are not below {}, as was expected: {}",
+        config.baseline,
+        not.join("; ")
+    ))
+    .hint("train longer or on more games; `expect: nothing` only tells"))
 }

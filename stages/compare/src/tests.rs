@@ -4,20 +4,28 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt8Array, UInt32Array};
 use cwm_contract::testing::{Outcome, Trial};
-use cwm_contract::{Event, Failure, FailureKind, Value};
+use cwm_contract::{Cancellation, Event, Failure, FailureKind, Value};
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use proptest::prelude::*;
 
 use crate::Compare;
-use crate::bootstrap::{interval, mean};
 
 /// Writes scores of a model: for each game the losses of its positions.
 fn write(path: &Path, family: &str, games: &[(u32, Vec<f64>)]) {
     write_first(path, family, games, usize::MAX);
+}
+
+/// Labels that are right where the loss is this: the fewer, the larger it is.
+fn correct(loss: f64) -> u8 {
+    (75.0 * (1.0 - loss.clamp(0.0, 1.0))).round() as u8
+}
+
+/// Whether a position of this loss counts as exact.
+fn is_exact(loss: f64) -> bool {
+    loss < 0.55
 }
 
 /// As [`write`], but only the first rows have their loss.
@@ -26,7 +34,10 @@ fn write_first(path: &Path, family: &str, games: &[(u32, Vec<f64>)], with_loss: 
     let numbers: ArrayRef = Arc::new(UInt32Array::from_iter_values(rows().map(|row| row.0)));
     let losses = rows().enumerate().map(|(row, (_, loss))| (row < with_loss).then_some(loss));
     let losses: ArrayRef = Arc::new(Float64Array::from_iter(losses));
-    let columns = [("game", numbers, false), ("loss", losses, true)];
+    let correct: ArrayRef = Arc::new(UInt8Array::from_iter_values(rows().map(|(_, loss)| correct(loss))));
+    let exact: ArrayRef = Arc::new(BooleanArray::from_iter(rows().map(|(_, loss)| Some(is_exact(loss)))));
+    let columns =
+        [("game", numbers, false), ("correct", correct, false), ("exact", exact, false), ("loss", losses, true)];
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let model = format!(r#"{{"family":"{family}","size":"d64/l1","seed":0}}"#);
     let properties = WriterProperties::builder()
@@ -46,14 +57,22 @@ fn games(count: u32, shift: f64) -> Vec<(u32, Vec<f64>)> {
     (0..count).map(|game| (game, (0..=game % 9).map(|t| loss(game, t) + added(game)).collect())).collect()
 }
 
-fn run(folder: &Path, scores: &[(&str, &str, Vec<(u32, Vec<f64>)>)], expect: &str) -> Result<Outcome, Failure> {
-    let mut trial = Trial::new(folder.join("work")).with("expect", Value::Text(expect.into()));
+/// The label, the family and the games of a scores file.
+type Scored<'a> = (&'a str, &'a str, Vec<(u32, Vec<f64>)>);
+
+fn run(folder: &Path, scores: &[Scored<'_>], expect: &str) -> Result<Outcome, Failure> {
+    trial(folder, scores).with("expect", Value::Text(expect.into())).run(&Compare)
+}
+
+/// A trial of 500 resamples.
+fn trial(folder: &Path, scores: &[Scored<'_>]) -> Trial {
+    let mut trial = Trial::new(folder.join("work")).with("resamples", Value::Int(500));
     for (number, (label, family, games)) in scores.iter().enumerate() {
         let path = folder.join(number.to_string());
         write(&path, family, games);
         trial = trial.labelled("scores", label.parse().unwrap(), path);
     }
-    trial.with("resamples", Value::Int(500)).run(&Compare)
+    trial
 }
 
 fn lines(outcome: &Outcome) -> Vec<serde_json::Value> {
@@ -80,6 +99,22 @@ fn the_difference_is_that_of_the_means_and_the_interval_holds_it() {
     assert_eq!((line["games"].as_u64(), line["positions"].as_u64()), (Some(90), Some(positions as u64)));
     assert_eq!((line["family"].as_str(), line["test"].as_str()), (Some("slice"), Some("held_out")));
     assert_eq!(number("lower_games"), 1.0);
+    // All 90 games speak for it, and no draw of signs out of 500 says as much.
+    assert_eq!(number("p"), 1.0 / 501.0);
+    let mean = |games: &[(u32, Vec<f64>)], of: fn(f64) -> f64| {
+        games.iter().flat_map(|(_, losses)| losses).map(|loss| of(*loss)).sum::<f64>() / positions as f64
+    };
+    let metrics: [(&str, fn(f64) -> f64); 2] =
+        [("labelwise", |loss| f64::from(correct(loss)) / 75.0), ("exact", |loss| f64::from(u8::from(is_exact(loss))))];
+    for (metric, of) in metrics {
+        let (ours, baseline) = (mean(&scores[1].2, of), mean(&scores[0].2, of));
+        let close = |key: String, expected: f64| assert!((number(&key) - expected).abs() < 1e-12, "{key}: {line}");
+        close(metric.to_owned(), ours);
+        close(format!("baseline_{metric}"), baseline);
+        close(format!("{metric}_difference"), ours - baseline);
+        let (low, high) = (number(&format!("{metric}_low")), number(&format!("{metric}_high")));
+        assert!(0.0 < low && low < ours - baseline && ours - baseline < high, "{line}");
+    }
 }
 
 #[test]
@@ -124,8 +159,7 @@ fn seeds_of_one_model_are_averaged() {
 #[test]
 fn scores_that_do_not_belong_together_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
-    let refused =
-        |scores: &[(&str, &str, Vec<(u32, Vec<f64>)>)]| run(folder.path(), scores, "nothing").err().unwrap().message;
+    let refused = |scores: &[Scored<'_>]| run(folder.path(), scores, "nothing").err().unwrap().message;
     let slice = "e[family=slice,seed=0,test=held_out]";
     let baseline = (BASELINE.0, BASELINE.1, games(9, 0.0));
     assert_eq!(
@@ -181,29 +215,30 @@ fn models_without_losses_are_left_out_in_words() {
 
 #[test]
 fn the_draws_can_be_stopped_and_are_told_as_progress() {
-    let mut told = Vec::new();
-    let stopped = interval(&[(1, 0.5), (1, 0.25)], 0.95, 1_000, 0, |resample| {
-        told.push(resample);
-        if resample == 3 { Err(Failure::cancelled()) } else { Ok(()) }
-    });
-    assert_eq!((stopped.unwrap_err().kind, told), (FailureKind::Cancelled, vec![1, 2, 3]));
     let folder = tempfile::tempdir().unwrap();
     let scores = [
         (BASELINE.0, BASELINE.1, games(9, 0.0)),
         ("e[family=slice,seed=0,test=held_out]", "slice", games(9, -0.1)),
         ("e[family=mamba2,seed=0,test=held_out]", "mamba2", games(9, -0.2)),
+        ("e[family=transformer,seed=0,test=random]", "transformer", games(7, 0.0)),
+        ("e[family=slice,seed=0,test=random]", "slice", games(7, -0.2)),
     ];
     let outcome = run(folder.path(), &scores, "nothing").unwrap();
     let last = outcome.events.iter().rev().find_map(|event| match event {
         Event::Progress { done, total, unit } if unit == "resamples" => Some((*done, *total)),
         _ => None,
     });
-    assert_eq!(last, Some((1_000, Some(1_000))), "500 for each of two models");
+    assert_eq!(last, Some((1_000, Some(1_000))), "500 for each of two test sets");
+    let cancellation = Cancellation::default();
+    cancellation.cancel();
+    let path = folder.path().join("0");
+    let trial = Trial::new(folder.path().join("stopped")).labelled("scores", BASELINE.0.parse().unwrap(), path);
+    assert_eq!(trial.run_until(&Compare, cancellation).err().unwrap().kind, FailureKind::Cancelled);
 }
 
 #[test]
-fn the_same_scores_give_the_same_bytes_and_their_order_means_nothing() {
-    let bytes = |turn: usize| {
+fn the_same_scores_give_the_same_bytes_and_neither_order_nor_cores_mean_anything() {
+    let bytes = |turn: usize, cores: usize| {
         let folder = tempfile::tempdir().unwrap();
         let mut scores = [
             (BASELINE.0, BASELINE.1, games(90, 0.0)),
@@ -211,43 +246,92 @@ fn the_same_scores_give_the_same_bytes_and_their_order_means_nothing() {
             ("e[family=mamba2,seed=0,test=held_out]", "mamba2", games(90, 0.1)),
         ];
         scores.rotate_left(turn);
-        std::fs::read(&run(folder.path(), &scores, "nothing").unwrap().outputs["differences"]).unwrap()
+        let trial = trial(folder.path(), &scores).cores(cores);
+        std::fs::read(&trial.run(&Compare).unwrap().outputs["differences"]).unwrap()
     };
-    assert_eq!(bytes(0), bytes(0));
-    assert_eq!(bytes(0), bytes(1));
+    assert_eq!(bytes(0, 2), bytes(0, 2));
+    assert_eq!(bytes(0, 2), bytes(1, 1));
+    assert_eq!(bytes(0, 2), bytes(2, 5));
 }
 
-/// Of games whose differences are normal with deviation 1, the interval of the mean is about 2 x 1.96 / sqrt(games) wide,
-/// and holds the true mean in about 95 of 100 experiments.
+/// Losses of one position a game; each list is a model.
+fn of_single_positions(models: &[&[f64]]) -> Vec<Vec<(u32, Vec<f64>)>> {
+    models.iter().map(|losses| (0..).zip(*losses).map(|(game, loss)| (game, vec![*loss])).collect()).collect()
+}
+
+/// With eight games there are 256 ways to set the signs, and each can be looked at.
 #[test]
-fn the_interval_is_as_wide_as_the_theory_has_it() {
+fn the_probability_is_that_of_all_signs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = ([0.5, 0.4, 0.75, 0.5, 0.25, 0.6, 0.5, 0.3], [0.6, 0.5, 0.5, 0.75, 0.5, 0.7, 0.75, 0.2]);
+    let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
+    let sum = |signs: u32| -> f64 {
+        (0..)
+            .zip(&differences)
+            .map(|(game, difference)| if signs >> game & 1 == 0 { *difference } else { -difference })
+            .sum()
+    };
+    let extreme = (0..256).filter(|signs| sum(*signs).abs() >= sum(0).abs() - 1e-12).count();
+    let expected = extreme as f64 / 256.0;
+    assert!((0.1..0.4).contains(&expected), "{expected}");
+    let games = of_single_positions(&[&other, &one]);
+    let scores =
+        [(BASELINE.0, BASELINE.1, games[0].clone()), ("e[family=slice,test=held_out]", "slice", games[1].clone())];
+    let outcome = trial(folder.path(), &scores).with("resamples", Value::Int(20_000)).run(&Compare).unwrap();
+    let found = lines(&outcome)[0]["p"].as_f64().unwrap();
+    // The deviation of such a share is 0.003.
+    assert!((found - expected).abs() < 0.015, "{found} {expected}");
+}
+
+/// Models that differ by chance alone: a probability below a tenth comes about a tenth of the times.
+#[test]
+fn where_there_is_no_difference_the_probability_is_anything() {
+    let folder = tempfile::tempdir().unwrap();
     let mut state = 1u64;
-    let mut uniform = || {
+    let mut loss = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let mut normal = || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
-    let (mut held, mut width) = (0, 0.0);
-    for experiment in 0..200 {
-        let pairs: Vec<_> = (0..100).map(|_| (1, normal())).collect();
-        let (low, high) = interval(&pairs, 0.95, 400, experiment, |_| Ok(())).unwrap();
-        assert!(low < mean(&pairs) && mean(&pairs) < high);
-        held += usize::from(low < 0.0 && 0.0 < high);
-        width += (high - low) / 200.0;
-    }
-    assert!((180..=199).contains(&held), "{held} of 200");
-    assert!((width - 0.392).abs() < 0.03, "{width}");
+    let models: Vec<Vec<f64>> = (0..30).map(|_| (0..40).map(|_| loss()).collect()).collect();
+    let labels: Vec<String> = (0..30).map(|number| format!("e[family=f{number:02},test=held_out]")).collect();
+    let families: Vec<String> = (0..30).map(|number| format!("f{number:02}")).collect();
+    let games = of_single_positions(&models.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let scores: Vec<Scored<'_>> =
+        (0..30).map(|number| (labels[number].as_str(), families[number].as_str(), games[number].clone())).collect();
+    let outcome = trial(folder.path(), &scores).with("pairs", Value::Text("all".into())).run(&Compare).unwrap();
+    let found = lines(&outcome);
+    assert_eq!(found.len(), 30 * 29 / 2);
+    let below = |limit: f64| found.iter().filter(|line| line["p"].as_f64().unwrap() < limit).count() as f64 / 435.0;
+    assert!((0.03..0.2).contains(&below(0.1)) && (0.35..0.65).contains(&below(0.5)), "{} {}", below(0.1), below(0.5));
 }
 
-proptest! {
-    /// Whatever the numbers: an interval of finite ones is finite, in order, and within the games' own means.
-    #[test]
-    fn intervals_are_in_order(sums in prop::collection::vec(-1e3f64..1e3, 1..20), confidence in 0.01f64..0.99, seed: u64) {
-        let pairs: Vec<_> = sums.iter().enumerate().map(|(game, sum)| (game as u64 % 3 + 1, *sum)).collect();
-        let (low, high) = interval(&pairs, confidence, 100, seed, |_| Ok(())).unwrap();
-        let means = || pairs.iter().map(|(positions, sum)| sum / *positions as f64);
-        prop_assert!(low <= high);
-        prop_assert!(low >= means().fold(f64::INFINITY, f64::min) - 1e-9);
-        prop_assert!(high <= means().fold(f64::NEG_INFINITY, f64::max) + 1e-9);
-    }
+#[test]
+fn every_two_models_are_compared_where_that_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let scores = [
+        (BASELINE.0, BASELINE.1, games(40, 0.0)),
+        ("e[family=slice,seed=0,test=held_out]", "slice", games(40, -0.1)),
+        ("e[family=mamba2,seed=0,test=held_out]", "mamba2", games(40, 0.1)),
+        ("e[family=slice,seed=0,test=other]", "slice", games(20, 0.0)),
+    ];
+    let all = |trial: Trial| trial.with("pairs", Value::Text("all".into())).run(&Compare);
+    let found = lines(&all(trial(folder.path(), &scores)).unwrap());
+    let pair = |line: &serde_json::Value| ["family", "baseline"].map(|key| line[key].as_str().unwrap().to_owned());
+    let pairs: Vec<_> = found.iter().map(pair).collect();
+    assert_eq!(pairs, [["slice", "mamba2"], ["transformer", "mamba2"], ["transformer", "slice"]]);
+    assert_eq!(found[0]["baseline_size"].as_str(), Some("d64/l1"));
+    // What a pair says does not depend on which others there are: the games are drawn alike.
+    let beside = lines(&run(folder.path(), &scores[..3], "nothing").unwrap());
+    let slice = beside.iter().find(|line| line["family"] == "slice").unwrap();
+    let [low, high, p] = ["low", "high", "p"].map(|key| slice[key].as_f64().unwrap());
+    // The other way round, the ends change places.
+    let [other_low, other_high, other_p] = ["low", "high", "p"].map(|key| found[2][key].as_f64().unwrap());
+    assert_eq!([low, high, p], [-other_high, -other_low, other_p]);
+    let message = |result: Result<Outcome, Failure>| result.err().unwrap().message;
+    assert_eq!(
+        message(all(trial(folder.path(), &scores[3..]))),
+        "there are no two models with losses on one test set: nothing to compare"
+    );
+    let expecting = trial(folder.path(), &scores).with("expect", Value::Text("lower".into()));
+    assert!(message(all(expecting)).contains("`expect` must be `nothing` with `pairs: all`"));
 }

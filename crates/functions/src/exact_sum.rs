@@ -10,35 +10,23 @@ const DIGIT_MASK: i64 = 0xffff_ffff;
 /// Additions of less than 2^32 that a digit takes before its carry must move on.
 const ADDITIONS_BEFORE_CARRY: u32 = 1 << 30;
 
-/// Running exact sum.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ExactSum {
-    /// The sum in units of 2^-1074, in base 2^32 with signed, not yet carried digits.
-    digits: [i64; DIGITS],
+/// Running exact sum. Numbers of one magnitude need few digits, and only those are held: a query may keep one of these for
+/// each of its groups.
+#[derive(Clone, Debug, Default)]
+pub struct ExactSum {
+    /// The sum in units of 2^-1074, in base 2^32 with signed, not yet carried digits. Those below `lowest` are 0, and so
+    /// are those behind the last.
+    digits: Vec<i64>,
+    lowest: usize,
     additions: u32,
     positive_infinity: bool,
     negative_infinity: bool,
     not_a_number: bool,
 }
 
-impl Default for ExactSum {
-    fn default() -> Self {
-        ExactSum {
-            digits: [0; DIGITS],
-            additions: 0,
-            positive_infinity: false,
-            negative_infinity: false,
-            not_a_number: false,
-        }
-    }
-}
-
 impl ExactSum {
-    /// Bytes that [`ExactSum::to_bytes`] returns.
-    const BYTES: usize = DIGITS * 8 + 1;
-
     /// Adds one number.
-    pub(crate) fn add(&mut self, number: f64) {
+    pub fn add(&mut self, number: f64) {
         if !number.is_finite() {
             self.not_a_number |= number.is_nan();
             self.positive_infinity |= number == f64::INFINITY;
@@ -52,9 +40,11 @@ impl ExactSum {
         let mantissa = if exponent == 0 { fraction } else { fraction | (1 << 52) };
         let position = exponent.max(1) as usize - 1;
         let wide = u128::from(mantissa) << (position % 32);
-        for offset in 0..3 {
+        self.hold(position / 32, 3);
+        let first = position / 32 - self.lowest;
+        for (offset, held) in self.digits[first..first + 3].iter_mut().enumerate() {
             let digit = (wide >> (32 * offset)) as i64 & DIGIT_MASK;
-            self.digits[position / 32 + offset] += if number.is_sign_negative() { -digit } else { digit };
+            *held += if number.is_sign_negative() { -digit } else { digit };
         }
         self.additions += 1;
         if self.additions == ADDITIONS_BEFORE_CARRY {
@@ -63,11 +53,13 @@ impl ExactSum {
     }
 
     /// Adds what `other` has summed.
-    pub(crate) fn merge(&mut self, other: &ExactSum) {
+    pub fn merge(&mut self, other: &ExactSum) {
         let mut other = other.clone();
         other.carry();
         self.carry();
-        for (digit, added) in self.digits.iter_mut().zip(other.digits) {
+        self.hold(other.lowest, other.digits.len());
+        let first = other.lowest.saturating_sub(self.lowest);
+        for (digit, added) in self.digits.iter_mut().skip(first).zip(&other.digits) {
             *digit += added;
         }
         self.additions += 1;
@@ -77,7 +69,7 @@ impl ExactSum {
     }
 
     /// The sum, rounded once to nearest even; NaN if a NaN or both infinities were added.
-    pub(crate) fn value(&self) -> f64 {
+    pub fn value(&self) -> f64 {
         if self.not_a_number || (self.positive_infinity && self.negative_infinity) {
             return f64::NAN;
         }
@@ -89,49 +81,86 @@ impl ExactSum {
         }
         let mut magnitude = self.clone();
         magnitude.carry();
-        let negative = magnitude.digits[DIGITS - 1] < 0;
+        let negative = magnitude.digits.last().is_some_and(|highest| *highest < 0);
         if negative {
             magnitude.digits.iter_mut().for_each(|digit| *digit = -*digit);
             magnitude.carry();
         }
-        let rounded = round(&magnitude.digits);
+        let mut digits = [0; DIGITS];
+        digits[magnitude.lowest..magnitude.lowest + magnitude.digits.len()].copy_from_slice(&magnitude.digits);
+        let rounded = round(&digits);
         if negative { -rounded } else { rounded }
     }
 
-    /// Brings all digits but the highest into 0..2^32; the highest keeps the sign.
+    /// Makes room for `count` digits from the one at `first`.
+    fn hold(&mut self, first: usize, count: usize) {
+        if count == 0 {
+            return;
+        }
+        if self.digits.is_empty() {
+            self.lowest = first;
+        }
+        if first < self.lowest {
+            self.digits.splice(0..0, std::iter::repeat_n(0, self.lowest - first));
+            self.lowest = first;
+        }
+        let held = self.digits.len().max(first + count - self.lowest);
+        self.digits.resize(held, 0);
+    }
+
+    /// Brings all digits but the highest into 0..2^32; the highest keeps the sign, and is no larger, but for the last that
+    /// there is.
     fn carry(&mut self) {
-        for index in 0..DIGITS - 1 {
+        let mut index = 0;
+        while index < self.digits.len() {
+            let is_highest = index + 1 == self.digits.len();
+            let fits = i32::try_from(self.digits[index]).is_ok();
+            if is_highest && (fits || self.lowest + self.digits.len() == DIGITS) {
+                break;
+            }
+            if is_highest {
+                self.digits.push(0);
+            }
             let carry = self.digits[index] >> 32;
             self.digits[index] &= DIGIT_MASK;
             self.digits[index + 1] += carry;
+            index += 1;
         }
         self.additions = 0;
     }
 
-    /// The state as bytes: the digits, little-endian, then the three flags as bits.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    /// The state as bytes: the three flags as bits, the place of the lowest digit, the digits, little-endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut carried = self.clone();
         carried.carry();
-        let mut bytes: Vec<u8> = carried.digits.iter().flat_map(|digit| digit.to_le_bytes()).collect();
         let flags = [self.positive_infinity, self.negative_infinity, self.not_a_number];
-        bytes.push(flags.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag)));
+        let flags = flags.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag));
+        let mut bytes = vec![flags, carried.lowest as u8];
+        bytes.extend(carried.digits.iter().flat_map(|digit| digit.to_le_bytes()));
         bytes
     }
 
     /// The state that [`ExactSum::to_bytes`] wrote; `None` for anything else.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        if bytes.len() != Self::BYTES {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let [flags, lowest, numbers @ ..] = bytes else { return None };
+        let (digits, rest) = numbers.as_chunks::<8>();
+        let lowest = usize::from(*lowest);
+        if !rest.is_empty() || lowest + digits.len() > DIGITS {
             return None;
         }
-        let (numbers, flags) = bytes.split_at(DIGITS * 8);
-        let mut sum = ExactSum::default();
-        for (digit, chunk) in sum.digits.iter_mut().zip(numbers.chunks_exact(8)) {
-            *digit = i64::from_le_bytes(chunk.try_into().ok()?);
-        }
-        sum.positive_infinity = flags[0] & 1 != 0;
-        sum.negative_infinity = flags[0] & 2 != 0;
-        sum.not_a_number = flags[0] & 4 != 0;
-        Some(sum)
+        Some(ExactSum {
+            digits: digits.iter().map(|digit| i64::from_le_bytes(*digit)).collect(),
+            lowest,
+            additions: 0,
+            positive_infinity: flags & 1 != 0,
+            negative_infinity: flags & 2 != 0,
+            not_a_number: flags & 4 != 0,
+        })
+    }
+
+    /// Bytes of memory that it takes beside itself.
+    pub fn allocated(&self) -> usize {
+        self.digits.capacity() * size_of::<i64>()
     }
 }
 
@@ -193,6 +222,23 @@ mod tests {
         assert_eq!(sum(&[f64::NEG_INFINITY, 1.0]), f64::NEG_INFINITY);
         assert!(sum(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert!(sum(&[f64::NAN, 1.0]).is_nan());
+    }
+
+    #[test]
+    fn numbers_of_one_magnitude_take_little_memory() {
+        let mut sum = ExactSum::default();
+        (1..10_000).for_each(|number| sum.add(f64::from(number) / 7.0));
+        assert!(sum.allocated() <= 64, "{}", sum.allocated());
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused() {
+        let mut sum = ExactSum::default();
+        sum.add(1.5);
+        let bytes = sum.to_bytes();
+        assert_eq!(ExactSum::from_bytes(&bytes).unwrap().value(), 1.5);
+        assert!(ExactSum::from_bytes(&bytes[..bytes.len() - 1]).is_none() && ExactSum::from_bytes(&[0]).is_none());
+        assert!(ExactSum::from_bytes(&[&[0, 69][..], &[0; 16]].concat()).is_none());
     }
 
     #[test]

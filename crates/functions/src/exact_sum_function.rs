@@ -12,7 +12,7 @@ use datafusion::scalar::ScalarValue;
 use crate::exact_sum::ExactSum;
 
 /// The function, to be registered with a session. As `sum`, it skips NULL and is NULL over no rows.
-pub(crate) fn exact_sum() -> AggregateUDF {
+pub fn exact_sum() -> AggregateUDF {
     create_udaf(
         "exact_sum",
         vec![DataType::Float64],
@@ -57,6 +57,6 @@ impl Accumulator for Running {
     }
 
     fn size(&self) -> usize {
-        size_of_val(self)
+        size_of_val(self) + self.sum.as_ref().map_or(0, ExactSum::allocated)
     }
 }

@@ -9,14 +9,10 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, Volatility, create_udaf};
 use datafusion::scalar::ScalarValue;
 
-/// Labels of a position: 64 squares, then the state.
-pub(crate) const LABELS: usize = 75;
-const SQUARES: usize = 64;
-/// Bits of `right_state` that are labels.
-const STATE: u16 = (1 << (LABELS - SQUARES)) - 1;
+use crate::labels::{LABELS, wrong};
 
 /// The function, to be registered with a session: a list of 75 counts, all 0 over no rows.
-pub(crate) fn wrong_labels() -> AggregateUDF {
+pub fn wrong_labels() -> AggregateUDF {
     let counts = DataType::List(Arc::new(Field::new_list_field(DataType::UInt64, true)));
     create_udaf(
         "wrong_labels",
@@ -39,7 +35,7 @@ impl Accumulator for Counts {
         let squares = values[0].as_primitive::<UInt64Type>().values();
         let state = values[1].as_primitive::<UInt16Type>().values();
         for (squares, state) in squares.iter().zip(state) {
-            let mut wrong = u128::from(!squares) | u128::from(!state & STATE) << SQUARES;
+            let mut wrong = wrong(*squares, *state);
             while wrong != 0 {
                 self.0[wrong.trailing_zeros() as usize] += 1;
                 wrong &= wrong - 1;

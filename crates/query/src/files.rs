@@ -1,0 +1,155 @@
+//! Which tables an artifact's files make.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Artifact, Failure};
+
+/// What a file holds, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file.
+    Arrow,
+    /// A JSON object a line.
+    JsonLines,
+}
+
+/// Files of one kind that are one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// What they all hold.
+    pub kind: Kind,
+    /// In their order.
+    pub paths: Vec<PathBuf>,
+}
+
+/// No line of JSON is longer: 1 MiB.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// The tables of an artifact, by name. A file is one, named as the output; a folder is one for its files whose names
+/// differ in their numbers only (`games-00000.arrow`), named as the output if there are no others, else as the files.
+///
+/// # Errors
+/// Files cannot be read.
+pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
+    let name = table_name(&artifact.port);
+    if !artifact.path.is_dir() {
+        let files = kind(&artifact.path)?.map(|kind| Files { kind, paths: vec![artifact.path.clone()] });
+        return Ok(files.into_iter().map(|files| (name.clone(), files)).collect());
+    }
+    let mut found: BTreeMap<String, Files> = BTreeMap::new();
+    for path in below(&artifact.path)? {
+        let Some(kind) = kind(&path)? else { continue };
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let (stem, extension) = file.rsplit_once('.').unwrap_or((&file, ""));
+        // In a folder a small JSON file may be anything; what is meant as lines says so.
+        if kind == Kind::JsonLines && extension != "jsonl" {
+            continue;
+        }
+        let named = table_name(series(stem));
+        let files = found.entry(named).or_insert(Files { kind, paths: Vec::new() });
+        if files.kind == kind {
+            files.paths.push(path);
+        }
+    }
+    if found.len() == 1 {
+        return Ok(found.into_values().map(|files| (name.clone(), files)).collect());
+    }
+    Ok(found)
+}
+
+/// The name without the number that ends the names of a series: `games` of `games-00000`.
+fn series(stem: &str) -> &str {
+    let is_number = |number: &str| number.len() == 5 && number.bytes().all(|digit| digit.is_ascii_digit());
+    stem.rsplit_once('-').filter(|(_, number)| is_number(number)).map_or(stem, |(name, _)| name)
+}
+
+/// All files below `folder`, by name.
+fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error| Failure::io("list", folder, error);
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        entries.push(entry.map_err(failed)?.path());
+    }
+    entries.sort();
+    let mut files = Vec::new();
+    for path in entries {
+        if path.is_dir() { files.extend(below(&path)?) } else { files.push(path) }
+    }
+    Ok(files)
+}
+
+/// What `path` holds, if it is rows.
+fn kind(path: &Path) -> Result<Option<Kind>, Failure> {
+    let failed = |error| Failure::io("read", path, error);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?).take(LONGEST_LINE);
+    let mut first = Vec::new();
+    file.by_ref().take(6).read_to_end(&mut first).map_err(failed)?;
+    if first.starts_with(b"PAR1") {
+        return Ok(Some(Kind::Parquet));
+    }
+    if first == b"ARROW1" {
+        return Ok(Some(Kind::Arrow));
+    }
+    if !first.starts_with(b"{") {
+        return Ok(None);
+    }
+    file.read_until(b'\n', &mut first).map_err(failed)?;
+    let object = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&first);
+    Ok(object.is_ok().then_some(Kind::JsonLines))
+}
+
+/// A name that needs no quotes in SQL: lower case, and `_` for what is neither a letter nor a digit.
+fn table_name(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let name: String = text.chars().map(plain).collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("t{name}") } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwm_contract::Format;
+
+    use super::*;
+
+    fn names(files: &[(&str, &str)]) -> Vec<(String, usize)> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let path = folder.path().to_owned();
+        let artifact = Artifact { cell: "e".into(), port: "My-port".into(), format: Format::ANY, path };
+        tables(&artifact).unwrap().into_iter().map(|(name, files)| (name, files.paths.len())).collect()
+    }
+
+    #[test]
+    fn files_in_series_are_one_table_and_others_have_their_own_names() {
+        let series = [("games-00000.arrow", "ARROW1"), ("games-00001.arrow", "ARROW1"), ("about.json", "{}")];
+        assert_eq!(names(&series), [("my_port".to_owned(), 2)]);
+        let several = [("overall.parquet", "PAR1"), ("tables/table-08.parquet", "PAR1"), ("tables/table-08.csv", "a")];
+        assert_eq!(names(&several), [("overall".to_owned(), 1), ("table_08".to_owned(), 1)]);
+        assert_eq!(names(&[("a.txt", "hello"), ("b.json", "{}")]), []);
+        assert_eq!(names(&[("2.jsonl", "{\"a\":1}\n{"), ("x.parquet", "PAR1")])[0].0, "t2");
+    }
+
+    #[test]
+    fn a_single_file_is_known_by_its_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("0c1f");
+        let kind = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            kind(&path).unwrap()
+        };
+        assert_eq!(kind(b"PAR1..."), Some(Kind::Parquet));
+        assert_eq!(kind(b"ARROW1\0\0"), Some(Kind::Arrow));
+        assert_eq!(kind(b"{\"a\": 1}\n{\"a\": 2}\n"), Some(Kind::JsonLines));
+        assert_eq!(kind(b"{\n  \"a\": 1\n}\n"), None);
+        assert_eq!((kind(b""), kind(b"[Site \"x\"]"), kind(b"PAR")), (None, None, None));
+    }
+}

@@ -1,0 +1,164 @@
+//! A session of the engine in which an artifact's tables are known, and nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cwm_contract::{Artifact, Failure, TableAbout};
+use datafusion::dataframe::DataFrame;
+use datafusion::error::{DataFusionError, Result as Answer};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::context::SQLOptions;
+use datafusion::execution::options::{ArrowReadOptions, ParquetReadOptions};
+use datafusion::execution::registry::FunctionRegistry;
+use datafusion::logical_expr::{Expr, LogicalPlan, Union, lit};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_functions_nested::planner::{FieldAccessPlanner, NestedFunctionPlanner};
+
+use crate::files::{self, Files, Kind};
+use crate::json_lines::Columns;
+use crate::schema;
+
+/// The column that says which cell a row is of.
+const CELL: &str = "cell";
+/// Columns that a hint names of a table.
+const HINTED_COLUMNS: usize = 24;
+/// Tables that a hint names.
+const HINTED_TABLES: usize = 8;
+
+/// Tables, ready to be asked.
+pub struct Session {
+    context: SessionContext,
+    /// Them, by name.
+    pub tables: Vec<TableAbout>,
+}
+
+/// A session over the tables of `artifacts`: those of one name are one table, and its first column `cell` tells them
+/// apart.
+///
+/// # Errors
+/// An artifact cannot be read, two of one name cannot be one table, or none of them holds any.
+pub async fn open(artifacts: &[Artifact], cores: usize) -> Result<Session, Failure> {
+    let mut named: BTreeMap<String, Vec<(&Artifact, Files)>> = BTreeMap::new();
+    for artifact in artifacts {
+        for (name, files) in files::tables(artifact)? {
+            named.entry(name).or_default().push((artifact, files));
+        }
+    }
+    if named.is_empty() {
+        let mut ports: Vec<_> = artifacts.iter().map(|artifact| format!("`{}`", artifact.port)).collect();
+        ports.dedup();
+        return Err(Failure::input(format!("there is no table in {}", ports.join(", ")))
+            .hint("tables are Parquet files, Arrow files and JSON lines; `cwm show` tells what else an output holds"));
+    }
+    let config = SessionConfig::new().with_target_partitions(cores).with_information_schema(true);
+    let mut context = SessionContext::new_with_config(config);
+    functions(&mut context).map_err(|error| Failure::internal(said(&error)))?;
+    let mut tables = Vec::new();
+    for (name, parts) in named {
+        let failed = |error: DataFusionError| Failure::input(format!("the table `{name}`: {}", said(&error)));
+        let lines = parts.iter().filter(|(_, files)| files.kind == Kind::JsonLines);
+        let columns = Columns::of(lines.flat_map(|(_, files)| &files.paths))
+            .map_err(|failure| Failure::input(format!("the table `{name}`: {}", failure.message)))?;
+        let mut plans = Vec::new();
+        for (artifact, files) in &parts {
+            plans.push(Arc::new(part(&context, artifact, files, &columns).await?));
+        }
+        let plan = match plans.len() {
+            1 => Arc::unwrap_or_clone(plans.remove(0)),
+            _ => LogicalPlan::Union(Union::try_new_by_name(plans).map_err(failed)?),
+        };
+        let frame = DataFrame::new(context.state(), plan);
+        let about = schema::columns(frame.schema().as_arrow());
+        context.register_table(name.as_str(), frame.into_view()).map_err(failed)?;
+        let cells = parts.iter().map(|(artifact, _)| artifact.cell.clone()).collect();
+        tables.push(TableAbout { name, cells, columns: about });
+    }
+    Ok(Session { context, tables })
+}
+
+/// What the engine knows by itself, what it has for lists, and what our own SQL uses.
+fn functions(context: &mut SessionContext) -> Answer<()> {
+    datafusion_functions_nested::register_all(context)?;
+    context.register_expr_planner(Arc::new(NestedFunctionPlanner))?;
+    context.register_expr_planner(Arc::new(FieldAccessPlanner))?;
+    cwm_functions::register(context);
+    Ok(())
+}
+
+/// The rows of one artifact's files, after the name of its cell; `columns` are those of its table, if these are JSON lines.
+async fn part(
+    context: &SessionContext,
+    artifact: &Artifact,
+    files: &Files,
+    columns: &Columns,
+) -> Result<LogicalPlan, Failure> {
+    let unreadable = |what: &str| {
+        let Artifact { cell, port, path, .. } = artifact;
+        Failure::input(format!("cannot read {cell}.{port} ({}): {what}", path.display()))
+            .hint("the file may be damaged: `cwm verify` finds out")
+    };
+    let urls: Vec<String> = files.paths.iter().map(|path| cwm_functions::file_url(path)).collect();
+    // The store names files by digest, so there is no extension to go by.
+    let frame = match files.kind {
+        Kind::Parquet => context.read_parquet(urls, ParquetReadOptions::default().file_extension("")).await,
+        Kind::Arrow => context.read_arrow(urls, ArrowReadOptions { file_extension: "", ..Default::default() }).await,
+        Kind::JsonLines => {
+            let mut rows = Vec::new();
+            for path in &files.paths {
+                rows.extend(columns.rows(path).map_err(|failure| unreadable(&failure.message))?);
+            }
+            context.read_batches(rows)
+        }
+    };
+    let selected = frame.and_then(|frame| {
+        let own = frame.schema().columns();
+        let mut selected = Vec::new();
+        if own.iter().all(|column| column.name != CELL) {
+            selected.push(lit(artifact.cell.as_str()).alias(CELL));
+        }
+        selected.extend(own.into_iter().map(Expr::Column));
+        frame.select(selected)
+    });
+    Ok(selected.map_err(|error| unreadable(&said(&error)))?.into_unoptimized_plan())
+}
+
+impl Session {
+    /// The rows that `query` asks for.
+    ///
+    /// # Errors
+    /// It is no query, or would change something; it names what is not there.
+    pub async fn ask(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
+        let plan =
+            self.context.state().create_logical_plan(query).await.map_err(|error| self.not_understood(&error))?;
+        let only_queries = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        only_queries.verify_plan(&plan).map_err(|error| {
+            Failure::input(format!("only queries are answered, and nothing is changed: {}", said(&error)))
+                .hint("a query begins with SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES or EXPLAIN")
+        })?;
+        let frame = DataFrame::new(self.context.state(), plan);
+        frame.execute_stream().await.map_err(|error| self.not_understood(&error))
+    }
+
+    fn not_understood(&self, error: &DataFusionError) -> Failure {
+        let mut tables: Vec<String> = self.tables.iter().take(HINTED_TABLES).map(in_short).collect();
+        if self.tables.len() > HINTED_TABLES {
+            tables.push("and more".to_owned());
+        }
+        Failure::input(said(error))
+            .hint(format!("there are {}; `--tables` lists them with their types", tables.join("; ")))
+    }
+}
+
+/// `scores (cell, game, t)`.
+fn in_short(table: &TableAbout) -> String {
+    let mut names: Vec<&str> = table.columns.iter().take(HINTED_COLUMNS).map(|column| column.name.as_str()).collect();
+    if table.columns.len() > HINTED_COLUMNS {
+        names.push("…");
+    }
+    format!("{} ({})", table.name, names.join(", "))
+}
+
+/// What the engine says was wrong, without the hint at a backtrace that it adds.
+pub fn said(error: &DataFusionError) -> String {
+    error.strip_backtrace()
+}

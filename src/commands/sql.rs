@@ -1,0 +1,128 @@
+//! `cwm sql`: queries over what stages made.
+
+use std::io::{BufWriter, IsTerminal};
+use std::path::Path;
+
+use cwm_contract::{Analyst, AnswerForm, Artifact, Failure, FailureKind, TableAbout};
+
+use crate::cli::SqlArguments;
+use crate::commands::{Workspace, print, print_json, remake};
+use crate::engine::CellState;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::registry::Registry;
+
+/// Rows of an answer that are shown as a table.
+const SHOWN_ROWS: usize = 1_000;
+
+/// Runs `cwm sql`.
+///
+/// # Errors
+/// There is no such output, none is made yet, or they hold no table; the query cannot be answered; or this build answers
+/// none.
+pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, Error> {
+    let analyst = Registry::analyst().ok_or_else(|| {
+        Error::usage("this build of cwm answers no queries")
+            .hint("build it with the cargo feature `sql`, which is on by default")
+    })?;
+    let (sources, query) = arguments.sources_and_query().map_err(Error::usage)?;
+    let workspace = Workspace::open(store, &arguments.pipeline)?;
+    let artifacts = artifacts(workspace, sources)?;
+    let Some(query) = query else { return list(analyst, &artifacts, arguments.json) };
+    let stdout = std::io::stdout();
+    let form = match (arguments.json, arguments.csv) {
+        (true, _) => AnswerForm::Json,
+        (_, true) => AnswerForm::Csv { for_terminal: stdout.is_terminal() },
+        _ => AnswerForm::Table { rows: SHOWN_ROWS },
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut answer = BufWriter::new(stdout);
+    let answered = analyst.query(&artifacts, query, form, cores, &mut answer).map_err(of_query)?;
+    if answered.is_cut {
+        eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
+    }
+    Ok(ExitCode::OK)
+}
+
+/// The outputs that `sources` name, of the cells that are made; those that are not are told.
+fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifact>, Error> {
+    let mut selected = Vec::new();
+    for source in sources {
+        match workspace.plan.select(source) {
+            Ok(cells) => {
+                for cell in cells {
+                    let ports = workspace.plan.cells[cell].outputs.iter().map(|output| (cell, output.name.clone()));
+                    selected.extend(ports);
+                }
+            }
+            // Either it names an output, or nothing, which is said.
+            Err(_) => selected.extend(workspace.plan.select_outputs(source)?),
+        }
+    }
+    selected.sort();
+    selected.dedup();
+    let survey = workspace.survey()?;
+    let mut artifacts = Vec::new();
+    let mut not_made = Vec::new();
+    for (index, port) in selected {
+        let CellState::Cached(record) = &survey.states[index] else {
+            not_made.push(index);
+            continue;
+        };
+        // Optional outputs may not have been written.
+        let Some(output) = record.outputs.get(&port) else { continue };
+        if workspace.store.missing(record, &workspace.files)?.iter().any(|missing| missing.output == port) {
+            let words = format!("the files of {}.{port} are missing from the store", record.label);
+            return Err(Error::store(words).hint(remake(record)));
+        }
+        let path = workspace.store.path_of(output, &workspace.files)?;
+        let cell = workspace.plan.cells[index].label.to_string();
+        artifacts.push(Artifact { cell, port, format: output.format.clone(), path });
+    }
+    not_made.dedup();
+    let labels = not_made.iter().take(3).map(|index| workspace.plan.cells[*index].label.to_string());
+    let labels = labels.collect::<Vec<_>>().join(", ") + if not_made.len() > 3 { ", …" } else { "" };
+    if artifacts.is_empty() {
+        return Err(Error::usage(format!("{labels} is not made yet")).hint("`cwm run` makes it"));
+    }
+    if !not_made.is_empty() {
+        eprintln!("left out, since not made yet: {labels}");
+    }
+    Ok(artifacts)
+}
+
+fn list(analyst: &dyn Analyst, artifacts: &[Artifact], json: bool) -> Result<ExitCode, Error> {
+    let tables = analyst.tables(artifacts).map_err(of_query)?;
+    if json {
+        print_json(&tables)?
+    } else {
+        print(&tables.iter().map(in_words).collect::<Vec<_>>().join("\n\n"))?
+    }
+    Ok(ExitCode::OK)
+}
+
+/// The name, of how many cells, and a line a column.
+fn in_words(table: &TableAbout) -> String {
+    let cells = match table.cells.as_slice() {
+        [only] => only.clone(),
+        several => format!("{} cells", several.len()),
+    };
+    let width = table.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+    let columns = table.columns.iter().map(|column| format!("\n  {:width$}  {}", visible(&column.name), column.holds));
+    format!("{} ({cells}){}", table.name, columns.collect::<String>())
+}
+
+/// A name from a file, harmless in a terminal.
+fn visible(name: &str) -> String {
+    name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// What a query failed with: most often it is the query that is wrong.
+fn of_query(failure: Failure) -> Error {
+    let error = match failure.kind {
+        FailureKind::Input => Error::usage(failure.message),
+        FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
+        FailureKind::Internal => Error::internal(failure.message),
+    };
+    failure.hint.into_iter().fold(error, Error::hint)
+}

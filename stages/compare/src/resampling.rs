@@ -1,0 +1,105 @@
+//! Every model of a test set, resampled: the same games drawn anew for all, and the same signs.
+//!
+//! A difference of two models is the difference of their sums in every resample, so each model is summed once, however
+//! many pairs there are.
+
+use cwm_bootstrap::{Addend, Draws, LANES, Lanes, confidence_interval, totals};
+use cwm_contract::{Context, Failure};
+
+use crate::config::Config;
+use crate::metric::Metric;
+use crate::on_cores::on_cores;
+use crate::runs::Runs;
+
+/// What sums of floats may be off by, as a share of them.
+const ROUNDING: f64 = 1e-12;
+
+/// What became of one model in each resample; arrays have a place a metric.
+pub struct Resampled {
+    /// Means over all positions.
+    pub means: [f64; 3],
+    /// Means over the positions of the games that were drawn.
+    drawn: [Vec<f64>; 3],
+    /// Sums over all positions, the games with the signs that were drawn, by the number of positions.
+    flipped: [Vec<f64>; 3],
+}
+
+/// What resamples say of the difference of two models.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tested {
+    /// The mean of the one less that of the other.
+    pub difference: f64,
+    /// The interval of that, where it is finite.
+    pub interval: Option<(f64, f64)>,
+    /// How often a difference at least as large, in either direction, comes about if in each game it is chance which
+    /// model did what, where it is finite.
+    pub p: Option<f64>,
+}
+
+impl Resampled {
+    /// This model less `other`.
+    pub fn less(&self, other: &Resampled, metric: Metric, confidence: f64) -> Tested {
+        let place = metric as usize;
+        let differences = |one: &[f64], another: &[f64]| -> Vec<f64> {
+            one.iter().zip(another).map(|(one, another)| one - another).collect()
+        };
+        let difference = self.means[place] - other.means[place];
+        let mut drawn = differences(&self.drawn[place], &other.drawn[place]);
+        let flipped = differences(&self.flipped[place], &other.flipped[place]);
+        // Games are few or counts are whole, so draws may say just what was seen; rounding must not make them less.
+        let rounding = ROUNDING * (self.means[place].abs() + other.means[place].abs());
+        let extreme = flipped.iter().filter(|flipped| flipped.abs() + rounding >= difference.abs()).count();
+        let is_finite = difference.is_finite() && flipped.iter().all(|flipped| flipped.is_finite());
+        Tested {
+            difference,
+            interval: confidence_interval(&mut drawn, confidence).filter(|_| is_finite),
+            // What was seen counts as one of the draws, so the probability is never 0.
+            p: is_finite.then(|| (extreme + 1) as f64 / (flipped.len() + 1) as f64),
+        }
+    }
+}
+
+/// The models of one test set, all scored on the same games, in their order; `done` is told of resamples, as they come.
+///
+/// # Errors
+/// It was asked to stop.
+pub fn resample(
+    context: &Context,
+    models: &[&Runs],
+    config: &Config,
+    done: impl Fn(u64) + Sync,
+) -> Result<Vec<Resampled>, Failure> {
+    let addends = |runs: &Runs| -> Vec<Addend<3>> { (0..).zip(runs.sums()).map(Addend::from).collect() };
+    let sums: Vec<Vec<Addend<3>>> = models.iter().map(|runs| addends(runs)).collect();
+    let positions: Vec<Addend<1>> = models.first().map_or(Vec::new(), |runs| {
+        (0..).zip(runs.positions()).map(|(game, positions)| Addend::from((game, [positions as f64]))).collect()
+    });
+    let all_positions: f64 = positions.iter().map(|game| game.values[0]).sum();
+    let draws = Draws::new(config.seed, positions.len());
+    let blocks = config.resamples.div_ceil(LANES as u64) as usize;
+    let resampled = on_cores(blocks, context.cores(), |block| {
+        context.check_cancelled()?;
+        let first = block as u64 * LANES as u64;
+        let mut times = vec![[0.0; LANES]; positions.len()];
+        draws.count(first, &mut times);
+        let [drawn_positions] = totals(&positions, &times);
+        let over_drawn = |sum: Lanes| std::array::from_fn::<f64, LANES, _>(|lane| sum[lane] / drawn_positions[lane]);
+        let drawn: Vec<[Lanes; 3]> = sums.iter().map(|sums| totals(sums, &times).map(over_drawn)).collect();
+        draws.signs(first, &mut times);
+        let over_all = |sum: Lanes| sum.map(|sum| sum / all_positions);
+        let flipped: Vec<[Lanes; 3]> = sums.iter().map(|sums| totals(sums, &times).map(over_all)).collect();
+        done(config.resamples.min(first + LANES as u64) - first);
+        Ok((drawn, flipped))
+    })?;
+    let every = vec![[1.0; LANES]; positions.len()];
+    let collect = |read: &dyn Fn(&(Vec<[Lanes; 3]>, Vec<[Lanes; 3]>)) -> Lanes| -> Vec<f64> {
+        resampled.iter().flat_map(read).take(config.resamples as usize).collect()
+    };
+    Ok((0..models.len())
+        .map(|model| Resampled {
+            means: totals(&sums[model], &every).map(|sum| sum[0] / all_positions),
+            drawn: std::array::from_fn(|place| collect(&|(drawn, _)| drawn[model][place])),
+            flipped: std::array::from_fn(|place| collect(&|(_, flipped)| flipped[model][place])),
+        })
+        .collect())
+}

@@ -1,0 +1,77 @@
+//! The runs (seeds) of one model.
+
+use cwm_contract::{Failure, Label};
+
+use crate::games::Game;
+use crate::metric::Metric;
+
+/// The runs of one model on one test set that have losses.
+#[derive(Default)]
+pub struct Runs {
+    labels: Vec<Label>,
+    /// Games with their sums added over the runs.
+    games: Vec<Game>,
+}
+
+impl Runs {
+    /// Adds a run.
+    ///
+    /// # Errors
+    /// It was scored on other games than those before.
+    pub fn add(&mut self, label: &Label, games: Vec<Game>) -> Result<(), Failure> {
+        match self.labels.first() {
+            None => self.games = games,
+            Some(first) => {
+                same_games(first, &self.games, label, &games)?;
+                for (sum, game) in self.games.iter_mut().zip(games) {
+                    sum.loss += game.loss;
+                    sum.labelwise += game.labelwise;
+                    sum.exact += game.exact;
+                }
+            }
+        }
+        self.labels.push(label.clone());
+        Ok(())
+    }
+
+    /// Whether none of them has losses.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Positions of each game.
+    pub fn positions(&self) -> impl Iterator<Item = u64> + '_ {
+        self.games.iter().map(|game| game.positions)
+    }
+
+    /// For each game the sum of each metric, the mean over the runs.
+    pub fn sums(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
+        let runs = self.labels.len() as f64;
+        self.games.iter().map(move |game| Metric::ALL.map(|metric| metric.of(game) / runs))
+    }
+
+    /// Whether `other` was scored on the same games.
+    ///
+    /// # Errors
+    /// It was not.
+    pub fn same_games(&self, other: &Runs) -> Result<(), Failure> {
+        match (self.labels.first(), other.labels.first()) {
+            (Some(one), Some(another)) => same_games(one, &self.games, another, &other.games),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn same_games(one: &Label, games: &[Game], other: &Label, others: &[Game]) -> Result<(), Failure> {
+    let same = |(a, b): (&Game, &Game)| a.number == b.number && a.positions == b.positions;
+    if games.len() == others.len() && games.iter().zip(others).all(same) {
+        return Ok(());
+    }
+    Err(Failure::input(format!("{one} and {other} were not scored on the same games"))
+        .hint("models are paired by game: evaluate them on the same test set, whole"))
+}
