@@ -31,7 +31,7 @@ pub struct Adopted {
 }
 
 /// Reads the model that the file `path` holds. Floats of 16 bits are widened exactly; those of 64 are refused where
-/// float32 does not hold them, unless `wish` has them rounded.
+/// float32 does not hold them, unless `wish` has them rounded; those that would be infinite are refused all the same.
 ///
 /// # Errors
 /// The file cannot be read, is damaged, or holds no model that is `wish`ed for, or several.
@@ -49,6 +49,12 @@ pub fn adopt(path: &Path, wish: &Wish) -> Result<Adopted, ForeignError> {
         let element = &tensor.storage.element;
         values.clear();
         let lost = element.widen(&bytes, &mut values);
+        let too_large = element.too_large(&bytes);
+        if too_large > 0 {
+            let what = format!("`{name}` is {element}, and {too_large} of its {} values are too large", values.len());
+            let largest = format!("float32 ends at {:e}, and no rounding brings them there", f32::MAX);
+            return Err(ForeignError::part(path, what).hint(largest));
+        }
         if lost > 0 && !wish.round {
             let what = format!("`{name}` is {element}, and {lost} of its {} values are no float32", values.len());
             return Err(ForeignError::part(path, what).hint("have them rounded with `round: true` (`--round`)"));

@@ -38,6 +38,15 @@ impl Element {
         !matches!(self, Element::Other { .. })
     }
 
+    /// How many of these values, little-endian, are finite and too large for float32, in which they would be infinite.
+    pub fn too_large(&self, bytes: &[u8]) -> usize {
+        let is_too_large = |bytes: &&[u8; 8]| {
+            let value = f64::from_le_bytes(**bytes);
+            value.is_finite() && (value as f32).is_infinite()
+        };
+        if *self == Element::F64 { bytes.as_chunks().0.iter().filter(is_too_large).count() } else { 0 }
+    }
+
     /// Appends `bytes`, little-endian, as float32 to `values`; returns how many had to be rounded, which of binary64 may
     /// be any and of the others none. Signs of zero and payloads of NaN stay, as far as there is room for them.
     ///
@@ -153,6 +162,8 @@ mod tests {
         assert_eq!(of(1e300), (f32::INFINITY, 1));
         assert_eq!(of(f64::NEG_INFINITY), (f32::NEG_INFINITY, 0));
         assert!(of(-0.0).0.is_sign_negative());
+        let large = [1e300, -1e39, f64::INFINITY, f64::NAN, f64::from(f32::MAX), 1e-300].map(f64::to_le_bytes);
+        assert_eq!((Element::F64.too_large(large.as_flattened()), Element::F32.too_large(&[0xff; 8])), (2, 0));
         let payload = f64::from_bits(0xfff8_0000_2000_0000);
         assert_eq!((of(payload).0.to_bits(), of(payload).1), (0xffc0_0001, 0));
         let narrow = of(f64::from_bits(0x7ff0_0000_0000_0001));

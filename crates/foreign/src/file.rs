@@ -1,6 +1,6 @@
 //! A file of weights, whichever program wrote it.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -41,12 +41,13 @@ impl ForeignFile {
     /// # Errors
     /// It cannot be read, is neither, or is damaged.
     pub fn open(path: &Path) -> Result<Self, ForeignError> {
+        let unopened = |error| ForeignError::file("open", path, error);
         let unread = |error| ForeignError::file("read", path, error);
-        let mut file = File::open(path).map_err(|error| ForeignError::file("open", path, error))?;
+        // Looked at first, since to open a pipe waits for whoever writes into it.
+        regular(path, &std::fs::metadata(path).map_err(unopened)?)?;
+        let mut file = File::open(path).map_err(unopened)?;
         let metadata = file.metadata().map_err(unread)?;
-        if metadata.is_dir() {
-            return Err(ForeignError::content(path, "is a folder; name the file in it"));
-        }
+        regular(path, &metadata)?;
         let mut start = Vec::new();
         file.by_ref().take(9).read_to_end(&mut start).map_err(unread)?;
         file.rewind().map_err(unread)?;
@@ -134,6 +135,15 @@ impl Source {
             Kind::Torch(container) => container.read(&self.path, name, tensor),
             Kind::Safetensors(safetensors) => safetensors.read(&self.path, name, tensor),
         }
+    }
+}
+
+/// Refuses what is no file with a beginning and an end.
+fn regular(path: &Path, metadata: &Metadata) -> Result<(), ForeignError> {
+    match metadata {
+        folder if folder.is_dir() => Err(ForeignError::content(path, "is a folder; name the file in it")),
+        other if !other.is_file() => Err(ForeignError::content(path, "is a pipe or a device, and no file")),
+        _ => Ok(()),
     }
 }
 

@@ -20,7 +20,7 @@ pub use adopt::{Adopted, adopt};
 pub use element::Element;
 pub use error::ForeignError;
 pub use file::{ForeignFile, Source};
-pub use recognise::Wish;
+pub use recognise::{Wish, denial};
 pub use tensor::{Storage, Tensor};
 pub use walk::{Contents, Group};
 

@@ -7,8 +7,6 @@ use crate::pickle::{Full, Handle, LONGEST_NAME, Node, Nodes, Room};
 use crate::tensor::Tensor;
 use crate::torch::{Meaning, meaning};
 
-/// Things inside each other that are looked into; no state_dict lies deeper.
-const DEEPEST: usize = 32;
 /// Bytes that the map of settings takes for each, beside its texts.
 const SETTING: usize = 384;
 
@@ -31,15 +29,15 @@ pub struct Contents {
     pub settings: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Looks through all that a pickle holds, each thing once, however often and in whatever circles it is held. What is
-/// made of it takes of `room`.
+/// Looks through all that a pickle holds, each thing once, however deep, however often and in whatever circles it is held.
+/// What is made of it takes of `room`.
 ///
 /// # Errors
 /// There is not enough of it, or a tensor's name is too long: in words that follow the file's name.
 pub fn look(nodes: &Nodes, room: &mut Room) -> Result<Contents, String> {
     let (contents, seen, steps) = (Contents::default(), HashSet::new(), Vec::new());
     let mut walk = Walk { nodes, room, contents, seen, steps, waiting: Vec::new() };
-    walk.waiting.push(Waiting { handle: nodes.root(), step: None, depth: 0 });
+    walk.waiting.push(Waiting { handle: nodes.root(), step: None });
     while let Some(next) = walk.waiting.pop() {
         walk.visit(next)?;
     }
@@ -61,7 +59,6 @@ struct Walk<'a> {
 struct Waiting {
     handle: Handle,
     step: Option<u32>,
-    depth: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -146,7 +143,7 @@ impl Walk<'_> {
     fn wait(&mut self, at: &Waiting, handle: Handle, to: Option<To>) -> Result<(), String> {
         let holds =
             matches!(self.nodes.get(handle), Node::Tuple(_) | Node::List(_) | Node::Dictionary(_) | Node::Call(_));
-        if !holds || at.depth == DEEPEST || self.seen.contains(&handle) {
+        if !holds || self.seen.contains(&handle) {
             return Ok(());
         }
         self.take(size_of::<Waiting>() + size_of::<Step>())?;
@@ -157,7 +154,7 @@ impl Walk<'_> {
                 Some(self.steps.len() as u32 - 1)
             }
         };
-        self.waiting.push(Waiting { handle, step, depth: at.depth + 1 });
+        self.waiting.push(Waiting { handle, step });
         Ok(())
     }
 

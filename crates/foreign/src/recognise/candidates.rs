@@ -9,6 +9,8 @@ use crate::walk::{Contents, Group};
 
 /// Names shown of a file that holds no model.
 const SHOWN: usize = 8;
+/// Characters shown of a path.
+const LONGEST_SHOWN: usize = 200;
 
 /// A dictionary of tensors, under the names that a model would give them.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +31,21 @@ impl<'c> Candidate<'c> {
 
     /// Its place, for people.
     pub fn place(&self) -> String {
-        if self.path.is_empty() { "the file itself".into() } else { format!("`{}`", self.path) }
+        if self.path.is_empty() { "the file itself".into() } else { shown(self.path) }
+    }
+}
+
+/// A path for people, of which only the end is shown if it is long.
+fn shown(path: &str) -> String {
+    match path.char_indices().rev().nth(LONGEST_SHOWN) {
+        None => format!("`{path}`"),
+        Some((at, first)) => format!("`…{}`", &path[at + first.len_utf8()..]),
     }
 }
 
 /// ` (in PATH)`, for messages.
 fn within(path: &str) -> String {
-    if path.is_empty() { String::new() } else { format!(" (in `{path}`)") }
+    if path.is_empty() { String::new() } else { format!(" (in {})", shown(path)) }
 }
 
 /// All of them; only the one at `wish.key`, if that is given.
@@ -45,7 +55,7 @@ fn within(path: &str) -> String {
 pub fn candidates<'c>(contents: &'c Contents, wish: &Wish) -> Result<Vec<Candidate<'c>>, String> {
     if let Some(key) = &wish.key {
         let Some(group) = contents.groups.iter().find(|group| group.path == *key) else {
-            let paths: Vec<_> = contents.groups.iter().take(SHOWN).map(|group| format!("`{}`", group.path)).collect();
+            let paths: Vec<_> = contents.groups.iter().take(SHOWN).map(|group| shown(&group.path)).collect();
             let more = if contents.groups.len() > SHOWN { ", …" } else { "" };
             return Err(format!("has no tensors in `{key}`, but in {}{more}", paths.join(", ")));
         };

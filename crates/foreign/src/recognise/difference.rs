@@ -28,7 +28,8 @@ pub struct Difference {
 impl Difference {
     /// What does not fit between a model's parameters and a file's; `None` if all fits.
     pub fn new(architecture: &Architecture, layout: &Layout, candidate: &Candidate<'_>) -> Option<Self> {
-        let mut faults = Vec::new();
+        // Shapes last: they may be wrong only because another model is taken for the nearest, which a name is not.
+        let (mut faults, mut shapes) = (Vec::new(), Vec::new());
         let mut expected = BTreeSet::new();
         for declared in layout.declared() {
             expected.insert(declared.name.as_str());
@@ -38,7 +39,7 @@ impl Difference {
                 Some((_, Err(what))) => faults.push(format!("`{name}` {what}")),
                 Some((_, Ok(tensor))) => {
                     if !tensor.shape.iter().copied().eq(needed.iter().map(|&length| length as u64)) {
-                        faults.push(format!("`{name}` has shape {:?} where {needed:?} is needed", tensor.shape));
+                        shapes.push(format!("`{name}` has shape {:?} where {needed:?} is needed", tensor.shape));
                     } else if !tensor.storage.element.is_float() {
                         faults.push(format!("`{name}` is {} where a float is needed", tensor.storage.element));
                     }
@@ -50,6 +51,7 @@ impl Difference {
                 faults.push(format!("has `{original}`, which such a model does not have"));
             }
         }
+        faults.append(&mut shapes);
         if faults.is_empty() {
             return None;
         }

@@ -7,15 +7,18 @@ use cwm_models::families::Family;
 use cwm_models::parameters::{Layout, Role};
 use cwm_models::{Architecture, Network, Size};
 
+use super::Wish;
 use super::candidates::Candidate;
 use super::difference::Difference;
-use super::{Wish, settings};
+use super::settings::{self, HEADS, Told};
 use crate::walk::Contents;
 
 /// Larger values of options are not looked for.
 const LARGEST_OPTION: u64 = 65_536;
 /// Values of an option that are tried, at most.
 const MOST_VALUES: usize = 512;
+/// Counts of which any option can have one at least.
+const SOME_COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Sizes that the table's name is looked up with; any family can be of one of them.
 const ANY_SIZES: [&str; 3] = ["d64/l1", "d128/l1", "d192/l1"];
 
@@ -31,40 +34,106 @@ pub enum Fit {
 /// number of layers is that of the names, and what else shapes depend on is looked for among their numbers.
 pub fn fit(family: &Family, table: Option<&str>, candidate: &Candidate<'_>, contents: &Contents, wish: &Wish) -> Fit {
     let not = |what: String| Fit::Not(Difference::of_family(family, candidate, what));
-    let Some(table) = table else { return not("has no table of tokens".into()) };
-    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return not(format!("lacks `{table}`")) };
-    let &[vocabulary, width] = &tensor.shape[..] else {
-        return not(format!("`{table}` has shape {:?}, and is no table", tensor.shape));
+    let architecture = match start(family, table, candidate, contents, wish) {
+        Ok(architecture) => architecture,
+        Err(what) => return not(what),
     };
-    let size = match wish.size {
-        Some(size) => Ok(size),
-        None => format!("d{width}/l{}", layers(candidate)).parse::<Size>(),
-    };
-    let size = match size {
-        Ok(size) => size,
-        Err(error) => return not(error.to_string()),
-    };
-    let mut architecture = Architecture {
-        family: family.name.to_owned(),
-        size,
-        vocabulary: usize::try_from(vocabulary).unwrap_or(usize::MAX),
-        dropout: settings::dropout(contents),
-        options: wish.options.clone(),
-    };
-    let told = settings::options(family, contents);
-    for (name, value) in told.into_iter().filter(|(name, _)| !wish.options.contains_key(*name)) {
-        architecture.options.insert(name.to_owned(), value);
-    }
     match Network::build(architecture.clone()) {
         Ok(network) if Difference::new(network.architecture(), network.layout(), candidate).is_none() => {
             return Fit::Exact(architecture);
         }
+        // Whatever the options, it is no such model; which ones come nearest is looked for if nothing else fits.
         Ok(network) if !has_same_names(network.layout(), candidate) => return closest(architecture, candidate),
         Ok(_) => {}
         Err(error) if family.options.is_empty() => return not(error.to_string()),
         Err(_) => {}
     }
     closest(searched(family, architecture, candidate, wish), candidate)
+}
+
+/// What stands between `candidate` and the model of `family` that is nearest, its options looked for too.
+pub fn nearest(
+    family: &Family,
+    table: Option<&str>,
+    candidate: &Candidate<'_>,
+    contents: &Contents,
+    wish: &Wish,
+) -> Option<Difference> {
+    let architecture = start(family, table, candidate, contents, wish).ok()?;
+    match closest(searched(family, architecture, candidate, wish), candidate) {
+        Fit::Exact(_) => None,
+        Fit::Not(difference) => Some(difference),
+    }
+}
+
+/// What is known of the architecture before options are looked for.
+///
+/// # Errors
+/// It cannot be of this family, in words that follow the candidate's place.
+fn start(
+    family: &Family,
+    table: Option<&str>,
+    candidate: &Candidate<'_>,
+    contents: &Contents,
+    wish: &Wish,
+) -> Result<Architecture, String> {
+    let table = table.ok_or("has no table of tokens")?;
+    let Some((_, Ok(tensor))) = candidate.tensors.get(table) else { return Err(format!("lacks `{table}`")) };
+    let &[vocabulary, width] = &tensor.shape[..] else {
+        return Err(format!("`{table}` has shape {:?}, and is no table", tensor.shape));
+    };
+    let size = match wish.size {
+        Some(size) => size,
+        None => format!("d{width}/l{}", layers(candidate)).parse::<Size>().map_err(|error| error.to_string())?,
+    };
+    let mut options = wish.options.clone();
+    if let Some(Told { option, values, .. }) = told(family, contents, wish)
+        && let [value] = &values[..]
+    {
+        options.insert(option.to_owned(), value.clone());
+    }
+    Ok(Architecture {
+        family: family.name.to_owned(),
+        size,
+        vocabulary: usize::try_from(vocabulary).unwrap_or(usize::MAX),
+        dropout: settings::dropout(contents),
+        options,
+    })
+}
+
+/// What the settings tell of an option that `wish` does not decide.
+fn told(family: &Family, contents: &Contents, wish: &Wish) -> Option<Told> {
+    settings::heads(family, contents).filter(|told| !wish.options.contains_key(told.option))
+}
+
+/// Why `architecture`, which fits, is not the model that the settings tell: they say otherwise of an option that no shape
+/// tells, or several things.
+pub fn contradiction(family: &Family, architecture: &Architecture, contents: &Contents, wish: &Wish) -> Option<String> {
+    let Told { setting, option, values } = told(family, contents, wish)?;
+    if values.len() == 1 && architecture.options.get(option) == values.first() {
+        return None;
+    }
+    let network = Network::build(architecture.clone()).ok()?;
+    if shapes_tell(&network, option) {
+        return None;
+    }
+    let [value] = &values[..] else {
+        return Some(format!("says `{setting}` = {}, which contradict each other", values.join(" and ")));
+    };
+    let mut other = architecture.clone();
+    other.options.insert(option.to_owned(), value.clone());
+    let why = Network::build(other).err().map(|error| format!(": {error}"));
+    Some(format!("says `{setting}` = {value}, which its tensors cannot have{}", why.unwrap_or_default()))
+}
+
+/// Whether the shapes of a model depend on a counting option, so that they tell it.
+fn shapes_tell(network: &Network, option: &str) -> bool {
+    // Of several values one at least is another than the model's, and can be.
+    SOME_COUNTS.iter().any(|value| {
+        let mut other = network.architecture().clone();
+        other.options.insert(option.to_owned(), value.to_string());
+        Network::build(other).is_ok_and(|other| shapes(other.layout()) != shapes(network.layout()))
+    })
 }
 
 /// Options of the recognised model that its shapes do not tell, and that nobody named, with their values.
@@ -86,9 +155,9 @@ pub fn untold(family: &Family, network: &Network, wish: &Wish) -> Vec<(&'static 
                 }
             }
             OptionValues::Count if taken.is_none() => {
-                // The default is what makes no difference; of two values one at least is another.
-                if (1..=2).all(|value| is_free(option.name, value.to_string())) {
-                    untold.push((option.name, "its default".into()));
+                if !shapes_tell(network, option.name) {
+                    let default = architecture.size.heads().ok().filter(|_| option.name == HEADS);
+                    untold.push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));
                 }
             }
             // Ways to compute one function are for whoever computes it.

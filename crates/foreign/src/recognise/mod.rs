@@ -14,9 +14,14 @@ use cwm_models::{Architecture, Network, Size};
 pub use candidates::Candidate;
 use difference::Difference;
 use fit::{Fit, fit};
+pub use settings::denial;
 
 use crate::error::ForeignError;
 use crate::walk::Contents;
+
+/// What to do where settings deny a model that fits.
+const SAVE_ALONE: &str = "if the settings are not this model's, save its state_dict alone";
+const SAY_HEADS: &str = "say how many it has with `options: { heads: N }` (`--option heads=N`)";
 
 /// What is known of the model before its file is read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,29 +60,33 @@ pub fn recognise<'c>(path: &Path, contents: &'c Contents, wish: &Wish) -> Result
     let candidates = candidates::candidates(contents, wish).map_err(wrong)?;
     let tables: Vec<Option<String>> = families.iter().map(|family| fit::table_name(family)).collect();
     let mut fits: Vec<Fitting<'_, 'c>> = Vec::new();
-    let mut nearest: Option<Difference> = None;
+    let mut nearest: Option<Near<'_, 'c>> = None;
     for candidate in &candidates {
         for (family, table) in families.iter().zip(&tables) {
             match fit(family, table.as_deref(), candidate, contents, wish) {
                 Fit::Exact(architecture) => fits.push((candidate, architecture, family)),
                 Fit::Not(difference) => {
-                    if nearest.as_ref().is_none_or(|nearest| difference.is_nearer_than(nearest)) {
-                        nearest = Some(difference);
+                    if nearest.as_ref().is_none_or(|nearest| difference.is_nearer_than(&nearest.difference)) {
+                        nearest = Some(Near { difference, candidate, family, table: table.as_deref() });
                     }
                 }
             }
         }
     }
     if fits.is_empty() {
-        let told = nearest.map(|difference| difference.to_string());
+        let told = nearest.map(|near| near.in_words(contents, wish));
         let error = wrong(told.unwrap_or_else(|| "holds no tensors".into()));
         let is_module = contents.groups.iter().any(|group| group.path.ends_with("_parameters"));
         return Err(if is_module { error.hint("it is a whole module: save its state_dict() instead") } else { error });
     }
-    let denials: Vec<Option<String>> =
-        fits.iter().map(|(_, _, family)| settings::denial(family.name, contents)).collect();
-    if let Some(Some(denial)) = denials.iter().find(|denial| denial.is_some() && denials.iter().all(Option::is_some)) {
-        return Err(wrong(denial.clone()));
+    let denial = |(_, architecture, family): &Fitting<'_, 'c>| {
+        settings::denial(family.name, contents)
+            .map(|what| (what, SAVE_ALONE))
+            .or_else(|| Some((fit::contradiction(family, architecture, contents, wish)?, SAY_HEADS)))
+    };
+    let denials: Vec<Option<(String, &str)>> = fits.iter().map(denial).collect();
+    if let Some(Some((what, hint))) = denials.first().filter(|_| denials.iter().all(Option::is_some)) {
+        return Err(wrong(what.clone()).hint(*hint));
     }
     let mut denials = denials.into_iter();
     fits.retain(|_| denials.next().flatten().is_none());
@@ -87,7 +96,8 @@ pub fn recognise<'c>(path: &Path, contents: &'c Contents, wish: &Wish) -> Result
     fits.retain(|(_, architecture, _)| Some(architecture.options.len()) == plainest);
     let (candidate, architecture, family) = only(path, fits)?;
     let network = Network::build(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
-    let untold = fit::untold(family, &network, wish);
+    let mut untold = fit::untold(family, &network, wish);
+    untold.extend(settings::unsaid(family.name, contents));
     Ok(Recognised { network, candidate: candidate.clone(), untold })
 }
 
@@ -98,6 +108,22 @@ fn families(wish: &Wish) -> Result<Vec<&'static Family>, String> {
             Ok(family) => Ok(vec![family]),
             Err(error) => Err(format!("cannot be read as asked: {error}")),
         },
+    }
+}
+
+/// The part of the file that comes nearest to a model, and to which family's.
+struct Near<'a, 'c> {
+    difference: Difference,
+    candidate: &'a Candidate<'c>,
+    family: &'static Family,
+    table: Option<&'a str>,
+}
+
+impl Near<'_, '_> {
+    /// What stands in the way. Options are looked for here, of this one alone: it takes many models.
+    fn in_words(&self, contents: &Contents, wish: &Wish) -> String {
+        let searched = fit::nearest(self.family, self.table, self.candidate, contents, wish);
+        searched.as_ref().unwrap_or(&self.difference).to_string()
     }
 }
 

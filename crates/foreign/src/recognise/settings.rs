@@ -54,41 +54,93 @@ const FIXED: &[(&str, &str, &str)] = &[
 /// The setting that tells the two Gated DeltaNets apart.
 const EIGENVALUES: [&str; 2] = ["gated_deltanet_allow_neg_eigval", "allow_neg_eigval"];
 
+/// Fixed settings that the authors' presets change: a file that says nothing may be of either value.
+const PRESET: [&str; 1] = ["slice_scale"];
+
+/// The option that the settings tell of.
+pub const HEADS: &str = "heads";
+
+/// What the settings say of an option that shapes may leave open.
+#[derive(Debug, PartialEq)]
+pub struct Told {
+    /// The setting.
+    pub setting: &'static str,
+    /// The option of ours.
+    pub option: &'static str,
+    /// All that is said of it, each value once: several contradict each other.
+    pub values: Vec<String>,
+}
+
 /// Why the settings say that this family is not meant; `None` if they do not.
 pub fn denial(family: &str, contents: &Contents) -> Option<String> {
-    let fixed = FIXED.iter().filter(|(start, ..)| family.starts_with(start)).map(|(_, name, value)| (*name, *value));
+    let fixed = fixed(family).find_map(|(name, ours)| {
+        let said = said(contents, name);
+        let others: Vec<&str> = said.iter().copied().filter(|theirs| Said::from(*theirs) != Said::from(ours)).collect();
+        match others.len() {
+            0 => None,
+            all if all == said.len() => Some(other_model(family, name, &others.join(" and "), ours)),
+            _ => Some(format!("says `{name}` = {}, which contradict each other", said.join(" and "))),
+        }
+    });
     let negative = match family {
         "gated_deltanet" => Some("true"),
         "gated_deltanet_pos" => Some("false"),
         _ => None,
     };
-    let eigenvalues = EIGENVALUES.iter().filter_map(|name| Some((*name, negative?)));
-    fixed.chain(eigenvalues).find_map(|(name, ours)| {
-        let theirs = only(contents, name)?;
-        // Nothing said is nothing denied.
-        let said = Said::from(theirs);
-        (said != Said::Nothing && said != Said::from(ours)).then(|| {
-            format!("says `{name}` = {theirs}, where {family} of this program has {ours}: it is another model")
+    let eigenvalues = || {
+        EIGENVALUES.iter().find_map(|name| {
+            let ours = negative?;
+            // Said both ways it says nothing, and whoever reads the file is asked.
+            let &[theirs] = said(contents, name).as_slice() else { return None };
+            (Said::from(theirs) != Said::from(ours)).then(|| other_model(family, name, theirs, ours))
         })
-    })
+    };
+    fixed.or_else(eigenvalues)
 }
 
-/// Options of the family that the settings tell.
-pub fn options(family: &Family, contents: &Contents) -> Vec<(&'static str, String)> {
-    let heads = family.options.iter().find(|option| option.name == "heads");
-    let told = only(contents, "n_heads").and_then(|heads| heads.trim().parse::<u32>().ok()).filter(|heads| *heads > 0);
-    heads.and_then(|option| Some((option.name, told?.to_string()))).into_iter().collect()
+/// Settings that nobody tells although files without them may be of another value, with the family's own.
+pub fn unsaid(family: &str, contents: &Contents) -> Vec<(&'static str, String)> {
+    let doubtful = fixed(family).filter(|(name, _)| PRESET.contains(name) && said(contents, name).is_empty());
+    doubtful.map(|(name, ours)| (name, ours.to_owned())).collect()
+}
+
+/// What the settings tell of the number of heads, if the family has such an option.
+pub fn heads(family: &Family, contents: &Contents) -> Option<Told> {
+    let option = family.options.iter().find(|option| option.name == HEADS)?;
+    let values = said(contents, "n_heads").into_iter().map(|value| match Said::from(value) {
+        Said::Number(number) => number.to_string(),
+        _ => value.trim().to_owned(),
+    });
+    let values: Vec<String> = values.collect();
+    (!values.is_empty()).then_some(Told { setting: "n_heads", option: option.name, values })
 }
 
 /// The dropout that it was trained with.
 pub fn dropout(contents: &Contents) -> f64 {
-    let told = only(contents, "dropout").and_then(|dropout| dropout.trim().parse().ok());
+    let told = match said(contents, "dropout").as_slice() {
+        [told] => told.trim().parse().ok(),
+        _ => None,
+    };
     told.filter(|dropout| (0.0..1.0).contains(dropout)).unwrap_or(USUAL_DROPOUT)
 }
 
-/// What is said under this name, if it is one thing, in however many spellings.
-fn only<'c>(contents: &'c Contents, name: &str) -> Option<&'c str> {
-    let said = contents.settings.get(name)?;
-    let first = said.first()?;
-    said.iter().skip(1).all(|other| Said::from(other.as_str()) == Said::from(first.as_str())).then_some(first)
+/// The settings that the family has fixed, with their values.
+fn fixed(family: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    FIXED.iter().filter(move |(start, ..)| family.starts_with(start)).map(|(_, name, value)| (*name, *value))
+}
+
+fn other_model(family: &str, name: &str, theirs: &str, ours: &str) -> String {
+    format!("says `{name}` = {theirs}, where {family} of this program has {ours}: it is another model")
+}
+
+/// All that is said under this name, each thing once, in however many spellings. Nothing said is nothing denied.
+fn said<'c>(contents: &'c Contents, name: &str) -> Vec<&'c str> {
+    let mut distinct: Vec<&str> = Vec::new();
+    for text in contents.settings.get(name).into_iter().flatten() {
+        let said = Said::from(text.as_str());
+        if said != Said::Nothing && distinct.iter().all(|known| Said::from(*known) != said) {
+            distinct.push(text);
+        }
+    }
+    distinct
 }

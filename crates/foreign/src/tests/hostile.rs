@@ -67,6 +67,8 @@ fn what_is_no_file_of_torch_says_what_it_is() {
     assert!(refused(b"\xff\xff\xff\x7f\0\0\0\0{}").contains("its header would be 2147483647 bytes long"));
     let message = ForeignFile::open(Path::new("/")).unwrap_err().to_string();
     assert_eq!(message, "/ is a folder; name the file in it");
+    let message = ForeignFile::open(Path::new("/dev/zero")).unwrap_err().to_string();
+    assert_eq!(message, "/dev/zero is a pipe or a device, and no file");
 }
 
 #[test]
@@ -117,6 +119,18 @@ fn circles_and_depths_are_walked_once() {
     assert_eq!(opened(&archive(&[("m/data.pkl", odd)])), Ok(0));
     let doubled = [&b"\x80\x02]q\x00"[..], &b"h\x00h\x00\x86q\x00".repeat(60), b"."].concat();
     assert_eq!(opened(&archive(&[("m/data.pkl", &doubled)])), Ok(0));
+}
+
+#[test]
+fn tensors_are_found_however_deep_they_lie() {
+    let inner = pickle_of("FloatStorage", "0", 4, 0, &[2, 2], &[2, 1]);
+    let inner = &inner[2..inner.len() - 1];
+    for depth in [33, 700, 100_000] {
+        // {"a": {"a": … {"w": tensor}}}
+        let pickle = [&b"\x80\x02"[..], &b"}X\x01\x00\x00\x00a".repeat(depth), inner, &b"s".repeat(depth), b"."];
+        let bytes = archive(&[("m/data.pkl", &pickle.concat()), ("m/data/0", &[0; 16])]);
+        assert_eq!(opened(&bytes), Ok(1), "{depth}");
+    }
 }
 
 #[test]

@@ -5,3 +5,4 @@ mod bombs;
 mod files;
 mod hostile;
 mod models;
+mod settings;

@@ -34,7 +34,7 @@ fn weights(network: &Network) -> Weights {
     weights
 }
 
-fn file_of(network: &Network, path: &Path) -> Weights {
+pub fn file_of(network: &Network, path: &Path) -> Weights {
     let weights = weights(network);
     write_weights(path, &weights).unwrap();
     weights
@@ -44,7 +44,7 @@ fn bits(weights: &Weights) -> Vec<u32> {
     weights.values().iter().map(|value| value.to_bits()).collect()
 }
 
-fn wish(family: &str) -> Wish {
+pub fn wish(family: &str) -> Wish {
     Wish { family: Some(family.into()), ..Wish::default() }
 }
 
@@ -106,7 +106,7 @@ fn what_shapes_do_not_tell_is_asked_for_or_said() {
     file_of(&network("transformer", "d64/l1", 30, &[]), &path);
     let notes = adopt(&path, &Wish::default()).unwrap().notes.join("\n");
     assert!(notes.contains("does not tell `rope`: upstream was taken"), "{notes}");
-    assert!(notes.contains("does not tell `heads`: its default was taken"), "{notes}");
+    assert!(notes.contains("does not tell `heads`: 1 was taken"), "{notes}");
     let options = BTreeMap::from([("heads".to_owned(), "4".to_owned()), ("rope".to_owned(), "standard".to_owned())]);
     let adopted = adopt(&path, &Wish { options: options.clone(), ..Wish::default() }).unwrap();
     assert_eq!((adopted.description.architecture.options, adopted.notes.len()), (options, 2));
@@ -246,44 +246,51 @@ fn exported_files_have_the_authors_names_shapes_and_layout() {
 }
 
 #[test]
-fn settings_beside_the_weights_choose_and_deny() {
-    let contents = |said: &[(&str, &str)]| crate::Contents {
-        settings: said.iter().map(|(name, value)| ((*name).to_owned(), [(*value).to_owned()].into())).collect(),
-        ..crate::Contents::default()
-    };
+fn the_fault_is_told_also_of_a_model_with_unusual_options() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    let with = |family: &str, said: &[(&str, &str)]| {
-        let network = network(family, "d64/l1", 30, &[]);
-        file_of(&network, &path);
-        let file = crate::ForeignFile::open(&path).unwrap();
-        let all = crate::Contents { groups: file.contents().groups.clone(), ..contents(said) };
-        let recognised = crate::recognise::recognise(&path, &all, &Wish::default());
-        recognised.map(|recognised| recognised.network.architecture().clone()).map_err(|error| error.to_string())
+    let network = network("gated_deltanet", "d32/l1", 30, &[("heads", "2"), ("key_width", "12")]);
+    let weights = network.initial_weights(1);
+    let bytes = |index: usize| weights.get(index).iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let stored: Vec<(String, Vec<usize>, Vec<u8>)> = (network.layout().declared().iter().enumerate())
+        .map(|(index, declared)| (declared.name.clone(), declared.shape.clone(), bytes(index)))
+        .collect();
+    let save = |left_out: &str, more: Option<&str>| {
+        let view = |shape: &[usize], bytes| TensorView::new(Dtype::F32, shape.to_vec(), bytes).unwrap();
+        let kept = stored.iter().filter(|(name, ..)| name != left_out);
+        let tensors = kept.map(|(name, shape, bytes)| (name.as_str(), view(shape, bytes)));
+        let more = more.map(|name| (name, view(&[1], &[0; 4])));
+        safetensors::serialize_to_file(tensors.chain(more), None, &path).unwrap();
     };
-    for (said, family) in [("true", "gated_deltanet"), ("false", "gated_deltanet_pos")] {
-        let found = with("gated_deltanet", &[("gated_deltanet_allow_neg_eigval", said), ("dropout", "0.0")]).unwrap();
-        assert_eq!((found.family.as_str(), found.dropout), (family, 0.0));
+    save("", Some("backbone.extra"));
+    let start = "it holds no model of ours; the nearest is gated_deltanet d32/l1, for which the file itself: ";
+    let (message, _) = refused(&path, &wish("gated_deltanet"));
+    assert_eq!(message, format!("{start}has `backbone.extra`, which such a model does not have"));
+    save("backbone.norm.weight", None);
+    let (message, _) = refused(&path, &wish("gated_deltanet"));
+    assert_eq!(message, format!("{start}lacks `backbone.norm.weight` [32]"));
+    // Names first, however many shapes are wrong.
+    save("", None);
+    let other = Wish { size: Some("d64/l2".parse().unwrap()), ..wish("gated_deltanet") };
+    let (message, _) = refused(&path, &other);
+    assert!(message.contains("for which the file itself: lacks `backbone.layers.1."), "{message}");
+}
+
+#[test]
+fn doubles_that_rounding_would_make_infinite_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let network = network("slice_diag", "d1/l1", 3, &[]);
+    let bytes: Vec<Vec<u8>> = (network.layout().declared().iter())
+        .map(|declared| 1e300f64.to_le_bytes().repeat(declared.shape.iter().product()))
+        .collect();
+    let tensors = network.layout().declared().iter().zip(&bytes);
+    let tensors = tensors
+        .map(|(declared, bytes)| (&declared.name, TensorView::new(Dtype::F64, declared.shape.clone(), bytes).unwrap()));
+    safetensors::serialize_to_file(tensors, None, &path).unwrap();
+    for round in [false, true] {
+        let (message, hint) = refused(&path, &Wish { round, ..Wish::default() });
+        assert!(message.contains("` is float64, and ") && message.ends_with(" values are too large"), "{message}");
+        assert!(hint.starts_with("float32 ends at 3.4028235e38"), "{hint}");
     }
-    let found = with("transformer", &[("n_heads", "4"), ("slice_scale", "0.005")]).unwrap();
-    assert_eq!(found.options["heads"], "4");
-    // However they are spelled: as Python does, or others.
-    for said in [
-        &[("slice_scale", "1e-1"), ("slice_norm_eps", "1e-06"), ("slice_diagonal_dense", "False"), ("dropout", "1e-1")]
-            [..],
-        &[("slice_scale", "0.10"), ("slice_norm_eps", "0.000001"), ("slice_diagonal_dense", "false")],
-        &[("slice_scale", "None"), ("slice_norm_type", "rmsnorm")],
-    ] {
-        assert_eq!(with("slice", said).unwrap().family, "slice");
-    }
-    for (said, family) in [("True", "gated_deltanet"), ("False", "gated_deltanet_pos")] {
-        let said = [("gated_deltanet_allow_neg_eigval", said), ("gated_deltanet_norm_eps", "1e-6")];
-        assert_eq!(with("gated_deltanet", &said).unwrap().family, family);
-    }
-    assert!(with("slice", &[("slice_final_norm", "True")]).unwrap_err().contains("says `slice_final_norm` = True"));
-    let denied = with("slice", &[("slice_scale", "0.005")]).unwrap_err();
-    assert!(
-        denied.ends_with("says `slice_scale` = 0.005, where slice of this program has 0.1: it is another model"),
-        "{denied}"
-    );
 }
