@@ -41,14 +41,15 @@ impl<'m> Follower<'m> {
         }
     }
 
-    /// The logits after each of these tokens, [1878] each.
+    /// Reads these tokens and tells the logits after each, [1878]. With a memory each is told before the next is read,
+    /// so that nothing grows with their number; without one they are read at once.
     ///
     /// # Errors
-    /// The game is too long for a model that reads it whole.
-    pub fn read(&mut self, next: &[u16]) -> Result<Vec<Vec<f32>>, Failure> {
+    /// The game is too long for a model that reads it whole; or whoever is told fails, and what follows is not read.
+    pub fn read(&mut self, next: &[u16], tell: &mut dyn FnMut(&[f32]) -> Result<(), Failure>) -> Result<(), Failure> {
         match self {
             Follower::Recurrent { model, weights, memory } => {
-                Ok(next.iter().map(|&token| model.step(weights, memory, token.into())).collect())
+                next.iter().try_for_each(|&token| tell(&model.step(weights, memory, token.into())))
             }
             Follower::Whole { network, placed, tokens } => {
                 if tokens.len() + next.len() > LONGEST_PREFIX {
@@ -59,7 +60,7 @@ impl<'m> Follower<'m> {
                     .hint("the recurrent families follow games of any length"));
                 }
                 if next.is_empty() {
-                    return Ok(Vec::new());
+                    return Ok(());
                 }
                 tokens.extend_from_slice(next);
                 let read = Tokens::padded([&tokens[..]], u32::from(PAD));
@@ -68,7 +69,7 @@ impl<'m> Follower<'m> {
                     .as_slice::<f32>()
                     .map_err(|error| Failure::internal(format!("logits are no floats: {error:?}")))?;
                 let new = &logits[(tokens.len() - next.len()) * LOGITS..];
-                Ok(new.chunks_exact(LOGITS).map(<[f32]>::to_vec).collect())
+                new.chunks_exact(LOGITS).try_for_each(tell)
             }
         }
     }

@@ -23,7 +23,8 @@ use shakmaty::{Chess, Color, Move, Position};
 use follower::Follower;
 use moves::Moves;
 
-/// Follows the game that `text` tells; each position is told as soon as the line is read that leads to it.
+/// Follows the game that `text` tells, line by line; each position is told as soon as it is computed, which models with a
+/// memory do move by move.
 pub fn track(
     request: &TrackRequest,
     text: &mut dyn BufRead,
@@ -42,19 +43,20 @@ pub fn track(
     let mut moves = Moves::new(text, request.game)?;
     let mut position = Chess::default();
     let mut ply = 0;
-    let first = follower.read(&[START])?;
-    for logits in &first {
-        tell(belief::tracked(ply, None, logits, &labels_of(&position, EnPassant::Always)))?;
-    }
+    follower.read(&[START], &mut |logits| {
+        tell(belief::tracked(ply, None, logits, &labels_of(&position, EnPassant::Always)))
+    })?;
     // What is legal before the word that is not is told before that is.
     while let Some(group) = moves.next_group(&position)? {
         let tokens: Vec<u16> = group.played.iter().map(|&played| PlainMove::from(played).token()).collect();
-        for (played, logits) in group.played.iter().zip(follower.read(&tokens)?) {
-            let told = told(&position, *played);
-            position.play_unchecked(*played);
+        let mut played = group.played.iter();
+        follower.read(&tokens, &mut |logits| {
+            let played = *played.next().ok_or_else(|| Failure::internal("logits of no move"))?;
+            let told = told(&position, played);
+            position.play_unchecked(played);
             ply += 1;
-            tell(belief::tracked(ply, Some(told), &logits, &labels_of(&position, EnPassant::Always)))?;
-        }
+            tell(belief::tracked(ply, Some(told), logits, &labels_of(&position, EnPassant::Always)))
+        })?;
         if let Some(failure) = group.failure {
             return Err(failure);
         }

@@ -8,10 +8,13 @@ use cwm_encoding::{PlainMove, legal};
 use shakmaty::san::San;
 use shakmaty::{Chess, Move, Position};
 
-use super::words::Words;
+use super::words::{Line, Words};
 
 /// No line of moves is longer: that of a whole game is a hundred times shorter.
 const LONGEST_LINE: u64 = 1 << 20;
+
+/// Names of the rules that models know, as `parse` takes them; a game from another position says that by itself.
+const STANDARD: [&str; 6] = ["", "standard", "chess", "classical", "normal", "from position"];
 
 /// Moves that became known together, and what ends the game.
 #[derive(Debug, Default)]
@@ -53,6 +56,7 @@ impl<'t> Moves<'t> {
         let text = if first.trim_start_matches(['\u{feff}', ' ', '\t']).starts_with('[') {
             pgn(first.as_bytes().chain(text), game)?
         } else if game == 1 {
+            let first = first.trim_start_matches('\u{feff}').to_owned();
             Source::Lines { text, first: Some(first), words: Words::default() }
         } else {
             return Err(Failure::input("moves without PGN headers are one game; there is no other to choose"));
@@ -120,6 +124,12 @@ fn pgn<'t>(text: impl Read, game: u64) -> Result<Source<'t>, Failure> {
 /// The moves of a game.
 fn only<'t>(text: &str) -> Result<Source<'t>, Failure> {
     let (tags, movetext) = Tags::read(text);
+    let variant =
+        tags.variant.map(str::trim).filter(|variant| !STANDARD.iter().any(|it| variant.eq_ignore_ascii_case(it)));
+    if let Some(variant) = variant {
+        let what = format!("this game was played by the rules of {}, but models know those of chess", shown(variant));
+        return Err(Failure::input(what));
+    }
     if tags.fen.is_some() || tags.set_up == Some("1") {
         return Err(Failure::input("this game does not begin from the initial position, but models do"));
     }
@@ -149,11 +159,11 @@ fn replayed(position: &Chess, packed: &[u16], fault: Option<(String, SanFault)>)
     group
 }
 
-/// Plays the words from `position`, which is reached after `plies`.
-fn played(position: &Chess, plies: usize, words: &[String]) -> Group {
+/// Plays the words of a line from `position`, which is reached after `plies`.
+fn played(position: &Chess, plies: usize, line: &Line) -> Group {
     let mut position = position.clone();
     let mut group = Group::default();
-    for word in words {
+    for word in &line.words {
         match read_san(&position, word.as_bytes()) {
             Ok(played) => {
                 position.play_unchecked(played);
@@ -161,11 +171,20 @@ fn played(position: &Chess, plies: usize, words: &[String]) -> Group {
             }
             Err(fault) => {
                 group.failure = Some(refused(&position, plies + group.played.len(), word, fault));
-                break;
+                return group;
             }
         }
     }
+    group.failure = line.after.as_ref().map(|(word, result)| {
+        Failure::input(format!("{} follows `{result}`, which ends the game", shown(word)))
+            .hint("moves without PGN headers are one game; with headers `--game` chooses one of several")
+    });
     group
+}
+
+/// What somebody wrote, for messages.
+fn shown(word: &str) -> String {
+    format!("`{}`", word.chars().take(40).flat_map(char::escape_debug).collect::<String>())
 }
 
 /// Why `word` is no move after `plies`, and what would be.
@@ -179,8 +198,7 @@ fn refused(position: &Chess, plies: usize, word: &str, fault: SanFault) -> Failu
     let mut legal: Vec<String> =
         position.legal_moves().iter().map(|&played| San::from_move(position, played).to_string()).collect();
     legal.sort();
-    let word: String = word.chars().take(40).flat_map(char::escape_debug).collect();
-    let failure = Failure::input(format!("`{word}` at ply {} {what}", plies + 1));
+    let failure = Failure::input(format!("{} at ply {} {what}", shown(word), plies + 1));
     failure.hint(if legal.is_empty() {
         "the game is over: there is no legal move".to_owned()
     } else {

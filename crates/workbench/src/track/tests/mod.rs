@@ -1,5 +1,7 @@
 //! Games followed with models.
 
+mod following;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -15,7 +17,6 @@ use cwm_models::scoring::score;
 use cwm_models::{Architecture, Network, Placed, device};
 use shakmaty::{Chess, Position};
 
-use super::follower::Follower;
 use super::track;
 
 fn network(family: &str, size: &str) -> Network {
@@ -148,6 +149,28 @@ fn of_pgn_with_several_games_one_is_followed() {
     assert_eq!(of(folder.path(), "").0.len(), 1);
 }
 
+#[test]
+fn what_is_no_one_game_of_chess_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    stubborn(folder.path());
+    let failed = |text: &str| {
+        let (all, ended) = of(folder.path(), text);
+        (all.len(), ended.unwrap_err().message)
+    };
+    assert_eq!(failed("e4 e5 1-0\nd4 d5"), (3, "`d4` follows `1-0`, which ends the game".to_owned()));
+    assert_eq!(failed("e4 * d4").0, 2);
+    let pgn = |variant: &str| format!("[Event \"?\"]\n[Variant \"{variant}\"]\n\n1. e4 *\n");
+    let (told, message) = failed(&pgn("Atomic"));
+    assert_eq!(
+        (told, message.as_str()),
+        (0, "this game was played by the rules of `Atomic`, but models know those of chess")
+    );
+    assert_eq!(of(folder.path(), &pgn("Standard")).0.len(), 2);
+    // A mark at the beginning of a file is no part of its first move.
+    let (all, ended) = of(folder.path(), "\u{feff}e4 e5\n");
+    assert_eq!((all.len(), ended.is_ok()), (3, true));
+}
+
 /// Text that must not be read further than is told already.
 struct Interactive<'a> {
     lines: Vec<&'static str>,
@@ -222,51 +245,6 @@ fn every_family_believes_what_its_evaluation_counts() {
         assert_eq!(found, expected, "{}", family.name);
         assert_eq!(found.len(), 15);
     }
-}
-
-#[test]
-fn recurrent_memory_stays_as_it_is_over_ten_thousand_moves() {
-    let cycle: Vec<u16> = ["g1f3", "g8f6", "f3g1", "f6g8"].iter().map(|word| token(word)).collect();
-    for family in FAMILIES {
-        let network = network(family.name, "d64/l1");
-        if network.stepwise().is_none() {
-            continue;
-        }
-        let weights = network.initial_weights(1);
-        let device = device::cpu();
-        let mut follower = Follower::new(&network, &weights, &device);
-        let bytes = |follower: &Follower<'_>| match follower {
-            Follower::Recurrent { memory, .. } => {
-                memory.0.iter().map(|array| array.capacity() * size_of::<f32>()).sum::<usize>()
-            }
-            Follower::Whole { .. } => panic!("{} keeps all tokens", family.name),
-        };
-        follower.read(&[START]).unwrap();
-        let before = bytes(&follower);
-        for ply in 0..10_000 {
-            let logits = follower.read(&cycle[ply % 4..ply % 4 + 1]).unwrap();
-            assert_eq!(logits.len(), 1);
-            assert_eq!(bytes(&follower), before, "{} after {ply} moves", family.name);
-        }
-    }
-}
-
-fn token(word: &str) -> u16 {
-    let square = |at: usize| word[at..at + 2].parse::<shakmaty::Square>().unwrap();
-    PlainMove { from: square(0), to: square(2), promotion: None }.token()
-}
-
-#[test]
-fn a_model_that_reads_whole_games_says_when_one_is_too_long() {
-    let network = network("transformer", "d2/l1");
-    let weights = network.initial_weights(1);
-    let device = device::cpu();
-    let mut follower = Follower::new(&network, &weights, &device);
-    assert_eq!(follower.read(&[START]).unwrap().len(), 1);
-    let error = follower.read(&vec![token("g1f3"); 4_096]).unwrap_err();
-    assert!(error.message.contains("more than 4095 plies"), "{}", error.message);
-    assert_eq!(follower.read(&[token("g1f3"), token("g8f6")]).unwrap().len(), 2);
-    assert!(follower.read(&[]).unwrap().is_empty());
 }
 
 #[test]
