@@ -7,6 +7,8 @@ use cwm_contract::Failure;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::{config, paths};
+
 /// Its name.
 pub const FILE: &str = "manifest.json";
 
@@ -24,6 +26,12 @@ pub struct Entry {
     pub config: Config,
     /// Number of parameters.
     pub param_count: Option<u64>,
+    /// Mean of all cross-entropies.
+    pub loss: Option<f64>,
+    /// Their sum.
+    pub loss_sum: Option<f64>,
+    /// Their number.
+    pub denom: Option<f64>,
     /// The loss in f64.
     pub fp64_loss: Option<f64>,
     /// Sum of cross-entropies by kind of label.
@@ -35,21 +43,21 @@ pub struct Entry {
     pub no_weight_decay_params_upstream: Option<BTreeSet<String>>,
     /// A short training.
     pub train_trace: Option<Trace>,
+    /// The configuration as it is written.
+    #[serde(skip)]
+    pub written_config: Map<String, Value>,
     /// Keys that it has and nobody knows, with their places.
     #[serde(skip)]
     pub unknown: Vec<String>,
 }
 
 /// Keys of a fixture that say how it was made, or what its tensors say too.
-const OF_ITS_MAKING: [&str; 14] = [
+const OF_ITS_MAKING: [&str; 11] = [
     "bytes",
-    "denom",
     "file",
     "fp32_vs_fp64_max_abs_logit_diff",
     "fp32_vs_fp64_max_rel_grad_diff",
     "logit_abs_max",
-    "loss",
-    "loss_sum",
     "pad_id",
     "params_without_grad",
     "seed",
@@ -58,21 +66,21 @@ const OF_ITS_MAKING: [&str; 14] = [
     "valid_state_tokens",
 ];
 /// Those that [`Entry`] reads.
-const READ: [&str; 10] = [
+const READ: [&str; 13] = [
     "config",
+    "denom",
     "family",
     "fp64_loss",
     "global_grad_norm",
     "head_losses",
+    "loss",
+    "loss_sum",
     "move_vocab",
     "no_weight_decay_params_upstream",
     "param_count",
     "size",
     "train_trace",
 ];
-/// Keys of the authors' configuration; each family has its own, which begin with its name.
-const OF_CONFIG: [&str; 7] = ["arch", "d_model", "dropout", "ff_mult", "n_heads", "n_layers", "resolved"];
-const OF_FAMILIES: [&str; 4] = ["gated_deltanet_", "mamba_", "mamba3_", "slice_"];
 const OF_HEADS: [&str; 2] = ["loss_sum", "denom"];
 const OF_TRACE: [&str; 4] = ["fp64_rerun", "grad_norms", "hyper", "losses"];
 const OF_HYPER: [&str; 10] = [
@@ -96,8 +104,8 @@ fn unknown(written: &Value) -> Vec<String> {
         unknown.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{place}{key}")));
     };
     look("", written, &|key| READ.contains(&key) || OF_ITS_MAKING.contains(&key));
-    let of_family = |key: &str| OF_FAMILIES.iter().any(|family| key.starts_with(family));
-    look("config.", &written["config"], &|key| OF_CONFIG.contains(&key) || of_family(key));
+    look("config.", &written["config"], &config::is_known);
+    look("config.resolved.", &written["config"]["resolved"], &config::is_known_resolved);
     for (name, head) in written["head_losses"].as_object().into_iter().flatten() {
         look(&format!("head_losses.{name}."), head, &|key| OF_HEADS.contains(&key));
     }
@@ -174,13 +182,18 @@ pub struct Hyper {
 /// # Errors
 /// It cannot be read, or names none.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let text = std::fs::read(path).map_err(|error| Failure::io("read", path, error))?;
+    let text = paths::contents(path)?;
     let wrong = |what: String| Failure::input(format!("{} is no manifest of fixtures: {what}", path.display()));
     let manifest: Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-    let fixtures = manifest["fixtures"].as_array().map_or([].as_slice(), Vec::as_slice);
-    let named = fixtures.iter().filter_map(|fixture| fixture["file"].as_str());
+    let named =
+        listed(&manifest).map_err(|what| wrong(what.to_owned()))?.iter().filter_map(|fixture| fixture["file"].as_str());
     let files: Vec<PathBuf> = named.map(|name| path.with_file_name(name)).collect();
     if files.is_empty() { Err(wrong("it names no file in `fixtures`".to_owned())) } else { Ok(files) }
+}
+
+/// The entries of a manifest.
+fn listed(manifest: &Value) -> Result<&[Value], &'static str> {
+    manifest["fixtures"].as_array().map(Vec::as_slice).ok_or("it has no list `fixtures`")
 }
 
 /// What the manifest beside `file` says of it.
@@ -190,21 +203,23 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 pub fn entry(file: &Path) -> Result<Told, String> {
     let path = file.with_file_name(FILE);
     let none = |why_no_more| Ok(Told { entry: None, why_no_more });
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return none("no manifest.json beside it"),
+    match path.try_exists() {
+        Ok(false) => return none("no manifest.json beside it"),
+        Ok(true) => {}
         Err(error) => return Err(format!("cannot read the manifest beside it, {}: {error}", path.display())),
-    };
-    let wrong = |error: serde_json::Error| format!("the manifest beside it, {}, is wrong: {error}", path.display());
-    let manifest: Value = serde_json::from_slice(&text).map_err(wrong)?;
-    let name = file.file_name().map(|name| name.to_string_lossy());
-    let Some(written) = manifest["fixtures"]
-        .as_array()
-        .and_then(|fixtures| fixtures.iter().find(|fixture| fixture["file"].as_str() == name.as_deref()))
-    else {
-        return none("the manifest.json beside it does not name it");
-    };
-    let mut entry = Entry::deserialize(written).map_err(wrong)?;
+    }
+    let text = paths::contents(&path).map_err(|failure| format!("has a manifest beside it, but {failure}"))?;
+    let wrong = |what: String| format!("the manifest beside it, {}, is wrong: {what}", path.display());
+    let manifest: Value = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let fixtures = listed(&manifest).map_err(|what| wrong(what.to_owned()))?;
+    let mut named = fixtures.iter().filter(|fixture| fixture["file"].as_str() == Some(&*name));
+    let Some(written) = named.next() else { return none("the manifest.json beside it does not name it") };
+    if named.next().is_some() {
+        return Err(wrong(format!("it has several entries of `{name}`")));
+    }
+    let mut entry = Entry::deserialize(written).map_err(|error| wrong(error.to_string()))?;
+    entry.written_config = written["config"].as_object().cloned().unwrap_or_default();
     if let (Some(trace), Some(written)) = (&mut entry.train_trace, written["train_trace"].as_object()) {
         trace.after = written.clone();
     }

@@ -4,6 +4,7 @@
 //! Each file gives one comparison: quantities with their worst difference, or the reason why there is none. Nothing that
 //! is not there or is no number passes for equal.
 
+mod config;
 mod counts;
 mod fixture;
 mod gauge;
@@ -17,7 +18,7 @@ mod tests;
 use std::path::Path;
 
 use burn::tensor::Device;
-use cwm_contract::{Comparison, Failure, ParityRequest};
+use cwm_contract::{Comparison, DeviceChoice, Failure, ParityRequest};
 use cwm_models::{device, families};
 use serde_json::Value;
 
@@ -30,7 +31,11 @@ use self::fixture::Compared;
 pub fn parity(request: &ParityRequest, tell: &mut dyn FnMut(Comparison)) -> Result<(), Failure> {
     let device = match request.device.as_str() {
         "" => device::cpu(),
-        name => device::named(name)?,
+        name => {
+            // A name that is none is the request's fault, a device that cannot be used the machine's.
+            name.parse::<DeviceChoice>().map_err(Failure::input)?;
+            device::named(name)?
+        }
     };
     if let Some(family) = &request.family {
         families::find(family)?;
@@ -44,7 +49,7 @@ pub fn parity(request: &ParityRequest, tell: &mut dyn FnMut(Comparison)) -> Resu
 fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison {
     let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     let mut compared = Compared::default();
-    let result = std::fs::read(file).map_err(|error| Failure::io("read", file, error)).and_then(|bytes| {
+    let result = paths::contents(file).and_then(|bytes| {
         let done = match file.extension() {
             Some(ending) if ending == "json" => numbers(&bytes, &mut compared).map_err(Failure::input),
             _ => device::guarded(device, || {

@@ -29,6 +29,18 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
+/// The bytes of a file. A pipe or a device is refused: it need not end.
+///
+/// # Errors
+/// It cannot be read.
+pub fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
+    let unread = |error| Failure::io("read", path, error);
+    if !fs::metadata(path).map_err(unread)?.is_file() {
+        return Err(Failure::input(format!("{} is no file that could be read to its end", path.display())));
+    }
+    fs::read(path).map_err(unread)
+}
+
 fn is_manifest(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == manifest::FILE)
 }

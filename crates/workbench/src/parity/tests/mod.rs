@@ -1,5 +1,6 @@
 //! The judge itself: what the authors computed passes, and what is wrong in any way does not.
 
+mod contradictory;
 mod files;
 mod golden;
 mod planted;

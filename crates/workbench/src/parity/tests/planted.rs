@@ -103,13 +103,13 @@ fn every_kind_of_number_is_compared() {
 }
 
 /// A fixture beside a manifest that is its own but for a change.
-struct Beside {
+pub struct Beside {
     folder: tempfile::TempDir,
     entry: serde_json::Value,
 }
 
 impl Beside {
-    fn new(golden: &Path, file: &str) -> Self {
+    pub fn new(golden: &Path, file: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::copy(golden.join(file), folder.path().join(file)).unwrap();
         let manifest: serde_json::Value =
@@ -118,7 +118,7 @@ impl Beside {
         Beside { folder, entry: entry.clone() }
     }
 
-    fn judged(&self, change: &dyn Fn(&mut serde_json::Value)) -> Comparison {
+    pub fn judged(&self, change: &dyn Fn(&mut serde_json::Value)) -> Comparison {
         let mut entry = self.entry.clone();
         change(&mut entry);
         let text = serde_json::json!({ "fixtures": [entry] }).to_string();
@@ -126,7 +126,7 @@ impl Beside {
         judge_file(&self.folder.path().join(self.entry["file"].as_str().unwrap()))
     }
 
-    fn seen(&self, change: &dyn Fn(&mut serde_json::Value)) -> Result<Vec<String>, String> {
+    pub fn seen(&self, change: &dyn Fn(&mut serde_json::Value)) -> Result<Vec<String>, String> {
         faults(&self.judged(change))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_contract::{ParityRequest, Workbench};
+use cwm_contract::{FailureKind, ParityRequest, Workbench};
 use proptest::prelude::*;
 use safetensors::tensor::Dtype;
 
@@ -147,7 +147,7 @@ fn a_manifest_stands_for_what_it_names_and_nothing_is_compared_twice() {
     std::fs::write(&manifest, b"[]").unwrap();
     let request = ParityRequest { paths: vec![manifest], ..ParityRequest::default() };
     let message = Bench.parity(&request, &mut |_| {}).unwrap_err().to_string();
-    assert!(message.ends_with("is no manifest of fixtures: it names no file in `fixtures`"), "{message}");
+    assert!(message.ends_with("is no manifest of fixtures: it has no list `fixtures`"), "{message}");
 }
 
 #[test]
@@ -161,7 +161,11 @@ fn to_compare_nothing_is_an_error() {
     let message = refused(ParityRequest { paths: paths.clone(), family, ..ParityRequest::default() });
     assert!(message.starts_with("there is no family `lstm`; known are "), "{message}");
     let device = "abacus".to_owned();
-    assert!(refused(ParityRequest { paths, device, ..ParityRequest::default() }).contains("`abacus`"));
+    let request = ParityRequest { paths, device, ..ParityRequest::default() };
+    let failure = Bench.parity(&request, &mut |_| {}).unwrap_err();
+    assert_eq!((failure.message.starts_with("`abacus` is no device"), failure.kind), (true, FailureKind::Input));
+    let message = error(Path::new("/dev/zero"));
+    assert_eq!(message, "/dev/zero is no file that could be read to its end");
     let empty = place.path().join("empty.json");
     std::fs::write(&empty, br#"{"batches": [], "summary": {}, "bin_size": 20}"#).unwrap();
     assert_eq!(error(&empty), "`summary` is empty");
