@@ -215,20 +215,25 @@ fn the_papers_data_with_small_months() {
         let csv = context.read(&format!("report-paper-data/tables/{table}.csv"));
         csv.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
     };
-    // Games of ours, and the paper's.
-    let splits: Vec<_> =
-        rows("table-01").into_iter().map(|row| (row[0].clone(), row[2].clone(), row[6].clone())).collect();
-    let row = |split: &str| splits.iter().find(|row| row.0 == split).map(|row| (row.1.as_str(), row.2.as_str()));
-    assert_eq!(row("Train and validation"), Some(("10000", "10000000")));
-    assert_eq!(row("Held-out test"), Some(("100", "10000")));
-    assert_eq!(row("Random-uniform test"), Some(("10000", "10000")));
+    // Games of ours, and the paper's: the kind of the row, the split, where it is from, the games.
+    let splits = rows("table-01");
+    let games = |split: &str| {
+        ["ours", "paper"].map(|kind| {
+            let row = splits.iter().find(|row| row[0] == kind && row[1] == split);
+            row.map(|row| row[3].parse::<u64>().expect("a count"))
+        })
+    };
+    assert_eq!(games("Train and validation"), [Some(10_000), Some(10_000_000)]);
+    assert_eq!(games("Held-out test"), [Some(100), Some(10_000)]);
+    assert_eq!(games("Random-uniform test"), [Some(10_000), Some(10_000)]);
     let coverage = rows("table-03");
-    let all = coverage.iter().find(|row| row[0] == "tokens (train and validation)").expect("all games of the corpus");
-    assert_eq!(all[1], "10000");
-    let distinct = |row: &[String]| row[3].parse::<u64>().expect("a count");
-    let random = coverage.iter().find(|row| row[0] == "random_uniform (dataset)").expect("random games");
-    assert_eq!((distinct(random), random[1].as_str()), (1_968, "10000"), "as the paper's Table 3 has it");
-    let train = coverage.iter().find(|row| row[0] == "tokens (train)").expect("those to train on");
+    let set = |name: &str, from: &str| coverage.iter().find(|row| row[0] == "ours" && row[1] == name && row[2] == from);
+    let all = set("train and validation", "tokens").expect("all games of the corpus");
+    assert_eq!(all[3], "10000");
+    let distinct = |row: &[String]| row[5].parse::<u64>().expect("a count");
+    let random = set("dataset", "random_uniform").expect("random games");
+    assert_eq!((distinct(random), random[3].as_str()), (1_968, "10000"), "as the paper's Table 3 has it");
+    let train = set("train", "tokens").expect("those to train on");
     assert!(distinct(train) <= distinct(all) && distinct(all) <= 1_968, "{coverage:?}");
 
     // A limit that is not met is an error, and says so.

@@ -14,8 +14,8 @@ use crate::read::json_lines::{Candidate, Difference};
 use crate::results::Results;
 use crate::table::Table;
 use crate::tables::{
-    Accuracy, candidates, differences, drops, parameter_counts, played, prefix_bins, sets, shift_bins, shifts, splits,
-    test_results, token_coverage,
+    Accuracy, ablations, candidates, differences, drops, final_settings, first_stage, parameter_counts, played,
+    prefix_bins, second_stage, sets, shift_bins, shifts, splits, test_results, token_coverage, winners,
 };
 use crate::test_set::TestSet;
 
@@ -60,7 +60,15 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
     // Without a model of ours the paper's would stand alone.
     let mut tested = match results.models.as_slice() {
         [] => Vec::new(),
-        _ => vec![Part::Table(test_results(results, paper)), Part::Table(shifts(results))],
+        _ => {
+            let ablations = TestSet::PAPER.iter().filter_map(|test| ablations(results, paper, test));
+            [test_results(results, paper)]
+                .into_iter()
+                .chain(ablations)
+                .chain([shifts(results)])
+                .map(Part::Table)
+                .collect()
+        }
     };
     tested.push(Part::Table(differences(&given.differences)));
     tested.extend([by_parameters(results, paper), ablation_pairs(results, paper), by_test(results)].map(Part::Chart));
@@ -74,6 +82,17 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
         along.push(Part::Chart(by_prefix_under_shifts(results, paper, accuracy)));
         along.push(Part::Table(shift_bins(results, paper, accuracy)));
     }
+    let chosen = [
+        first_stage(&given.candidates, paper),
+        winners(&given.candidates, paper),
+        second_stage(&given.candidates, paper),
+        candidates(&given.candidates),
+    ];
+    // Without a model of ours the paper's would stand alone here, too.
+    let models = match results.models.as_slice() {
+        [] => Vec::new(),
+        _ => vec![parameter_counts(results, paper), final_settings(results, paper)],
+    };
     let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), sets(counts), played(counts)];
     let section = |id, title, parts| Section { id, title, parts };
     let mut sections = vec![
@@ -81,8 +100,8 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
         section("along-the-game", "Accuracy along the game", along),
         section("errors", "What goes wrong", errors(&given.errors, results).into_iter().map(Part::Chart).collect()),
         section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results))]),
-        section("choices", "Choices", vec![Part::Table(candidates(&given.candidates, paper))]),
-        section("models", "Models", vec![Part::Table(parameter_counts(results, paper))]),
+        section("choices", "Choices", chosen.into_iter().map(Part::Table).collect()),
+        section("models", "Models", models.into_iter().map(Part::Table).collect()),
         section("data", "Data", data.into_iter().flatten().map(Part::Table).collect()),
         section("games", "Games kept and dropped", drops(counts).into_iter().map(Part::Table).collect()),
     ];

@@ -18,6 +18,7 @@ mod plain_text;
 mod read;
 mod results;
 mod run;
+mod settings;
 #[cfg(test)]
 mod synthetic;
 mod table;

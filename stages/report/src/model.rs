@@ -18,6 +18,8 @@ const FAMILIES: [(&str, &str); 8] = [
 
 /// The four main families, each at all four sizes: the rows of Table 8.
 pub(crate) const MAIN_FAMILIES: [&str; 4] = ["transformer", "slice", "mamba3", "gated_deltanet"];
+/// Their less expressive variants: the rows of Tables 9 and 10.
+pub(crate) const ABLATIONS: [&str; 3] = ["slice_diag", "mamba2", "gated_deltanet_pos"];
 /// The paper's sizes.
 pub(crate) const SIZES: [&str; 4] = ["d128/l1", "d256/l2", "d384/l4", "d512/l6"];
 

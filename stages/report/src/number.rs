@@ -1,4 +1,4 @@
-//! How numbers are printed: as the paper does it in its Tables 8 to 10.
+//! How numbers are printed: as the paper does it in its tables.
 
 /// A loss: 6 decimals, or three digits and a power of ten below 1e-4 and from 1e6.
 pub(crate) fn loss(value: f64) -> String {
@@ -11,13 +11,31 @@ pub(crate) fn loss(value: f64) -> String {
 
 /// A fraction as a percentage with 2 decimals, without the sign %.
 pub(crate) fn percent(fraction: f64) -> String {
-    let value = fraction * 100.0;
-    if value.is_finite() { format!("{value:.2}").replace('-', "−") } else { not_finite(value) }
+    two_decimals(fraction * 100.0)
 }
 
 /// Millions with 2 decimals.
 pub(crate) fn millions(number: u64) -> String {
-    format!("{:.2}", number as f64 / 1e6)
+    two_decimals(number as f64 / 1e6)
+}
+
+/// With 2 decimals, as percentages and millions of parameters.
+pub(crate) fn two_decimals(value: f64) -> String {
+    decimals(value, 2)
+}
+
+/// With 3 decimals, as exact state in the paper's Table 6.
+pub(crate) fn three_decimals(value: f64) -> String {
+    decimals(value, 3)
+}
+
+/// With 4 decimals, as labelwise accuracy in the paper's Table 6.
+pub(crate) fn four_decimals(value: f64) -> String {
+    decimals(value, 4)
+}
+
+fn decimals(value: f64, number: usize) -> String {
+    if value.is_finite() { format!("{value:.number$}").replace('-', "−") } else { not_finite(value) }
 }
 
 /// A count, its thousands apart.
@@ -31,6 +49,11 @@ pub(crate) fn count(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A difference of counts, its thousands apart.
+pub(crate) fn whole(value: f64) -> String {
+    format!("{}{}", if value < 0.0 { "−" } else { "" }, count(value.abs() as u64))
 }
 
 /// A mean over `number` things with 1 decimal, 2 below ten, and its value; `None` of nothing.
@@ -60,13 +83,29 @@ pub(crate) fn plain(value: f64) -> String {
         f64::INFINITY => "inf".to_owned(),
         f64::NEG_INFINITY => "-inf".to_owned(),
         finite => {
-            let whole = finite.fract() == 0.0;
-            let rounded = if whole { finite } else { format!("{finite:.11e}").parse().unwrap_or(finite) };
             // `{:?}` is the shortest text that reads back as the same number.
-            let text = format!("{rounded:?}");
+            let text = format!("{:?}", rounded(finite));
             text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
         }
     }
+}
+
+/// A number without the noise of binary fractions: 12 significant digits, whole numbers as they are.
+pub(crate) fn rounded(value: f64) -> f64 {
+    if value.fract() == 0.0 { value } else { format!("{value:.11e}").parse().unwrap_or(value) }
+}
+
+/// A number of the paper's with its own digits; powers of ten, `7.65e-5`, are set as we set them.
+pub(crate) fn printed(text: &str) -> String {
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => times_power_of_ten(mantissa, exponent),
+        None => text.replace('-', "−"),
+    }
+}
+
+/// A hyper-parameter: as few digits as it has; none of them lost.
+pub(crate) fn setting(value: f64) -> String {
+    plain(value).replace('-', "−")
 }
 
 fn not_finite(value: f64) -> String {
@@ -80,6 +119,10 @@ fn not_finite(value: f64) -> String {
 fn power_of_ten(value: f64) -> String {
     let text = format!("{value:.2e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    times_power_of_ten(mantissa, exponent)
+}
+
+fn times_power_of_ten(mantissa: &str, exponent: &str) -> String {
     let raised: String = exponent
         .chars()
         .map(|character| match character {
@@ -133,6 +176,14 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(millions(3_128_150), "3.13");
+        assert_eq!((two_decimals(-3.128), four_decimals(98.61394)), ("−3.13".into(), "98.6139".into()));
+        assert_eq!((three_decimals(99.8765), three_decimals(f64::NAN)), ("99.876".into(), "NaN".into()));
+        assert_eq!((whole(-9_995_019.0), signed(1_968.0, whole)), ("−9,995,019".into(), "+1,968".into()));
+        assert_eq!((printed("1.14e-4"), printed("0.00")), ("1.14×10⁻⁴".into(), "0.00".into()));
+        assert_eq!(
+            (setting(3e-4), setting(5000.0), setting(0.1 - 0.01)),
+            ("0.0003".into(), "5000".into(), "0.09".into())
+        );
         assert_eq!(mean(655, 2), Some((327.5, "327.5".into())));
         assert_eq!(mean(1, 3).map(|(_, text)| text), Some("0.33".into()));
         assert_eq!(mean(0, 0), None);

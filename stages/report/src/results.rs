@@ -10,6 +10,7 @@ use polars::prelude::{
 use crate::model::Model;
 use crate::plain_text::visible;
 use crate::read::bins::Bins;
+use crate::settings::Settings;
 use crate::test_set::TestSet;
 use crate::training::{DIVERGED, Training, trainings};
 
@@ -20,6 +21,9 @@ pub(crate) struct Spread {
     pub(crate) mean: f64,
     /// Sample standard deviation (n - 1); `None` for a single run, and where a run is not finite.
     pub(crate) deviation: Option<f64>,
+    /// Of a single run, the interval that holds 95 % of what other games of the same kind would give, where the bins
+    /// tell it: games drawn anew do not say how runs differ.
+    pub(crate) interval: Option<(f64, f64)>,
 }
 
 impl Spread {
@@ -29,13 +33,40 @@ impl Spread {
         let mean = values.iter().sum::<f64>() / number;
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         let deviation = (values.len() > 1 && squares.is_finite()).then(|| (squares / (number - 1.0)).sqrt());
-        Spread { mean, deviation }
+        Spread { mean, deviation, interval: None }
     }
+
+    /// Of several runs; a single one keeps its interval.
+    fn over(runs: &[Spread]) -> Self {
+        match runs {
+            [one] => *one,
+            several => Spread::of(&several.iter().map(|run| run.mean).collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// One training on a whole test set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Run {
+    /// Which scores it is from, such as `evaluation[size=d32/l1,seed=0,test=held_out]`.
+    pub(crate) label: String,
+    pub(crate) seed: Option<i64>,
+    /// Whether its training diverged.
+    pub(crate) diverged: bool,
+    /// `None` where its scores tell none.
+    pub(crate) loss: Option<Spread>,
+    /// Accuracies are fractions, 0 to 1.
+    pub(crate) labelwise: Spread,
+    pub(crate) exact: Spread,
+    pub(crate) trajectory: Spread,
+    pub(crate) settings: Settings,
 }
 
 /// A model on a whole test set.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Overall {
+    /// Each run, by seed.
+    pub(crate) each: Vec<Run>,
     /// Number of runs (seeds).
     pub(crate) runs: usize,
     /// How many of them are of a training that diverged.
@@ -52,6 +83,13 @@ pub(crate) struct Overall {
     pub(crate) trajectory: Spread,
 }
 
+impl Overall {
+    /// Labels of the scores that it is from.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &String> {
+        self.each.iter().map(|run| &run.label)
+    }
+}
+
 /// A model on the positions with t in start..end.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PrefixBin {
@@ -59,6 +97,8 @@ pub(crate) struct PrefixBin {
     pub(crate) end: u64,
     /// Number of runs (seeds).
     pub(crate) runs: usize,
+    /// Labels of the scores that it is from.
+    pub(crate) labels: Vec<String>,
     pub(crate) positions: u64,
     pub(crate) labelwise: Spread,
     pub(crate) exact: Spread,
@@ -122,15 +162,20 @@ fn gather(bins: Bins) -> PolarsResult<Results> {
         let games = counts(&overall, "games", row)?;
         let parameters = &mut results.parameters[key.0];
         *parameters = parameters.or(counts(&overall, "parameters", row)?.first().copied());
+        let each = runs(&overall, row)?;
+        let over = |read: fn(&Run) -> Spread| Spread::over(&each.iter().map(read).collect::<Vec<_>>());
+        let losses: Vec<Spread> = each.iter().filter_map(|run| run.loss).collect();
         let entry = Overall {
-            runs: games.len(),
-            diverged: list(&overall, "status", row)?.str()?.iter().flatten().filter(|text| *text == DIVERGED).count(),
+            runs: each.len(),
+            diverged: each.iter().filter(|run| run.diverged).count(),
             games: games.into_iter().max().unwrap_or(0),
             positions: counts(&overall, "positions", row)?.into_iter().max().unwrap_or(0),
-            loss: losses(&overall, row)?,
-            labelwise: spread(&overall, "labelwise", row)?,
-            exact: spread(&overall, "exact", row)?,
-            trajectory: spread(&overall, "trajectory", row)?,
+            // Predictions of another program may tell no loss.
+            loss: (!losses.is_empty()).then(|| Spread::over(&losses)),
+            labelwise: over(|run| run.labelwise),
+            exact: over(|run| run.exact),
+            trajectory: over(|run| run.trajectory),
+            each,
         };
         results.overall.insert(key, entry);
     }
@@ -143,9 +188,10 @@ fn gather(bins: Bins) -> PolarsResult<Results> {
             start: edge("bin_start")?,
             end: edge("bin_end")?,
             runs: positions.len(),
+            labels: list(&prefix, "label", row)?.str()?.iter().flatten().map(visible).collect(),
             positions: positions.into_iter().max().unwrap_or(0),
-            labelwise: spread(&prefix, "labelwise", row)?,
-            exact: spread(&prefix, "exact", row)?,
+            labelwise: Spread::over(&spreads(&prefix, "labelwise", row)?.into_iter().flatten().collect::<Vec<_>>()),
+            exact: Spread::over(&spreads(&prefix, "exact", row)?.into_iter().flatten().collect::<Vec<_>>()),
         };
         results.prefix.entry(group_key(&prefix, row)?).or_default().push(bin);
     }
@@ -222,15 +268,46 @@ fn counts(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Vec<u64>> {
     Ok(list(frame, name, row)?.u64()?.iter().flatten().collect())
 }
 
-fn spread(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Spread> {
-    let values: Vec<f64> = list(frame, name, row)?.f64()?.iter().flatten().collect();
-    Ok(Spread::of(&values))
+/// Values of a column of numbers, a run each.
+fn numbers(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Vec<Option<f64>>> {
+    Ok(list(frame, name, row)?.f64()?.iter().collect())
 }
 
-/// Predictions of another program may tell no loss.
-fn losses(frame: &DataFrame, row: usize) -> PolarsResult<Option<Spread>> {
-    let known = list(frame, "loss", row)?.len() - list(frame, "loss", row)?.null_count();
-    if known == 0 { Ok(None) } else { spread(frame, "loss", row).map(Some) }
+/// A metric of each run, with its interval where that is known.
+fn spreads(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Vec<Option<Spread>>> {
+    let (low, high) = (numbers(frame, &format!("{name}_low"), row)?, numbers(frame, &format!("{name}_high"), row)?);
+    let values = numbers(frame, name, row)?.into_iter();
+    let spread = |(value, interval): (Option<f64>, _)| value.map(|mean| Spread { mean, deviation: None, interval });
+    Ok(values.zip(low.into_iter().zip(high).map(|(low, high)| low.zip(high))).map(spread).collect())
+}
+
+/// The runs in one row of the grouped table of whole test sets.
+fn runs(frame: &DataFrame, row: usize) -> PolarsResult<Vec<Run>> {
+    let (labels, statuses) = (list(frame, "label", row)?, list(frame, "status", row)?);
+    let (labels, statuses) = (labels.str()?, statuses.str()?);
+    let seeds: Vec<Option<i64>> = list(frame, "seed", row)?.i64()?.iter().collect();
+    let metrics = ["loss", "labelwise", "exact", "trajectory"].map(|name| spreads(frame, name, row));
+    let [losses, labelwise, exact, trajectory] = metrics;
+    let (losses, labelwise, exact, trajectory) = (losses?, labelwise?, exact?, trajectory?);
+    let settings = Settings::NAMES.map(|name| numbers(frame, name, row));
+    let settings = settings.into_iter().collect::<PolarsResult<Vec<_>>>()?;
+    let known = |metric: &[Option<Spread>], at: usize| {
+        metric[at].ok_or_else(|| polars_err!(NoData: "a metric of run {at} in row {row} is unknown"))
+    };
+    (0..labels.len())
+        .map(|at| {
+            Ok(Run {
+                label: visible(labels.get(at).unwrap_or_default()),
+                seed: seeds[at],
+                diverged: statuses.get(at) == Some(DIVERGED),
+                loss: losses[at],
+                labelwise: known(&labelwise, at)?,
+                exact: known(&exact, at)?,
+                trajectory: known(&trajectory, at)?,
+                settings: Settings::of(settings.iter().map(|values| values[at])),
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -243,8 +320,8 @@ mod tests {
         assert_eq!(spread.mean, 7.0 / 3.0);
         // By hand: squares 16/9 + 1/9 + 25/9 = 42/9, halved 7/3.
         assert!((spread.deviation.unwrap() - (7.0f64 / 3.0).sqrt()).abs() < 1e-15);
-        assert_eq!(Spread::of(&[0.5]), Spread { mean: 0.5, deviation: None });
-        assert_eq!(Spread::of(&[0.5, f64::INFINITY]), Spread { mean: f64::INFINITY, deviation: None });
+        assert_eq!(Spread::of(&[0.5]), Spread { mean: 0.5, deviation: None, interval: None });
+        assert_eq!(Spread::of(&[0.5, f64::INFINITY]), Spread { mean: f64::INFINITY, deviation: None, interval: None });
         assert!(Spread::of(&[0.5, f64::NAN]).mean.is_nan());
     }
 }

@@ -11,6 +11,7 @@ use crate::paper::Paper;
 use crate::plain_text::visible;
 use crate::read::{bins, counts, curves, errors, json_lines};
 use crate::results::Results;
+use crate::table::sources;
 use crate::{Config, boards};
 
 /// Every table and figure of what was run.
@@ -65,7 +66,9 @@ impl Stage for Report {
         context.check_cancelled()?;
         let sections = sections(&results, &given, &paper);
         let boards = boards::embed(&boards, config.board_bytes)?;
-        let page = page(&visible(&config.title), &results, &sections, boards.as_ref(), &[])?;
+        let parts = sections.iter().flat_map(|section| &section.parts);
+        let tables = parts.filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None });
+        let page = page(&visible(&config.title), &results, &sections, boards.as_ref(), &sources(tables))?;
         write_report(context.output("report")?, &page, &sections)
     }
 }
@@ -100,9 +103,8 @@ fn write_report(folder: &Path, page: &str, sections: &[Section]) -> Result<(), F
     for part in sections.iter().flat_map(|section| &section.parts) {
         match part {
             Part::Table(table) => {
-                let files = vec![format!("tables/{}.md", table.id), format!("tables/{}.csv", table.id)];
-                write(&files[0], &table.markdown())?;
-                write(&files[1], &table.csv())?;
+                let files = table.write_files(&folder.join("tables"))?;
+                let files = files.iter().map(|name| format!("tables/{name}")).collect();
                 index.tables.push(IndexEntry { id: &table.id, title: &table.title, paper: table.paper, files });
             }
             Part::Chart(chart) => {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use polars::prelude::{DataFrame, ParquetWriter, df};
+use polars::prelude::{Column, DataFrame, ParquetWriter, df};
 
 /// One scored label and its bins.
 #[derive(Clone, Debug)]
@@ -24,6 +24,10 @@ pub(crate) struct Scored {
     pub(crate) without_loss: bool,
     /// How its training ended.
     pub(crate) status: Option<String>,
+    /// Half the width of every interval, where the bins tell any.
+    pub(crate) within: Option<f64>,
+    /// `lr`, `warmup`, `beta2`, `weight_decay` and `lr_floor`, where the bins tell them.
+    pub(crate) settings: Option<[f64; 5]>,
 }
 
 /// A Transformer scored on `test`, with 20-step bins.
@@ -41,6 +45,8 @@ pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins:
         bin_width: 20,
         without_loss: false,
         status: Some("finished".into()),
+        within: None,
+        settings: None,
     }
 }
 
@@ -65,6 +71,20 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
             .columns(),
         )
         .unwrap();
+    for (index, name) in ["loss", "labelwise", "exact", "trajectory"].iter().enumerate() {
+        let middle = rows.iter().map(|row| (*row, row.metrics[index])).collect::<Vec<_>>();
+        overall.hstack_mut(&intervals(name, &middle)).unwrap();
+    }
+    if rows.iter().any(|row| row.settings.is_some()) {
+        let column =
+            |index: usize| rows.iter().map(|row| row.settings.map(|settings| settings[index])).collect::<Vec<_>>();
+        let warmup = column(1).into_iter().map(|steps| steps.map(|steps| steps as u64)).collect::<Vec<_>>();
+        let settings = df!(
+            "lr" => column(0), "warmup" => warmup, "beta2" => column(2), "weight_decay" => column(3),
+            "lr_floor" => column(4),
+        );
+        overall.hstack_mut(settings.unwrap().columns()).unwrap();
+    }
     write(&folder.join("overall.parquet"), &mut overall);
 
     let bins: Vec<(&Scored, usize)> =
@@ -85,7 +105,23 @@ pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
             .columns(),
         )
         .unwrap();
+    let middles =
+        |read: fn(&(f64, f64)) -> f64| bins.iter().map(|(row, bin)| (*row, read(&row.bins[*bin]))).collect::<Vec<_>>();
+    prefix.hstack_mut(&intervals("labelwise", &middles(|bin| bin.0))).unwrap();
+    prefix.hstack_mut(&intervals("exact", &middles(|bin| bin.1))).unwrap();
     write(&folder.join("prefix.parquet"), &mut prefix);
+}
+
+/// The two columns of a metric's interval, if any row has one; bins of earlier versions lack them.
+fn intervals(name: &str, middles: &[(&Scored, f64)]) -> Vec<Column> {
+    if middles.iter().all(|(row, _)| row.within.is_none()) {
+        return Vec::new();
+    }
+    let edge = |ending: &str, sign: f64| {
+        let values = middles.iter().map(|(row, middle)| row.within.map(|within| middle + sign * within));
+        Column::new(format!("{name}_{ending}").into(), values.collect::<Vec<Option<f64>>>())
+    };
+    vec![edge("low", -1.0), edge("high", 1.0)]
 }
 
 fn naming(rows: &[&Scored]) -> DataFrame {

@@ -160,6 +160,7 @@ mod tests {
             start: index as u64 * 20,
             end: index as u64 * 20 + 20,
             runs: 1,
+            labels: Vec::new(),
             positions: 9,
             labelwise: Spread::of(&[1.0]),
             exact: Spread::of(&[*fraction]),

@@ -83,7 +83,7 @@ pub(crate) fn page(
         warning: opening::warning(results),
         stages: stages(&results.labels),
         labels: &results.labels,
-        sections: sections.iter().map(draw).collect::<Result<_, _>>()?,
+        sections: sections.iter().map(|section| draw(section, sources)).collect::<Result<_, _>>()?,
         palette: PALETTE,
         chart_style: CHART_STYLE,
         boards_after: boards_after(sections),
@@ -106,9 +106,9 @@ fn boards_after(sections: &[Section]) -> usize {
     sections.iter().position(|section| section.id == "along-the-game").map_or(sections.len(), |place| place + 1)
 }
 
-fn draw(section: &Section) -> Result<DrawnSection<'_>, Failure> {
+fn draw<'a>(section: &'a Section, sources: &[String]) -> Result<DrawnSection<'a>, Failure> {
     let parts = section.parts.iter().map(|part| match part {
-        Part::Table(table) => Ok(DrawnPart::Table(table.html()?)),
+        Part::Table(table) => Ok(DrawnPart::Table(table.html(sources)?)),
         Part::Chart(chart) => Ok(DrawnPart::Chart { chart, svg: chart.inline_svg()? }),
     });
     let entries = section.parts.iter().map(|part| match part {

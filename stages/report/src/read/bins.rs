@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use cwm_contract::Failure;
-use polars::prelude::{DataFrame, DataType, IntoLazy, ParquetReader, SerReader, col};
+use polars::prelude::{DataFrame, DataType, IntoLazy, NULL, ParquetReader, SerReader, col, lit};
 
 /// The columns that name a row.
 const NAMING: [(&str, DataType); 6] = [
@@ -38,6 +38,24 @@ const PREFIX: [(&str, DataType); 6] = [
 /// Columns whose value may be unknown (null).
 const NULLABLE: [&str; 6] = ["seed", "parameters", "loss", "status", "trained_games", "epochs"];
 
+/// Columns that bins of earlier versions lack; without them, and where they are null, less is told.
+const MORE_OVERALL: [&str; 13] = [
+    "loss_low",
+    "loss_high",
+    "labelwise_low",
+    "labelwise_high",
+    "exact_low",
+    "exact_high",
+    "trajectory_low",
+    "trajectory_high",
+    "lr",
+    "warmup",
+    "beta2",
+    "weight_decay",
+    "lr_floor",
+];
+const MORE_PREFIX: [&str; 4] = ["labelwise_low", "labelwise_high", "exact_low", "exact_high"];
+
 /// The two tables of a `bins` folder, with the columns of docs/formats.md that a report shows.
 pub(crate) struct Bins {
     /// One row per label.
@@ -52,12 +70,12 @@ pub(crate) struct Bins {
 /// A file is missing, is not Parquet, has no rows, or lacks a column or a value.
 pub(crate) fn read(folder: &Path) -> Result<Bins, Failure> {
     Ok(Bins {
-        overall: table(&folder.join("overall.parquet"), &OVERALL)?,
-        prefix: table(&folder.join("prefix.parquet"), &PREFIX)?,
+        overall: table(&folder.join("overall.parquet"), &OVERALL, &MORE_OVERALL)?,
+        prefix: table(&folder.join("prefix.parquet"), &PREFIX, &MORE_PREFIX)?,
     })
 }
 
-fn table(path: &Path, metrics: &[(&str, DataType)]) -> Result<DataFrame, Failure> {
+fn table(path: &Path, metrics: &[(&str, DataType)], more: &[&str]) -> Result<DataFrame, Failure> {
     let place = path.display();
     let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
     let frame = ParquetReader::new(file)
@@ -78,6 +96,11 @@ fn table(path: &Path, metrics: &[(&str, DataType)]) -> Result<DataFrame, Failure
             return Err(Failure::input(format!("the column `{name}` of {place} lacks values")));
         }
     }
-    let columns: Vec<_> = wanted.iter().map(|(name, _)| col(*name)).collect();
+    let more = more.iter().map(|name| match frame.column(name).map(|column| column.dtype().clone()) {
+        Err(_) => Ok(lit(NULL).cast(DataType::Float64).alias(*name)),
+        Ok(kind) if kind.is_primitive_numeric() => Ok(col(*name).cast(DataType::Float64)),
+        Ok(kind) => Err(Failure::input(format!("the column `{name}` of {place} must be numbers, not {kind}"))),
+    });
+    let columns = wanted.iter().map(|(name, _)| Ok(col(*name))).chain(more).collect::<Result<Vec<_>, _>>()?;
     frame.lazy().select(columns).collect().map_err(|error| Failure::internal(format!("{place}: {error}")))
 }

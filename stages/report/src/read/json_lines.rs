@@ -16,6 +16,8 @@ pub(crate) struct Candidate {
     pub(crate) chosen: bool,
     /// Why it was chosen or set aside.
     pub(crate) why: Option<String>,
+    /// Of the training.
+    pub(crate) label: String,
     pub(crate) family: String,
     pub(crate) size: String,
     /// Numbers, texts and booleans by name.

@@ -3,7 +3,8 @@
 use askama::Template;
 use cwm_contract::Failure;
 
-use super::{Align, Cell, Column, Row, RowKind, Table};
+use super::sources::places;
+use super::{Align, Cell, Column, Row, Table};
 use crate::number::plain;
 
 #[derive(Template)]
@@ -14,6 +15,10 @@ struct View<'a> {
     spans: Vec<(&'a str, usize)>,
     /// Ours first, then what only the paper has.
     parts: Vec<Part<'a>>,
+    /// All labels of the page.
+    sources: &'a [String],
+    /// Endings of the table's files with what they are called.
+    files: Vec<(&'static str, &'static str)>,
 }
 
 /// One table element.
@@ -23,9 +28,30 @@ struct Part<'a> {
     folded: bool,
 }
 
+impl View<'_> {
+    /// Where the cell's number comes from, as places in the page's list of labels.
+    fn places(&self, cell: &Cell) -> Option<String> {
+        places(self.sources, cell)
+    }
+}
+
 impl Table {
-    /// The table element with its frame.
-    pub(crate) fn html(&self) -> Result<String, Failure> {
+    /// The table element with its frame; `sources` are the labels of the page, sorted.
+    ///
+    /// # Errors
+    /// The template fails, which is a mistake of ours.
+    pub(crate) fn html(&self, sources: &[String]) -> Result<String, Failure> {
+        let ours = Part { groups: &self.groups, folded: false };
+        // Where there is nothing else to see, the paper's part is the table.
+        let papers = Part { groups: &self.not_run, folded: !self.groups.is_empty() };
+        let parts = [ours, papers].into_iter().filter(|part| !part.groups.is_empty()).collect();
+        let files = super::files::FORMATS.iter().map(|format| (format.ending, format.name)).collect();
+        let view = View { table: self, spans: self.spans(), parts, sources, files };
+        view.render().map_err(|error| Failure::internal(format!("cannot draw {}: {error}", self.id)))
+    }
+
+    /// Headings over columns with their widths; empty where no column has one.
+    pub(super) fn spans(&self) -> Vec<(&str, usize)> {
         let mut spans: Vec<(&str, usize)> = Vec::new();
         for column in &self.columns {
             match spans.last_mut() {
@@ -36,12 +62,7 @@ impl Table {
         if spans.iter().all(|(over, _)| over.is_empty()) {
             spans.clear();
         }
-        let ours = Part { groups: &self.groups, folded: false };
-        // Where there is nothing else to see, the paper's part is the table.
-        let papers = Part { groups: &self.not_run, folded: !self.groups.is_empty() };
-        let parts = [ours, papers].into_iter().filter(|part| !part.groups.is_empty()).collect();
-        let view = View { table: self, spans, parts };
-        view.render().map_err(|error| Failure::internal(format!("cannot draw {}: {error}", self.id)))
+        spans
     }
 }
 
@@ -57,16 +78,6 @@ impl Column {
         match self.align {
             Align::Left => "",
             Align::Right => "number",
-        }
-    }
-}
-
-impl RowKind {
-    fn class(self) -> &'static str {
-        match self {
-            RowKind::Ours => "ours",
-            RowKind::Paper => "paper",
-            RowKind::Difference => "difference",
         }
     }
 }

@@ -1,11 +1,22 @@
 //! Any table: what it holds, apart from how a format draws it.
+//!
+//! What people read (HTML, Markdown, LaTeX) is the table itself; what programs read (CSV, JSON, Parquet) is its fuller
+//! `data` where it has some, with more digits, and columns named the same in every table.
 
+mod cell;
 mod csv;
+mod files;
 mod html;
+mod json;
+mod latex;
 mod markdown;
+mod parquet;
+mod sources;
+#[cfg(test)]
+mod tests;
 
-use crate::number;
-use crate::results::Spread;
+pub(crate) use cell::{Cell, Interval};
+pub(crate) use sources::sources;
 
 /// A table.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +36,7 @@ pub(crate) struct Table {
     pub(crate) not_run: Vec<Vec<Row>>,
     /// The first so many columns say the same in all rows of a group.
     pub(crate) shared_columns: usize,
-    /// What the CSV file holds instead, where that is more than a reader wants to see.
+    /// What the files for programs hold instead, where that is more than a reader wants to see.
     pub(crate) data: Option<Box<Table>>,
 }
 
@@ -35,9 +46,33 @@ impl Table {
         self.groups.is_empty() && self.not_run.is_empty()
     }
 
-    /// All groups, the paper's own last.
-    fn all_groups(&self) -> impl Iterator<Item = &Vec<Row>> {
-        self.groups.iter().chain(&self.not_run)
+    /// What programs read of it.
+    fn data(&self) -> &Table {
+        self.data.as_deref().unwrap_or(self)
+    }
+
+    /// Names of its columns for programs: each once, whatever hyper-parameters are called.
+    fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for column in &self.columns {
+            let base = match column.full_key() {
+                none if none.is_empty() => "column".to_owned(),
+                key => key,
+            };
+            let mut key = base.clone();
+            let mut number = 2;
+            while keys.contains(&key) {
+                key = format!("{base}_{number}");
+                number += 1;
+            }
+            keys.push(key);
+        }
+        keys
+    }
+
+    /// All groups, the paper's own last, and whether they were run here.
+    fn all_groups(&self) -> impl Iterator<Item = (&Vec<Row>, bool)> {
+        self.groups.iter().map(|group| (group, true)).chain(self.not_run.iter().map(|group| (group, false)))
     }
 }
 
@@ -47,6 +82,8 @@ pub(crate) struct Column {
     /// Heading over neighbouring columns with the same one; empty for none.
     pub(crate) over: String,
     pub(crate) name: String,
+    /// Its name for programs, without that of `over`; the same for the same thing in every table.
+    key: String,
     pub(crate) align: Align,
 }
 
@@ -61,12 +98,12 @@ pub(crate) enum Align {
 impl Column {
     /// A column of words.
     pub(crate) fn text(name: &str) -> Self {
-        Column { over: String::new(), name: name.to_owned(), align: Align::Left }
+        Column { over: String::new(), name: name.to_owned(), key: key(name), align: Align::Left }
     }
 
     /// A column of numbers.
     pub(crate) fn number(name: &str) -> Self {
-        Column { over: String::new(), name: name.to_owned(), align: Align::Right }
+        Column { align: Align::Right, ..Column::text(name) }
     }
 
     /// The same column below the heading `over`.
@@ -74,10 +111,33 @@ impl Column {
         Column { over: over.into(), ..self }
     }
 
+    /// The same column, called `key` by programs.
+    pub(crate) fn called(self, key: &str) -> Self {
+        Column { key: key.to_owned(), ..self }
+    }
+
     /// Both headings in one.
     fn full_name(&self) -> String {
         if self.over.is_empty() { self.name.clone() } else { format!("{}: {}", self.over, self.name) }
     }
+
+    /// Its name for programs: `held_out_games_exact_percent`.
+    fn full_key(&self) -> String {
+        if self.over.is_empty() { self.key.clone() } else { format!("{}_{}", key(&self.over), self.key) }
+    }
+}
+
+/// A heading as a name for programs: `ExactState (%)` is `exact_percent`, as the bins call it.
+fn key(heading: &str) -> String {
+    let mut key = String::new();
+    for word in heading.replace('%', " percent ").replace("ExactState", "exact").split(|at: char| !at.is_alphanumeric())
+    {
+        if !word.is_empty() {
+            key.push_str(if key.is_empty() { "" } else { "_" });
+            key.push_str(&word.to_lowercase());
+        }
+    }
+    key
 }
 
 /// What a row holds.
@@ -92,6 +152,17 @@ pub(crate) enum RowKind {
     Difference,
 }
 
+impl RowKind {
+    /// For programs and style sheets.
+    fn name(self) -> &'static str {
+        match self {
+            RowKind::Ours => "ours",
+            RowKind::Paper => "paper",
+            RowKind::Difference => "difference",
+        }
+    }
+}
+
 /// A row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
@@ -103,196 +174,5 @@ impl Row {
     /// A row of what was measured here.
     pub(crate) fn ours(cells: Vec<Cell>) -> Self {
         Row { kind: RowKind::Ours, cells }
-    }
-}
-
-/// A cell.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cell {
-    /// As printed.
-    pub(crate) text: String,
-    /// The number behind it, for sorting and for machines.
-    pub(crate) value: Option<f64>,
-    /// Its standard deviation over runs, and how that is printed.
-    pub(crate) deviation: Option<(f64, String)>,
-    /// Whether it only says that there is nothing.
-    pub(crate) absent: bool,
-}
-
-impl Cell {
-    /// Words.
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        Cell { text: text.into(), ..Cell::default() }
-    }
-
-    /// A number and how it is printed.
-    pub(crate) fn number(value: f64, text: impl Into<String>) -> Self {
-        Cell { text: text.into(), value: Some(value), ..Cell::default() }
-    }
-
-    /// A count.
-    pub(crate) fn count(number: u64) -> Self {
-        Cell::number(number as f64, number::count(number))
-    }
-
-    /// A fraction, shown in percent.
-    pub(crate) fn percent(fraction: f64) -> Self {
-        Cell::number(fraction * 100.0, number::percent(fraction))
-    }
-
-    /// A loss, with its deviation where there are several runs.
-    pub(crate) fn loss(spread: Spread) -> Self {
-        Cell::spread(spread, number::loss, 1.0)
-    }
-
-    /// A fraction, shown in percent, with its deviation where there are several runs.
-    pub(crate) fn accuracy(spread: Spread) -> Self {
-        Cell::spread(spread, number::percent, 100.0)
-    }
-
-    fn spread(spread: Spread, print: fn(f64) -> String, unit: f64) -> Self {
-        Cell {
-            text: print(spread.mean),
-            value: Some(spread.mean * unit),
-            deviation: spread.deviation.map(|deviation| (deviation * unit, print(deviation))),
-            absent: false,
-        }
-    }
-
-    /// As printed, with its deviation.
-    fn full_text(&self) -> String {
-        match &self.deviation {
-            Some((_, deviation)) => format!("{} ± {deviation}", self.text),
-            None => self.text.clone(),
-        }
-    }
-
-    /// This was not run.
-    pub(crate) fn not_run() -> Self {
-        Cell { text: "not run".to_owned(), absent: true, ..Cell::default() }
-    }
-
-    /// There is nothing to say here: no such number exists.
-    pub(crate) fn none() -> Self {
-        Cell { text: "–".to_owned(), absent: true, ..Cell::default() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A table with every feature, and hostile text in every place where text from data can stand.
-    fn table() -> Table {
-        let hostile = "<b>|\"x\",'y'`&";
-        let spread = Spread { mean: 0.25, deviation: Some(0.015) };
-        Table {
-            id: "table-08".into(),
-            title: "Title <i>".into(),
-            paper: Some("Table 8, Appendix D"),
-            caption: "Caption & more.".into(),
-            columns: vec![
-                Column::text("Model"),
-                Column::text("Source"),
-                Column::number("Loss").under("Held-out"),
-                Column::number("Exact (%)").under("Held-out"),
-            ],
-            groups: vec![
-                vec![
-                    Row::ours(vec![
-                        Cell::text(hostile),
-                        Cell::text("2 runs"),
-                        Cell::loss(spread),
-                        Cell::accuracy(spread),
-                    ]),
-                    Row {
-                        kind: RowKind::Paper,
-                        cells: vec![
-                            Cell::text(hostile),
-                            Cell::text("paper"),
-                            Cell::number(0.3, "0.300000"),
-                            Cell::none(),
-                        ],
-                    },
-                ],
-                vec![Row::ours(vec![
-                    Cell::text("b"),
-                    Cell::text("1 run"),
-                    Cell::loss(Spread { mean: f64::INFINITY, deviation: None }),
-                    Cell::not_run(),
-                ])],
-            ],
-            not_run: vec![vec![Row {
-                kind: RowKind::Paper,
-                cells: vec![Cell::text("c"), Cell::text("paper"), Cell::number(0.5, "0.500000"), Cell::none()],
-            }]],
-            shared_columns: 1,
-            data: None,
-        }
-    }
-
-    #[test]
-    fn as_markdown() {
-        let expected = "\
-# Title &lt;i&gt;
-
-Caption &amp; more. In the paper: Table 8, Appendix D.
-
-| Model | Source | Held-out: Loss | Held-out: Exact (%) |
-| :--- | :--- | ---: | ---: |
-| &lt;b&gt;\\|\"x\",'y'\\`&amp; | 2 runs | 0.250000 ± 0.015000 | 25.00 ± 1.50 |
-| &lt;b&gt;\\|\"x\",'y'\\`&amp; | paper | 0.300000 | – |
-| b | 1 run | inf | not run |
-
-Not run here; the paper's numbers:
-
-| Model | Source | Held-out: Loss | Held-out: Exact (%) |
-| :--- | :--- | ---: | ---: |
-| c | paper | 0.500000 | – |
-";
-        assert_eq!(table().markdown(), expected);
-    }
-
-    #[test]
-    fn as_csv() {
-        let expected = "\
-Model,Source,Held-out: Loss,Held-out: Loss (sd),Held-out: Exact (%),Held-out: Exact (%) (sd)
-\"<b>|\"\"x\"\",'y'`&\",2 runs,0.25,0.015,25,1.5
-\"<b>|\"\"x\"\",'y'`&\",paper,0.3,,,
-b,1 run,inf,,not run,
-c,paper,0.5,,,
-";
-        assert_eq!(table().csv(), expected);
-    }
-
-    #[test]
-    fn as_html() {
-        let html = table().html().unwrap();
-        for part in [
-            "<caption id=\"table-08-caption\">",
-            "<th scope=\"colgroup\" colspan=\"2\">Held-out</th>",
-            "<th scope=\"col\" class=\"number\"",
-            "<th scope=\"rowgroup\" rowspan=\"2\">&#60;b&#62;|&#34;x&#34;,&#39;y&#39;`&#38;</th>",
-            "<tr class=\"paper\">",
-            "<td class=\"number\" data-value=\"0.25\">0.250000 <span>± 0.015000</span></td>",
-            "<td class=\"number absent\">not run</td>",
-        ] {
-            assert!(html.contains(part), "{part} is not in\n{html}");
-        }
-        assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
-        let (ours, papers) = html.split_once("<details>").unwrap();
-        assert_eq!(ours.matches("<tbody>").count(), 2);
-        assert_eq!(papers.matches("<tbody>").count(), 1);
-        assert!(papers.contains("<summary>Not run here: 1 of the paper's models</summary>"), "{papers}");
-    }
-
-    #[test]
-    fn what_only_the_paper_has_is_not_hidden_where_it_is_all() {
-        let html = Table { groups: Vec::new(), ..table() }.html().unwrap();
-        assert!(
-            !html.contains("<details>") && html.contains("Title &#60;i&#62;") && html.contains("0.500000"),
-            "{html}"
-        );
-        assert!(Table::default().is_empty() && !Table { groups: Vec::new(), ..table() }.is_empty());
     }
 }

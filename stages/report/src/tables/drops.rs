@@ -12,8 +12,9 @@ pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
             continue;
         };
         let row = |fate: String, games: u64| {
-            let share = if *read > 0 { Cell::percent(games as f64 / *read as f64) } else { Cell::none() };
-            Row::ours(vec![Cell::text(labelled.label.clone()), Cell::text(fate), Cell::count(games), share])
+            let from = |cell: Cell| cell.from([&labelled.label]);
+            let share = if *read > 0 { from(Cell::percent(games as f64 / *read as f64)) } else { Cell::none() };
+            Row::ours(vec![Cell::text(labelled.label.clone()), Cell::text(fate), from(Cell::count(games)), share])
         };
         let mut rows = vec![row("read".into(), *read), row("kept".into(), *kept)];
         every.push(rows.clone());
@@ -32,15 +33,14 @@ pub(crate) fn drops(counts: &[Labelled]) -> Option<Table> {
     (!groups.is_empty()).then(|| Table {
         id: "drops".into(),
         title: "Games kept and dropped".into(),
-        paper: None,
         caption:
-            "What became of every game that was read, by stage and reason; the CSV names also the reasons for which \
-                  none was dropped."
+            "What became of every game that was read, by stage and reason; the data files name also the reasons for \
+                  which none was dropped."
                 .into(),
         columns: columns.clone(),
         groups,
-        not_run: Vec::new(),
         shared_columns: 1,
-        data: Some(Box::new(Table { columns, groups: every, ..Table::default() })),
+        data: Some(Box::new(Table { columns, groups: every, shared_columns: 1, ..Table::default() })),
+        ..Table::default()
     })
 }

@@ -1,28 +1,38 @@
 //! The paper's tables, one file each, and what else is told as a table.
 
+mod beside;
 mod candidates;
+mod choices;
 mod differences;
 mod drops;
+mod final_settings;
+mod first_stage;
 mod parameter_counts;
 mod prefix_bins;
+mod second_stage;
 mod sets;
 mod shift_bins;
 mod shifts;
 mod splits;
 mod test_results;
 mod token_coverage;
+mod winners;
 
 pub(crate) use candidates::candidates;
 pub(crate) use differences::differences;
 pub(crate) use drops::drops;
+pub(crate) use final_settings::final_settings;
+pub(crate) use first_stage::first_stage;
 pub(crate) use parameter_counts::parameter_counts;
 pub(crate) use prefix_bins::{Accuracy, prefix_bins};
+pub(crate) use second_stage::second_stage;
 pub(crate) use sets::{played, sets};
 pub(crate) use shift_bins::shift_bins;
 pub(crate) use shifts::shifts;
 pub(crate) use splits::splits;
-pub(crate) use test_results::test_results;
+pub(crate) use test_results::{ablations, test_results};
 pub(crate) use token_coverage::token_coverage;
+pub(crate) use winners::winners;
 
 use crate::plain_text::file_name;
 use crate::test_set::TestSet;
@@ -34,9 +44,6 @@ fn table_id(base: &str, test: &TestSet) -> String {
         other => format!("{base}-{}", file_name(other.name())),
     }
 }
-
-/// What the rows of the paper say in place of a source where nothing of ours stands above them.
-const PAPER_ONLY: &str = "paper (not run here)";
 
 /// `this run`, or how many runs a mean is over, and how many of them are of a training that diverged.
 fn source(runs: impl Iterator<Item = usize> + Clone, diverged: usize) -> String {

@@ -1,49 +1,61 @@
 //! Table 4: parameter counts.
 
-use crate::number::{millions, signed};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{ABLATIONS, MAIN_FAMILIES, Model, SIZES};
+use crate::number;
 use crate::paper::Paper;
 use crate::results::Results;
 use crate::table::{Cell, Column, Row, Table};
+use crate::tables::beside::{self, Beside};
 
-/// Of the models that were trained, beside the paper's where it has that family and size.
+/// Of the models that were scored, beside the paper's where it has that family and size.
 pub(crate) fn parameter_counts(results: &Results, paper: &Paper) -> Table {
-    let rows = results.models.iter().zip(&results.parameters).map(|(model, parameters)| {
-        let printed = paper.parameters(&model.family, &model.size);
-        let theirs = printed.map_or(Cell::none(), |printed| Cell::number(printed.value, printed.text.clone()));
-        let difference = match (parameters, printed) {
-            (Some(ours), Some(printed)) => {
-                let difference = *ours as f64 / 1e6 - printed.value;
-                Cell::number(difference, signed(difference, |value| format!("{value:.2}").replace('-', "−")))
-            }
-            _ => Cell::none(),
-        };
-        vec![Row::ours(vec![
-            Cell::text(model.name()),
-            Cell::text(model.size.clone()),
-            parameters.map_or(Cell::none(), Cell::count),
-            parameters.map_or(Cell::none(), |number| Cell::number(number as f64 / 1e6, millions(number))),
-            theirs,
-            difference,
-        ])]
-    });
+    // Models that differ in how they were trained or tested have the same number.
+    let mut counts: BTreeMap<Model, BTreeMap<Option<u64>, BTreeSet<&String>>> = BTreeMap::new();
+    for (index, (model, parameters)) in results.models.iter().zip(&results.parameters).enumerate() {
+        let labels =
+            results.overall.iter().filter(|((at, _), _)| *at == index).flat_map(|(_, overall)| overall.labels());
+        let model = Model { coordinates: Vec::new(), ..model.clone() };
+        counts.entry(model).or_default().entry(*parameters).or_default().extend(labels);
+    }
+    let theirs =
+        MAIN_FAMILIES.iter().chain(&ABLATIONS).flat_map(|family| SIZES.map(|size| Model::new("", family, size)));
+    let not_run = theirs.filter(|model| !counts.contains_key(model));
+    let not_run = not_run.map(|model| rows(&model, None, &BTreeSet::new(), paper)).collect();
+    let ours =
+        counts.iter().flat_map(|(model, counts)| counts.iter().map(move |(count, labels)| (model, count, labels)));
     Table {
         id: "table-04".into(),
         title: "Parameter counts".into(),
         paper: Some("Table 4, Appendix B.2"),
-        caption: "Trained parameters of each model of this run; the difference is in millions, to the paper's two \
-                  decimals."
-            .into(),
-        groups: rows.collect(),
+        caption: "Trained parameters of each model; the paper gives millions with two decimals.".into(),
+        groups: ours.map(|(model, count, labels)| rows(model, Some(*count), labels, paper)).collect(),
         columns: vec![
             Column::text("Model"),
             Column::text("Size"),
+            Column::text("Source"),
             Column::number("Parameters"),
-            Column::number("Millions"),
-            Column::number("Paper (millions)"),
-            Column::number("Difference"),
+            Column::number("Millions").called("parameters_millions"),
         ],
-        not_run: Vec::new(),
-        shared_columns: 0,
+        not_run,
+        shared_columns: 2,
         data: None,
     }
+}
+
+/// The rows of one count; `None` where it was not run.
+fn rows(model: &Model, count: Option<Option<u64>>, labels: &BTreeSet<&String>, paper: &Paper) -> Vec<Row> {
+    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    let known = count.flatten();
+    let millions = known.map(|number| number as f64 / 1e6);
+    let cells = [
+        known.map_or(Cell::none(), Cell::count),
+        millions.map_or(Cell::none(), |millions| Cell::number(millions, number::two_decimals(millions))),
+    ];
+    let [count_cell, millions] =
+        cells.map(|cell| if known.is_some() { cell.from(labels.iter().copied()) } else { cell });
+    let printed = paper.parameters(&model.family, &model.size);
+    let columns = [Beside::only_ours(count_cell), Beside::new(millions, printed, number::two_decimals)];
+    beside::rows(&head, count.map(|_| "this run"), &columns)
 }

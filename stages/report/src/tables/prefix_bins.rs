@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::model::{MAIN_FAMILIES, Model};
 use crate::number;
-use crate::paper::{Metric, Paper};
+use crate::paper::{Metric, Paper, Printed};
 use crate::results::{PrefixBin, Results, Spread};
-use crate::table::{Cell, Column, Row, RowKind, Table};
-use crate::tables::{PAPER_ONLY, source, table_id};
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::beside::{self, Beside};
+use crate::tables::{source, table_id};
 use crate::test_set::TestSet;
 
 /// The one size that the paper's tables are about.
@@ -71,14 +72,20 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
         title: format!("{} accuracy by prefix length, {}", accuracy.name(), in_a_sentence(test)),
         paper: papers.then_some(place),
         caption: format!(
-            "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the CSV has every bin. \
+            "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the data files have every bin. \
              {note}"
         ),
         columns,
         groups: scored.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
         not_run: not_run.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
         shared_columns: 2,
-        data: Some(Box::new(every_bin(results, paper, test, accuracy, scored.iter().chain(&not_run)))),
+        data: Some(Box::new(Table {
+            columns: every_bin_columns(accuracy),
+            groups: every_bin(results, paper, test, accuracy, scored.iter()),
+            not_run: every_bin(results, paper, test, accuracy, not_run.iter()),
+            shared_columns: 5,
+            ..Table::default()
+        })),
     }
 }
 
@@ -147,81 +154,92 @@ fn rows(
     shown: &[u64],
 ) -> Vec<Row> {
     let bins = bins_of(results, model, test);
-    let ours = |start: u64| bins.iter().find(|bin| bin.start == start).map(|bin| accuracy.of(bin));
-    let comparable = results.bin_width() == Paper::BIN_WIDTH;
-    let printed =
-        |start: u64| paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable);
-    let row = |kind, source: String, cell: &dyn Fn(u64) -> Cell| {
-        let mut cells = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(source)];
-        cells.extend(shown.iter().map(|start| cell(*start)));
-        Row { kind, cells }
-    };
-    let was_run = !bins.is_empty();
-    let mut rows = Vec::new();
-    if was_run {
-        let runs = bins.iter().map(|bin| bin.runs).max();
-        rows.push(row(RowKind::Ours, source(runs.into_iter(), diverged(results, model, test)), &|start| {
-            ours(start).map_or(Cell::none(), Cell::accuracy)
-        }));
-    }
-    if shown.iter().any(|start| printed(*start).is_some()) {
-        rows.push(row(RowKind::Paper, if was_run { "paper" } else { PAPER_ONLY }.into(), &|start| {
-            printed(start).map_or(Cell::none(), |printed| Cell::number(printed.value, printed.text.clone()))
-        }));
-        if was_run {
-            rows.push(row(RowKind::Difference, "difference".into(), &|start| match (ours(start), printed(start)) {
-                (Some(ours), Some(printed)) => difference(ours, printed.value),
-                _ => Cell::none(),
-            }));
-        }
-    }
-    rows
+    let columns: Vec<Beside> = shown
+        .iter()
+        .map(|start| {
+            let bin = bins.iter().find(|bin| bin.start == *start);
+            // A line of seven intervals is no table to read.
+            let cell = bin.map_or(Cell::none(), |bin| cell(bin, accuracy).interval_unprinted());
+            Beside::new(cell, printed(results, paper, test, accuracy, model, *start), number::two_decimals)
+        })
+        .collect();
+    let runs = bins.iter().map(|bin| bin.runs).max();
+    let source = runs.map(|runs| source(std::iter::once(runs), diverged(results, model, test)));
+    beside::rows(&[Cell::text(model.name()), Cell::text(model.size.clone())], source.as_deref(), &columns)
 }
 
-fn difference(ours: Spread, paper_percent: f64) -> Cell {
-    let difference = ours.mean - paper_percent / 100.0;
-    Cell::number(difference * 100.0, number::signed(difference, number::percent))
+/// A bin's accuracy.
+pub(super) fn cell(bin: &PrefixBin, accuracy: Accuracy) -> Cell {
+    Cell::accuracy(accuracy.of(bin)).from(&bin.labels)
 }
 
-/// A row for each model and bin.
+/// What the paper has for the bin that begins at `start`, where ours are as wide.
+fn printed<'a>(
+    results: &Results,
+    paper: &'a Paper,
+    test: &TestSet,
+    accuracy: Accuracy,
+    model: &Model,
+    start: u64,
+) -> Option<&'a Printed> {
+    let printed = paper.bin(&model.family, &model.size, test, start, &accuracy.metric());
+    printed.filter(|_| results.bin_width() == Paper::BIN_WIDTH)
+}
+
+/// Groups for each model and bin; those of models that were not run hold the paper's bins.
 pub(super) fn every_bin<'a>(
     results: &Results,
     paper: &Paper,
     test: &TestSet,
     accuracy: Accuracy,
     models: impl Iterator<Item = &'a Model>,
-) -> Table {
+) -> Vec<Vec<Row>> {
     let width = results.bin_width();
-    let comparable = width == Paper::BIN_WIDTH;
-    let mut rows = Vec::new();
+    let mut groups = Vec::new();
     for model in models {
         let bins = bins_of(results, model, test);
+        let runs = bins.iter().map(|bin| bin.runs).max();
+        let source = runs.map(|runs| source(std::iter::once(runs), diverged(results, model, test)));
         let starts: BTreeSet<u64> = match bins {
             [] => Paper::SELECTED_BINS.into(),
             bins => bins.iter().map(|bin| bin.start).collect(),
         };
         for start in starts {
             let bin = bins.iter().find(|bin| bin.start == start);
-            let printed = paper.bin(&model.family, &model.size, test, start, &accuracy.metric()).filter(|_| comparable);
-            rows.push(vec![Row::ours(vec![
-                Cell::text(model.family.clone()),
+            let head = [
+                Cell::text(model.name()),
                 Cell::text(model.size.clone()),
-                Cell::text(model.variant()),
-                Cell::text(test.name()),
+                Cell::text(test.to_string()),
                 Cell::count(start),
                 Cell::count(start + width),
-                Cell::count(bin.map_or(0, |bin| bin.runs as u64)),
-                bin.map_or(Cell::not_run(), |bin| Cell::count(bin.positions)),
-                bin.map_or(Cell::not_run(), |bin| Cell::accuracy(accuracy.of(bin))),
-                printed.map_or(Cell::none(), |printed| Cell::number(printed.value, printed.text.clone())),
-                match (bin, printed) {
-                    (Some(bin), Some(printed)) => difference(accuracy.of(bin), printed.value),
-                    _ => Cell::none(),
-                },
-            ])]);
+            ];
+            let count = |read: fn(&PrefixBin) -> u64| {
+                Beside::only_ours(bin.map_or(Cell::not_run(), |bin| Cell::count(read(bin)).from(&bin.labels)))
+            };
+            let measured = bin.map_or(Cell::not_run(), |bin| cell(bin, accuracy));
+            let theirs = printed(results, paper, test, accuracy, model, start);
+            let columns = [
+                count(|bin| bin.runs as u64),
+                count(|bin| bin.positions),
+                Beside::new(measured, theirs, number::two_decimals),
+            ];
+            groups.push(beside::rows(&head, source.as_deref(), &columns));
         }
     }
-    let texts = ["family", "size", "variant", "test"].map(Column::text);
-    let numbers = ["bin_start", "bin_end", "runs", "positions", accuracy.name(), "paper", "difference"];
-    Table { columns: texts.into_iter().chain(numbers.map(Column::number)).collect(), groups: rows, ..Table::default() }
+    groups
+}
+
+/// The columns of [`every_bin`].
+pub(super) fn every_bin_columns(accuracy: Accuracy) -> Vec<Column> {
+    vec![
+        Column::text("Model"),
+        Column::text("Size"),
+        Column::text("Test set"),
+        Column::number("Bin start"),
+        Column::number("Bin end"),
+        Column::text("Source"),
+        Column::number("Runs"),
+        Column::number("Positions"),
+        Column::number(&format!("{} (%)", accuracy.name())),
+    ]
 }

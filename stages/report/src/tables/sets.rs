@@ -9,14 +9,15 @@ pub(crate) fn sets(counts: &[Labelled]) -> Option<Table> {
     let mut groups = Vec::new();
     for labelled in counts {
         if let Counts::Tokenize { sets, .. } = &labelled.counts {
+            let from = |cell: Cell| cell.from([&labelled.label]);
             let row = |(name, set): (&String, &TokenSet)| {
                 Row::ours(vec![
                     Cell::text(labelled.label.clone()),
                     Cell::text(name.clone()),
-                    Cell::count(set.games),
-                    Cell::count(set.plies),
-                    mean(set.plies, set.games),
-                    Cell::count(set.unique_moves),
+                    from(Cell::count(set.games)),
+                    from(Cell::count(set.plies)),
+                    from(mean(set.plies, set.games)),
+                    from(Cell::count(set.unique_moves)),
                 ])
             };
             groups.push(sets.iter().map(row).collect());
@@ -49,9 +50,8 @@ pub(crate) fn played(counts: &[Labelled]) -> Option<Table> {
                 0 => Cell::none(),
                 all => Cell::percent(games as f64 / all as f64),
             };
-            groups.push(vec![Row::ours(vec![
-                Cell::text(labelled.label.clone()),
-                Cell::text(played.policy.clone()),
+            let mut cells = vec![Cell::text(labelled.label.clone()), Cell::text(played.policy.clone())];
+            let measured = [
                 Cell::count(played.games),
                 mean(played.plies, played.games),
                 mean(played.captures, played.games),
@@ -61,7 +61,9 @@ pub(crate) fn played(counts: &[Labelled]) -> Option<Table> {
                 share(played.mates),
                 share(played.draws),
                 share(played.unfinished),
-            ])]);
+            ];
+            cells.extend(measured.map(|cell| if cell.absent { cell } else { cell.from([&labelled.label]) }));
+            groups.push(vec![Row::ours(cells)]);
         }
     }
     let each = "Mean of a game";

@@ -6,7 +6,9 @@ use crate::model::Model;
 use crate::paper::Paper;
 use crate::results::Results;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::prefix_bins::{Accuracy, bins, diverged, every_bin, scored, spread_out, starts};
+use crate::tables::prefix_bins::{
+    Accuracy, bins, cell, diverged, every_bin, every_bin_columns, scored, spread_out, starts,
+};
 use crate::tables::source;
 use crate::test_set::TestSet;
 
@@ -28,7 +30,9 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
             ];
             let at = |start: &u64| bins.iter().find(|bin| bin.start == *start);
             cells.extend(
-                shown.iter().map(|start| at(start).map_or(Cell::none(), |bin| Cell::accuracy(accuracy.of(bin)))),
+                shown
+                    .iter()
+                    .map(|start| at(start).map_or(Cell::none(), |bin| cell(bin, accuracy).interval_unprinted())),
             );
             Some(Row::ours(cells))
         });
@@ -36,12 +40,9 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
     };
     let texts = ["Model", "Size", "Test set", "Source"].map(Column::text);
     let numbers = shown.iter().map(|start| Column::number(&format!("{start}–{}", start + width)));
-    let mut data = Table::default();
-    for test in &tests {
-        let every = every_bin(results, paper, test, accuracy, scored(results, test).iter());
-        data.columns = every.columns;
-        data.groups.extend(every.groups);
-    }
+    let every = tests.iter().flat_map(|test| every_bin(results, paper, test, accuracy, scored(results, test).iter()));
+    let data =
+        Table { columns: every_bin_columns(accuracy), groups: every.collect(), shared_columns: 5, ..Table::default() };
     Table {
         id: match accuracy {
             Accuracy::Exact => "shifts-exact".into(),
@@ -49,8 +50,8 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
         },
         title: format!("{} accuracy by prefix length under further shifts", accuracy.name()),
         caption: format!(
-            "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the CSV has every \
-             bin. A dash means that no game is that long."
+            "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the data files have \
+             every bin. A dash means that no game is that long."
         ),
         columns: texts.into_iter().chain(numbers).collect(),
         groups: results.models.iter().enumerate().map(rows).filter(|rows| !rows.is_empty()).collect(),

@@ -21,7 +21,6 @@ pub(crate) fn shifts(results: &Results) -> Table {
     Table {
         id: "shifts".into(),
         title: "Test results under further shifts".into(),
-        paper: None,
         caption: "Test sets by the names that the pipeline gives them, which the paper does not have; the columns are \
                   those of the table above. Mean plies are moves a game, both sides' counted."
             .into(),
@@ -39,23 +38,23 @@ pub(crate) fn shifts(results: &Results) -> Table {
             Column::number("Trajectory (%)"),
         ],
         groups: results.models.iter().enumerate().map(rows).filter(|rows| !rows.is_empty()).collect(),
-        not_run: Vec::new(),
         shared_columns: 2,
-        data: None,
+        ..Table::default()
     }
 }
 
 fn measured(overall: &Overall) -> [Cell; 8] {
     // A game of n plies has n + 1 positions, START being the first.
     let plies = overall.positions.saturating_sub(overall.games);
+    let from = |cell: Cell| cell.from(overall.labels());
     [
         Cell::text(source(std::iter::once(overall.runs), overall.diverged)),
-        Cell::count(overall.games),
-        Cell::count(overall.positions),
-        number::mean(plies, overall.games).map_or(Cell::none(), |(value, text)| Cell::number(value, text)),
-        overall.loss.map_or(Cell::none(), Cell::loss),
-        Cell::accuracy(overall.labelwise),
-        Cell::accuracy(overall.exact),
-        Cell::accuracy(overall.trajectory),
+        from(Cell::count(overall.games)),
+        from(Cell::count(overall.positions)),
+        number::mean(plies, overall.games).map_or(Cell::none(), |(value, text)| from(Cell::number(value, text))),
+        overall.loss.map_or(Cell::none(), |loss| from(Cell::loss(loss))),
+        from(Cell::accuracy(overall.labelwise)),
+        from(Cell::accuracy(overall.exact)),
+        from(Cell::accuracy(overall.trajectory)),
     ]
 }

@@ -2,91 +2,114 @@
 
 use cwm_contract::Label;
 
+use crate::number;
 use crate::paper::{Metric, Paper};
-use crate::read::counts::{Counts, Labelled, TokenSet};
+use crate::read::counts::{Counts, Labelled, Side, TokenSet};
 use crate::results::Results;
 use crate::table::{Cell, Column, Row, Table};
+use crate::tables::beside::{self, Beside};
 use crate::test_set::TestSet;
 
 /// Real counts of what was split and tested, beside the paper's.
 pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> Table {
-    let paper_games =
-        |set: &str| paper.split(set, &Metric::Games).map_or(Cell::none(), |printed| Cell::count(printed.value as u64));
-    let paper_share = |set: &str| {
-        paper
-            .split(set, &Metric::Share)
-            .map_or(Cell::none(), |printed| Cell::number(printed.value, format!("≈ {}", printed.text)))
-    };
-    let mut groups = Vec::new();
+    let mut groups: Vec<Vec<Row>> = Vec::new();
     for labelled in counts {
-        let Counts::Split { buckets, validation_buckets, train, validation } = &labelled.counts else {
-            continue;
-        };
-        let all = train.games + validation.games;
-        let row = |split: &str, games: u64, plies: u64, ours: Cell, theirs: Cell| {
-            let share = if all > 0 { Cell::percent(games as f64 / all as f64) } else { Cell::none() };
-            // A game of n plies has n + 1 positions, START being the first.
-            let positions = Cell::count(plies + games);
-            let from = Cell::text(labelled.label.clone());
-            Row::ours(vec![Cell::text(split), from, Cell::count(games), positions, share, ours, theirs])
-        };
-        let plies = train.plies + validation.plies;
-        let intended = *validation_buckets as f64 / (*buckets).max(1) as f64;
-        groups.push(vec![
-            row("Train and validation", all, plies, Cell::none(), paper_games("train_and_validation")),
-            row("Train", train.games, train.plies, Cell::percent(1.0 - intended), Cell::none()),
-            row("Validation", validation.games, validation.plies, Cell::percent(intended), paper_share("validation")),
-        ]);
+        if let Counts::Split { buckets, validation_buckets, train, validation } = &labelled.counts {
+            let intended = *validation_buckets as f64 / (*buckets).max(1) as f64;
+            groups.extend(split(&labelled.label, train, validation, intended, paper));
+        }
     }
+    let mut not_run = Vec::new();
     if groups.is_empty() {
-        let mut cells = vec![Cell::text("Train and validation"), Cell::none()];
-        cells.extend([Cell::not_run(), Cell::not_run(), Cell::not_run(), Cell::none()]);
-        cells.push(paper_games("train_and_validation"));
-        groups.push(vec![Row::ours(cells)]);
+        not_run.push(set("Train and validation", None, None, paper, "train_and_validation"));
     }
     for (index, test) in results.tests.iter().enumerate() {
-        let scored = || results.overall.iter().filter(|((_, at), _)| *at == index).map(|(_, overall)| overall);
+        let scored: Vec<_> =
+            results.overall.iter().filter(|((_, at), _)| *at == index).map(|(_, overall)| overall).collect();
+        let labels: Vec<&String> = scored.iter().flat_map(|overall| overall.labels()).collect();
         let cells = [
-            Cell::count(scored().map(|overall| overall.games).max().unwrap_or(0)),
-            Cell::count(scored().map(|overall| overall.positions).max().unwrap_or(0)),
+            Cell::count(scored.iter().map(|overall| overall.games).max().unwrap_or(0)).from(labels.iter().copied()),
+            Cell::count(scored.iter().map(|overall| overall.positions).max().unwrap_or(0)).from(labels),
         ];
-        groups.push(vec![test_row(test, "bins", cells, paper_games(test.name()))]);
+        groups.push(set(&title(test), Some("bins"), Some(cells), paper, test.name()));
     }
     for test in TestSet::PAPER.iter().filter(|test| results.test(test).is_none()) {
-        let row = match counts.iter().find_map(|labelled| Some((labelled, whole_set(labelled, test)?))) {
-            Some((labelled, set)) => {
-                let cells = [Cell::count(set.games), Cell::count(set.positions)];
-                test_row(test, &labelled.label, cells, paper_games(test.name()))
+        match counts.iter().find_map(|labelled| Some((labelled, whole_set(labelled, test)?))) {
+            Some((labelled, tokens)) => {
+                let cells = [tokens.games, tokens.positions].map(|number| Cell::count(number).from([&labelled.label]));
+                groups.push(set(&title(test), Some(&labelled.label), Some(cells), paper, test.name()));
             }
-            None => test_row(test, "bins", [Cell::not_run(), Cell::not_run()], paper_games(test.name())),
-        };
-        groups.push(vec![row]);
+            None => not_run.push(set(&title(test), None, None, paper, test.name())),
+        }
     }
     Table {
         id: "table-01".into(),
         title: "Splits".into(),
         paper: Some("Table 1, Section 2.5"),
         caption: "Games and positions of each set as counted in this run; a position is a prefix of a game, the start \
-                  included. The intended share is what the hash of a game's id assigns on average."
+                  included. Share is that of the games before the split; intended is what the hash of a game's id assigns \
+                  on average."
             .into(),
         columns: vec![
             Column::text("Split"),
-            Column::text("From"),
+            Column::text("Source"),
             Column::number("Games"),
             Column::number("Positions"),
             Column::number("Share (%)"),
             Column::number("Intended share (%)"),
-            Column::number("Paper"),
         ],
         groups,
-        not_run: Vec::new(),
-        shared_columns: 0,
+        not_run,
+        shared_columns: 1,
         data: None,
     }
 }
 
+/// The groups of one `split`: all games, those to train on, those for validation.
+fn split(label: &String, train: &Side, validation: &Side, intended: f64, paper: &Paper) -> [Vec<Row>; 3] {
+    let all = Side { games: train.games + validation.games, plies: train.plies + validation.plies };
+    let from = |cell: Cell| cell.from([label]);
+    let group = |title: &str, side: &Side, ours: Cell, set: &str| {
+        let share = if all.games > 0 { Cell::percent(side.games as f64 / all.games as f64) } else { Cell::none() };
+        let columns = [
+            Beside::count(from(Cell::count(side.games)), paper.split(set, &Metric::Games)),
+            // A game of n plies has n + 1 positions, START being the first.
+            Beside::only_ours(from(Cell::count(side.plies + side.games))),
+            Beside::new(from(share), paper.split(set, &Metric::Share), number::two_decimals).about(),
+            Beside::only_ours(ours),
+        ];
+        beside::rows(&[Cell::text(title)], Some(label), &columns)
+    };
+    [
+        group("Train and validation", &all, Cell::none(), "train_and_validation"),
+        // In Table 3 the paper calls all games of the corpus so; of these alone it tells nothing.
+        group("Train", train, from(Cell::percent(1.0 - intended)), ""),
+        group("Validation", validation, from(Cell::percent(intended)), "validation"),
+    ]
+}
+
+/// A set that was counted as games and positions, or was not run.
+fn set(title: &str, source: Option<&str>, cells: Option<[Cell; 2]>, paper: &Paper, name: &str) -> Vec<Row> {
+    let [games, positions] = cells.unwrap_or_else(|| [Cell::not_run(), Cell::not_run()]);
+    let columns = [
+        Beside::count(games, paper.split(name, &Metric::Games)),
+        Beside::only_ours(positions),
+        Beside::only_ours(Cell::none()),
+        Beside::only_ours(Cell::none()),
+    ];
+    beside::rows(&[Cell::text(title)], source, &columns)
+}
+
+fn title(test: &TestSet) -> String {
+    match test {
+        TestSet::HeldOut => "Held-out test".to_owned(),
+        TestSet::RandomUniform => "Random-uniform test".to_owned(),
+        TestSet::Other(name) => format!("Test {name}"),
+    }
+}
+
 /// The one set of a `tokenize` that bears the name of `test`: as its label's `test` coordinate, else as its stage.
-fn whole_set<'a>(labelled: &'a Labelled, test: &TestSet) -> Option<&'a TokenSet> {
+pub(super) fn whole_set<'a>(labelled: &'a Labelled, test: &TestSet) -> Option<&'a TokenSet> {
     let Counts::Tokenize { sets, .. } = &labelled.counts else {
         return None;
     };
@@ -95,13 +118,4 @@ fn whole_set<'a>(labelled: &'a Labelled, test: &TestSet) -> Option<&'a TokenSet>
     let mut sets = sets.values();
     let set = sets.next().filter(|_| name == test.name())?;
     sets.next().is_none().then_some(set)
-}
-
-fn test_row(test: &TestSet, from: &str, [games, positions]: [Cell; 2], paper: Cell) -> Row {
-    let title = match test {
-        TestSet::HeldOut => "Held-out test".to_owned(),
-        TestSet::RandomUniform => "Random-uniform test".to_owned(),
-        TestSet::Other(name) => format!("Test {name}"),
-    };
-    Row::ours(vec![Cell::text(title), Cell::text(from), games, positions, Cell::none(), Cell::none(), paper])
 }

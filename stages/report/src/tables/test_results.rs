@@ -1,143 +1,216 @@
-//! Table 8 (with Tables 9 and 10 for the ablations): test results of every model.
+//! Tables 8 to 10: test results of every model.
 
 use std::collections::BTreeSet;
 
-use crate::model::{MAIN_FAMILIES, Model, SIZES};
+use crate::model::{ABLATIONS, MAIN_FAMILIES, Model, SIZES};
 use crate::number;
-use crate::paper::{Metric, Paper, Printed};
-use crate::results::{Overall, Results, Spread};
-use crate::table::{Cell, Column, Row, RowKind, Table};
-use crate::tables::{PAPER_ONLY, source};
+use crate::paper::{Metric, Paper};
+use crate::results::{Overall, Results, Run, Spread};
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::beside::{self, Beside};
+use crate::tables::source;
 use crate::test_set::TestSet;
 
-/// The metrics of the table in its order: heading, number of ours, the paper's, and how they are printed.
+/// A metric of the tables.
 struct Shown {
     heading: &'static str,
     ours: fn(&Overall) -> Option<Spread>,
+    /// Of one run.
+    run: fn(&Run) -> Option<Spread>,
     paper: Metric,
     is_loss: bool,
 }
 
+/// In the tables' order.
 const SHOWN: [Shown; 4] = [
-    Shown { heading: "Loss", ours: |overall| overall.loss, paper: Metric::Loss, is_loss: true },
+    Shown { heading: "Loss", ours: |all| all.loss, run: |run| run.loss, paper: Metric::Loss, is_loss: true },
     Shown {
         heading: "Labelwise (%)",
-        ours: |overall| Some(overall.labelwise),
+        ours: |all| Some(all.labelwise),
+        run: |run| Some(run.labelwise),
         paper: Metric::Labelwise,
         is_loss: false,
     },
-    Shown { heading: "ExactState (%)", ours: |overall| Some(overall.exact), paper: Metric::Exact, is_loss: false },
+    Shown {
+        heading: "ExactState (%)",
+        ours: |all| Some(all.exact),
+        run: |run| Some(run.exact),
+        paper: Metric::Exact,
+        is_loss: false,
+    },
     Shown {
         heading: "Trajectory (%)",
-        ours: |overall| Some(overall.trajectory),
+        ours: |all| Some(all.trajectory),
+        run: |run| Some(run.trajectory),
         paper: Metric::Trajectory,
         is_loss: false,
     },
 ];
 
-/// The paper's two test sets side by side; its models that were not run here stand in it too, as not run.
+/// Table 8: every model but the ablations, the paper's two test sets side by side.
 pub(crate) fn test_results(results: &Results, paper: &Paper) -> Table {
-    let tests = &TestSet::PAPER;
-    let scored: BTreeSet<Model> = results
-        .models
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| tests.iter().any(|test| overall(results, *index, test).is_some()))
-        .map(|(_, model)| model.clone())
-        .collect();
-    let all = MAIN_FAMILIES.iter().flat_map(|family| SIZES.map(|size| (*family, size)));
-    let not_run: Vec<Model> = all
-        .filter(|(family, size)| !scored.iter().any(|model| model.family == *family && model.size == *size))
-        .map(|(family, size)| Model::new("", family, size))
-        .collect();
-    let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
-    for test in tests {
-        columns.extend(SHOWN.iter().map(|shown| Column::number(shown.heading).under(test.to_string())));
-    }
     Table {
         id: "table-08".into(),
         title: "Test results".into(),
-        paper: Some("Table 8, Appendix D; Tables 9 and 10, Appendix E"),
-        caption:
-            "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss \
-                  is the mean cross-entropy over the labels; Labelwise the share of labels right; \
-                  ExactState the share of positions with all 75 right; Trajectory the share of games with every \
-                  position exact. Several runs (seeds) are shown as mean ± standard deviation; differences are ours \
-                  less the paper's."
-                .into(),
-        columns,
-        groups: scored.iter().map(|model| rows(results, paper, tests, model)).collect(),
-        not_run: not_run.iter().map(|model| rows(results, paper, tests, model)).collect(),
-        shared_columns: 2,
-        data: None,
+        paper: Some("Table 8, Appendix D"),
+        caption: format!(
+            "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss is \
+             the mean cross-entropy over the labels; Labelwise the share of labels right; ExactState the share of positions \
+             with all 75 right; Trajectory the share of games with every position exact. {}",
+            told(results)
+        ),
+        ..of_models(results, paper, &TestSet::PAPER, &MAIN_FAMILIES, |model| !is_ablation(model))
     }
 }
 
-/// Our row, the paper's, and the difference, as far as they exist.
-fn rows(results: &Results, paper: &Paper, tests: &[TestSet], model: &Model) -> Vec<Row> {
+/// Table 9 or 10: the less expressive variants on one of the paper's test sets; `None` where none was scored at all.
+pub(crate) fn ablations(results: &Results, paper: &Paper, test: &TestSet) -> Option<Table> {
+    let any = |test: &TestSet| {
+        let models = results.models.iter().enumerate();
+        models.filter(|(_, model)| is_ablation(model)).any(|(index, _)| overall(results, index, test).is_some())
+    };
+    if !TestSet::PAPER.iter().any(any) {
+        return None;
+    }
+    let (id, title, place) = match test {
+        TestSet::HeldOut => ("table-09", "Less expressive variants on held-out games", "Table 9, Appendix E"),
+        _ => ("table-10", "Less expressive variants on random-uniform games", "Table 10, Appendix E"),
+    };
+    Some(Table {
+        id: id.into(),
+        title: title.into(),
+        paper: Some(place),
+        caption: format!(
+            "Each with a simpler transition than its parent in Table 8; the columns are as there. A recurrence that was \
+             computed in other ways (scan) stands once for each. {}",
+            told(results)
+        ),
+        ..of_models(results, paper, std::slice::from_ref(test), &ABLATIONS, is_ablation)
+    })
+}
+
+fn is_ablation(model: &Model) -> bool {
+    ABLATIONS.contains(&model.family.as_str())
+}
+
+/// What the captions say of spreads and differences, as far as there are any.
+fn told(results: &Results) -> String {
+    let all = || results.overall.values();
+    let mut told = String::new();
+    if all().any(|overall| overall.runs > 1) {
+        told.push_str(
+            "Several runs (seeds) are shown as mean ± standard deviation, each by itself in the data files. ",
+        );
+    }
+    if all().any(|overall| overall.runs == 1 && overall.exact.interval.is_some()) {
+        told.push_str("In brackets the 95 % interval when the games are drawn anew with replacement (bootstrap). ");
+    }
+    told.push_str("Differences are ours less the paper's.");
+    told
+}
+
+/// Columns and rows of those models that `belongs` takes, and of the paper's `families` that were not run here.
+fn of_models(
+    results: &Results,
+    paper: &Paper,
+    tests: &[TestSet],
+    families: &[&str],
+    belongs: fn(&Model) -> bool,
+) -> Table {
+    let scored: BTreeSet<&Model> = results
+        .models
+        .iter()
+        .enumerate()
+        .filter(|(index, model)| belongs(model) && tests.iter().any(|test| overall(results, *index, test).is_some()))
+        .map(|(_, model)| model)
+        .collect();
+    let is_scored = |family: &str, size: &str| scored.iter().any(|model| model.family == family && model.size == size);
+    let all = families.iter().flat_map(|family| SIZES.map(|size| (*family, size)));
+    let not_run =
+        all.filter(|&(family, size)| !is_scored(family, size)).map(|(family, size)| Model::new("", family, size));
+    let not_run: Vec<_> = not_run.map(|model| rows(results, paper, tests, &model, false)).collect();
+    let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
+    for test in tests {
+        let over = if tests.len() > 1 { test.to_string() } else { String::new() };
+        columns.extend(SHOWN.iter().map(|shown| Column::number(shown.heading).under(&over)));
+    }
+    let groups = |each_run| -> Vec<Vec<Row>> {
+        scored.iter().map(|model| rows(results, paper, tests, model, each_run)).collect()
+    };
+    let data = Table {
+        columns: columns.clone(),
+        groups: groups(true),
+        not_run: not_run.clone(),
+        shared_columns: 2,
+        ..Table::default()
+    };
+    Table { columns, groups: groups(false), not_run, shared_columns: 2, data: Some(Box::new(data)), ..Table::default() }
+}
+
+/// Our row, with `each_run` a row for each of several runs, the paper's, and the difference, as far as they exist.
+fn rows(results: &Results, paper: &Paper, tests: &[TestSet], model: &Model, each_run: bool) -> Vec<Row> {
     let ours: Vec<Option<&Overall>> = match results.models.iter().position(|known| known == model) {
         Some(index) => tests.iter().map(|test| overall(results, index, test)).collect(),
         None => vec![None; tests.len()],
     };
-    let row = |kind, source: String, cells: Vec<Cell>| {
-        let mut all = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(source)];
-        all.extend(cells);
-        Row { kind, cells: all }
-    };
-    let was_run = ours.iter().any(Option::is_some);
-    let mut rows = Vec::new();
-    if was_run {
-        let runs = ours.iter().flatten().map(|overall| overall.runs);
-        let measured = ours.iter().flat_map(|overall| SHOWN.iter().map(|shown| our_cell(*overall, shown))).collect();
-        let diverged = ours.iter().flatten().map(|overall| overall.diverged).max().unwrap_or(0);
-        rows.push(row(RowKind::Ours, source(runs, diverged), measured));
-    }
-    let printed = |test: &TestSet, shown: &Shown| -> Option<Printed> {
-        paper.test_result(&model.family, &model.size, test, &shown.paper).cloned()
-    };
-    let cells = |cell: &dyn Fn(Option<&Overall>, Option<Printed>, &Shown) -> Cell| -> Vec<Cell> {
-        let each = tests.iter().zip(&ours);
-        each.flat_map(|(test, ours)| SHOWN.iter().map(|shown| cell(*ours, printed(test, shown), shown))).collect()
-    };
-    if tests.iter().any(|test| printed(test, &SHOWN[0]).is_some()) {
-        let paper_row = cells(&|_, printed, shown| printed.map_or(Cell::none(), |printed| paper_cell(&printed, shown)));
-        rows.push(row(RowKind::Paper, if was_run { "paper" } else { PAPER_ONLY }.into(), paper_row));
-        if was_run {
-            rows.push(row(RowKind::Difference, "difference".into(), cells(&difference)));
-        }
+    let columns: Vec<Beside> = tests
+        .iter()
+        .zip(&ours)
+        .flat_map(|(test, overall)| {
+            SHOWN.iter().map(move |shown| {
+                let printed = paper.test_result(&model.family, &model.size, test, &shown.paper);
+                let print = if shown.is_loss { number::loss } else { number::two_decimals };
+                let cell = overall.map_or(Cell::not_run(), |all| cell((shown.ours)(all), shown).from(all.labels()));
+                Beside::new(cell, printed, print)
+            })
+        })
+        .collect();
+    let known = || ours.iter().flatten();
+    let diverged = known().map(|overall| overall.diverged).max().unwrap_or(0);
+    let source = known().next().map(|_| source(known().map(|overall| overall.runs), diverged));
+    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    let mut rows = beside::rows(&head, source.as_deref(), &columns);
+    if each_run && known().any(|overall| overall.runs > 1) {
+        let seeds: BTreeSet<(Option<i64>, usize)> =
+            known().flat_map(|overall| places(&overall.each)).map(|(key, _)| key).collect();
+        let runs = seeds.into_iter().map(|key| run(&head, key, &ours));
+        drop(rows.splice(1..1, runs));
     }
     rows
+}
+
+/// The runs by seed; those of one seed are numbered.
+fn places(runs: &[Run]) -> impl Iterator<Item = ((Option<i64>, usize), &Run)> {
+    runs.iter().enumerate().map(move |(at, run)| {
+        let before = runs[..at].iter().filter(|other| other.seed == run.seed).count();
+        ((run.seed, before), run)
+    })
+}
+
+/// The row of one run: on each test set the one with that seed.
+fn run(head: &[Cell], key: (Option<i64>, usize), ours: &[Option<&Overall>]) -> Row {
+    let name = key.0.map_or("a run".to_owned(), |seed| format!("seed {seed}"));
+    let mut cells = head.to_vec();
+    cells.push(Cell::text(name));
+    for overall in ours {
+        let run = overall.and_then(|overall| places(&overall.each).find(|(other, _)| *other == key));
+        cells.extend(
+            SHOWN
+                .iter()
+                .map(|shown| run.map_or(Cell::not_run(), |(_, run)| cell((shown.run)(run), shown).from([&run.label]))),
+        );
+    }
+    Row::ours(cells)
 }
 
 fn overall<'a>(results: &'a Results, model: usize, test: &TestSet) -> Option<&'a Overall> {
     results.overall.get(&(model, results.test(test)?))
 }
 
-fn our_cell(overall: Option<&Overall>, shown: &Shown) -> Cell {
-    match overall.map(shown.ours) {
-        None => Cell::not_run(),
-        Some(None) => Cell::none(),
-        Some(Some(spread)) if shown.is_loss => Cell::loss(spread),
-        Some(Some(spread)) => Cell::accuracy(spread),
-    }
-}
-
-/// With the paper's own digits; only powers of ten are set as we set them.
-fn paper_cell(printed: &Printed, shown: &Shown) -> Cell {
-    let text =
-        if shown.is_loss && printed.text.contains('e') { number::loss(printed.value) } else { printed.text.clone() };
-    Cell::number(printed.value, text)
-}
-
-fn difference(ours: Option<&Overall>, printed: Option<Printed>, shown: &Shown) -> Cell {
-    let (Some(Spread { mean, .. }), Some(printed)) = (ours.and_then(shown.ours), printed) else {
-        return Cell::none();
-    };
-    if shown.is_loss {
-        let difference = mean - printed.value;
-        Cell::number(difference, number::signed(difference, number::loss))
-    } else {
-        let difference = mean - printed.value / 100.0;
-        Cell::number(difference * 100.0, number::signed(difference, number::percent))
+fn cell(spread: Option<Spread>, shown: &Shown) -> Cell {
+    match spread {
+        None => Cell::none(),
+        Some(spread) if shown.is_loss => Cell::loss(spread),
+        Some(spread) => Cell::accuracy(spread),
     }
 }

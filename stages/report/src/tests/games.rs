@@ -44,21 +44,29 @@ fn counts_become_tables() {
             "| corpus | dropped: short | 40 | 4.00 |",
         ]
     );
-    assert!(read(&report, "tables/drops.csv").contains("corpus,dropped: variant,0,0\n"));
+    assert!(read(&report, "tables/drops.csv").contains("ours,corpus,dropped: variant,0,0\n"));
     let splits = read(&report, "tables/table-01.md");
     assert_eq!(
         splits.lines().skip(6).collect::<Vec<_>>(),
         [
-            "| Train and validation | split | 900 | 72,900 | 100.00 | – | 10,000,000 |",
-            "| Train | split | 800 | 64,800 | 88.89 | 95.00 | – |",
-            "| Validation | split | 100 | 8,100 | 11.11 | 5.00 | ≈ 0.5 |",
-            "| Held-out test | bins | 50 | 500 | – | – | 10,000 |",
-            "| Random-uniform test | bins | 50 | 500 | – | – | 10,000 |",
+            "| Train and validation | split | 900 | 72,900 | 100.00 | – |",
+            "| Train and validation | paper | 10,000,000 | – | – | – |",
+            "| Train and validation | difference | −9,999,100 | – | – | – |",
+            "| Train | split | 800 | 64,800 | 88.89 | 95.00 |",
+            "| Validation | split | 100 | 8,100 | 11.11 | 5.00 |",
+            "| Validation | paper | – | – | ≈ 0.5 | – |",
+            "| Validation | difference | – | – | +10.61 | – |",
+            "| Held-out test | bins | 50 | 500 | – | – |",
+            "| Held-out test | paper | 10,000 | – | – | – |",
+            "| Held-out test | difference | −9,950 | – | – | – |",
+            "| Random-uniform test | bins | 50 | 500 | – | – |",
+            "| Random-uniform test | paper | 10,000 | – | – | – |",
+            "| Random-uniform test | difference | −9,950 | – | – | – |",
         ]
     );
     let coverage = read(&report, "tables/table-03.md");
-    assert!(coverage.contains("| tokens (train) | 800 | 64,800 | 1,024 | 5.00 |"), "{coverage}");
-    assert!(coverage.contains("| Paper: train | 10,000,000 | – | 1,968 | 9.61 |"), "{coverage}");
+    assert!(coverage.contains("| train | tokens | 800 | 64,800 | 1,024 | 5.00 |"), "{coverage}");
+    assert!(coverage.contains("| train | paper | 10,000,000 | – | 1,968 | 9.61 |"), "{coverage}");
 }
 
 #[test]
@@ -77,11 +85,17 @@ fn the_train_row_of_the_paper_stands_beside_all_games_of_the_corpus() {
     assert_eq!(
         coverage.lines().skip(6).collect::<Vec<_>>(),
         [
-            "| tokens (train and validation) | 900 | 72,900 | 1,900 | 9.28 |",
-            "| tokens (train) | 800 | 64,800 | 1,024 | 5.00 |",
-            "| tokens (validation) | 100 | 8,100 | 900 | 4.39 |",
-            "| Paper: train | 10,000,000 | – | 1,968 | 9.61 |",
-            "| Paper: random-uniform test | 10,000 | – | 1,968 | 9.61 |",
+            "| train and validation | tokens | 900 | 72,900 | 1,900 | 9.28 |",
+            "| train and validation | paper | 10,000,000 | – | 1,968 | 9.61 |",
+            "| train and validation | difference | −9,999,100 | – | −68 | −0.33 |",
+            "| train | tokens | 800 | 64,800 | 1,024 | 5.00 |",
+            "| validation | tokens | 100 | 8,100 | 900 | 4.39 |",
+            "",
+            "Not run here; the paper's numbers:",
+            "",
+            "| Set | Source | Games | Positions | Distinct moves | Coverage (%) |",
+            "| :--- | :--- | ---: | ---: | ---: | ---: |",
+            "| random-uniform test | paper (not run here) | 10,000 | – | 1,968 | 9.61 |",
         ]
     );
     let sets = read(&report, "tables/sets.md");
@@ -119,7 +133,7 @@ fn reasons_that_nobody_has_heard_of_are_shown() {
             "| theirs | dropped: full moon | 10 | 10.00 |",
         ]
     );
-    assert!(read(&report, "tables/drops.csv").contains("theirs,dropped: short,0,0\n"));
+    assert!(read(&report, "tables/drops.csv").contains("ours,theirs,dropped: short,0,0\n"));
     assert!(read(&report, "index.html").contains("<h2 id=\"games\">Games kept and dropped</h2>"));
 }
 
@@ -139,14 +153,29 @@ fn games_without_models_are_a_report_too() {
     assert_eq!(
         read(&report, "tables/table-01.md").lines().skip(6).collect::<Vec<_>>(),
         [
-            "| Train and validation | split | 1,000 | 65,300 | 100.00 | – | 10,000,000 |",
-            "| Train | split | 995 | 64,995 | 99.50 | 99.50 | – |",
-            "| Validation | split | 5 | 305 | 0.50 | 0.50 | ≈ 0.5 |",
-            "| Held-out test | held\\_out | 10 | 810 | – | – | 10,000 |",
-            "| Random-uniform test | tokens\\[test=random\\_uniform\\] | 10 | 810 | – | – | 10,000 |",
+            "| Train and validation | split | 1,000 | 65,300 | 100.00 | – |",
+            "| Train and validation | paper | 10,000,000 | – | – | – |",
+            "| Train and validation | difference | −9,999,000 | – | – | – |",
+            "| Train | split | 995 | 64,995 | 99.50 | 99.50 |",
+            "| Validation | split | 5 | 305 | 0.50 | 0.50 |",
+            "| Validation | paper | – | – | ≈ 0.5 | – |",
+            "| Validation | difference | – | – | 0.00 | – |",
+            "| Held-out test | held\\_out | 10 | 810 | – | – |",
+            "| Held-out test | paper | 10,000 | – | – | – |",
+            "| Held-out test | difference | −9,990 | – | – | – |",
+            "| Random-uniform test | tokens\\[test=random\\_uniform\\] | 10 | 810 | – | – |",
+            "| Random-uniform test | paper | 10,000 | – | – | – |",
+            "| Random-uniform test | difference | −9,990 | – | – | – |",
         ]
     );
-    assert_eq!(lines(&read(&report, "tables/table-03.md"), "held").len(), 1);
+    let coverage = read(&report, "tables/table-03.md");
+    assert_eq!(lines(&coverage, "held").len(), 1, "{coverage}");
+    // Only the random-uniform set is one of the paper's, and so is known by its name.
+    assert_eq!(
+        lines(&coverage, "difference"),
+        ["| dataset | difference | −9,990 | – | −1,668 | −8.15 |"],
+        "{coverage}"
+    );
     let page = read(&report, "index.html");
     assert!(page.contains("No model was scored.") && !page.contains("What was scored"));
     for absent in ["tables/table-08.md", "tables/table-04.md", "tables/shifts.md", "figures/exact-by-prefix.svg"] {

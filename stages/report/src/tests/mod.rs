@@ -3,9 +3,13 @@
 mod boards;
 mod browser;
 mod choices;
+mod facts;
 mod figures;
 mod games;
+mod hostile;
+mod latex;
 mod page;
+mod statistics;
 mod tables;
 
 use std::path::{Path, PathBuf};

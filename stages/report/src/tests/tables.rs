@@ -30,8 +30,16 @@ fn test_results_stand_beside_the_papers() {
         ]
     );
     let csv = read(&report, "tables/table-08.csv");
-    let row = lines(&csv, "Transformer,d32/l1")[0];
-    assert!(row.starts_with("Transformer,d32/l1,2 runs,0.6,0.141421356237,86,1.41421356237,15,7.0710678"), "{row}");
+    assert!(csv.starts_with("kind,model,size,source,held_out_games_loss,held_out_games_loss_sd,"), "{csv}");
+    let rows = lines(&csv, "Transformer,d32/l1");
+    let mean = "ours,Transformer,d32/l1,2 runs,0.6,0.141421356237,86,1.41421356237,15,7.0710678";
+    assert!(rows[0].starts_with(mean), "{rows:?}");
+    // Each run by itself.
+    assert!(rows[1].starts_with("ours,Transformer,d32/l1,seed 0,0.5,,85,,10,,0,,1,,75,,"), "{rows:?}");
+    assert!(
+        rows[2].starts_with("ours,Transformer,d32/l1,seed 1,0.7,,87,,20,,2,,1.5,,77,,") && rows.len() == 3,
+        "{rows:?}"
+    );
 }
 
 #[test]
@@ -92,18 +100,26 @@ fn prefix_bins_are_all_in_the_data() {
     );
     assert!(lines(&table, "SLiCE | d512/l6")[0].contains("| paper (not run here) | 99.98 |"));
     let csv = read(&report, "tables/table-11.csv");
-    assert_eq!(
-        lines(&csv, "slice,d512/l6,,random_uniform,80,100"),
-        ["slice,d512/l6,,random_uniform,80,100,0,not run,not run,,86.5,"]
+    assert!(
+        csv.starts_with("kind,model,size,test_set,bin_start,bin_end,source,runs,positions,exact_percent,"),
+        "{csv}"
     );
-    assert_eq!(lines(&csv, "transformer,d512/l6,,random_uniform").len(), 27);
     assert_eq!(
-        lines(&csv, "transformer,d512/l6,,random_uniform,80,100"),
-        ["transformer,d512/l6,,random_uniform,80,100,1,100,92,,89.75,2.25"]
+        lines(&csv, "SLiCE,d512/l6,Random-uniform games,80,100"),
+        ["paper,SLiCE,d512/l6,Random-uniform games,80,100,paper (not run here),,,86.5,"]
+    );
+    assert_eq!(lines(&csv, "ours,Transformer,d512/l6,Random-uniform games").len(), 27);
+    assert_eq!(
+        lines(&csv, "Transformer,d512/l6,Random-uniform games,80,100"),
+        [
+            "ours,Transformer,d512/l6,Random-uniform games,80,100,this run,1,100,92,",
+            "paper,Transformer,d512/l6,Random-uniform games,80,100,paper,,,89.75,",
+            "difference,Transformer,d512/l6,Random-uniform games,80,100,difference,,,2.25,",
+        ]
     );
     // Seeds that reach different lengths: three bins of two runs, two of one.
     let csv = read(&report, "tables/table-11-held_out.csv");
-    let runs: Vec<_> = lines(&csv, "transformer,d32/l1").iter().map(|line| line.split(',').nth(6).unwrap()).collect();
+    let runs: Vec<_> = lines(&csv, "Transformer,d32/l1").iter().map(|line| line.split(',').nth(7).unwrap()).collect();
     assert_eq!(runs, ["2", "2", "2", "1", "1"]);
     assert!(
         read(&report, "tables/table-12.md")
@@ -166,12 +182,15 @@ fn parameter_counts_agree_with_the_papers() {
     let report = run(trial(folder.path(), &rows())).unwrap();
     let table = read(&report, "tables/table-04.md");
     assert_eq!(
-        table.lines().skip(6).collect::<Vec<_>>(),
+        table.lines().skip(6).take(4).collect::<Vec<_>>(),
         [
-            "| Transformer | d32/l1 | 3,128,150 | 3.13 | – | – |",
-            "| Transformer | d128/l1 | 3,128,150 | 3.13 | 3.13 | 0.00 |",
+            "| Transformer | d32/l1 | this run | 3,128,150 | 3.13 |",
+            "| Transformer | d128/l1 | this run | 3,128,150 | 3.13 |",
+            "| Transformer | d128/l1 | paper | – | 3.13 |",
+            "| Transformer | d128/l1 | difference | – | 0.00 |",
         ]
     );
+    assert_eq!(lines(&table, "paper (not run here)").len(), 27);
 }
 
 #[test]
@@ -202,8 +221,10 @@ fn what_was_not_run_does_not_break_the_report() {
     let row = "| Transformer | d32/l1 | my\\_shift | this run | 50 | 100 | 1.00 | 0.500000 | 90.00 | 20.00 | 10.00 |";
     assert!(table.contains(row), "{table}");
     assert!(!read(&report, "tables/table-08.md").contains("d32/l1"));
-    assert!(read(&report, "tables/table-01.md").contains("| Held-out test | bins | not run | not run |"));
-    assert!(read(&report, "tables/shifts-exact.csv").contains("transformer,d32/l1,,my_shift,0,20,1,100,20,,\n"));
+    let splits = read(&report, "tables/table-01.md");
+    assert!(splits.contains("| Held-out test | paper (not run here) | 10,000 | – |"), "{splits}");
+    let bins = read(&report, "tables/shifts-exact.csv");
+    assert!(bins.contains("ours,Transformer,d32/l1,my_shift,0,20,this run,1,100,20\n"), "{bins}");
     assert!(!report.join("tables/table-11-held_out.csv").exists());
     assert!(!report.join("figures/learning-curves.svg").exists());
     let index: serde_json::Value = serde_json::from_str(&read(&report, "tables/index.json")).unwrap();

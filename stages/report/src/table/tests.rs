@@ -1,0 +1,227 @@
+//! One table with everything, in every format.
+
+use polars::prelude::{ParquetReader, SerReader};
+
+use super::*;
+use crate::results::Spread;
+
+fn paper(cells: Vec<Cell>) -> Row {
+    Row { kind: RowKind::Paper, cells }
+}
+
+/// A table with every feature, and hostile text in every place where text from data can stand.
+fn table() -> Table {
+    let hostile = "<b>|\"x\",'y'`&\\%_";
+    let label = |name: &str| vec![format!("e[x=</script>,seed={name}]")];
+    let several = Spread { mean: 0.25, deviation: Some(0.015), interval: None };
+    let one = Spread { mean: 0.5, deviation: None, interval: Some((0.25, 0.75)) };
+    let both: Vec<String> = [label("1"), label("0")].concat();
+    Table {
+        id: "table-08".into(),
+        title: "Title <i>".into(),
+        paper: Some("Table 8, Appendix D"),
+        caption: "Caption & more.".into(),
+        columns: vec![
+            Column::text("Model"),
+            Column::text("Source"),
+            Column::number("Loss").under("Held-out"),
+            Column::number("ExactState (%)").under("Held-out"),
+        ],
+        groups: vec![
+            vec![
+                Row::ours(vec![
+                    Cell::text(hostile),
+                    Cell::text("2 runs"),
+                    Cell::loss(several).from(&both),
+                    Cell::accuracy(several).from(&both),
+                ]),
+                paper(vec![Cell::text(hostile), Cell::text("paper"), Cell::number(0.3, "0.300000"), Cell::none()]),
+            ],
+            vec![Row::ours(vec![
+                Cell::text("=b"),
+                Cell::text("this run"),
+                Cell::loss(Spread { mean: f64::INFINITY, deviation: None, interval: None }).from(&label("2")),
+                Cell::accuracy(one).from(&label("2")),
+            ])],
+            vec![Row::ours(vec![Cell::text("[c"), Cell::text("this run"), Cell::not_run(), Cell::none()])],
+        ],
+        not_run: vec![vec![paper(vec![
+            Cell::text("d"),
+            Cell::text("paper"),
+            Cell::number(0.5, "0.500000"),
+            Cell::none(),
+        ])]],
+        shared_columns: 1,
+        data: None,
+    }
+}
+
+#[test]
+fn as_markdown() {
+    let expected = "\
+# Title &lt;i&gt;
+
+Caption &amp; more. In the paper: Table 8, Appendix D.
+
+| Model | Source | Held-out: Loss | Held-out: ExactState (%) |
+| :--- | :--- | ---: | ---: |
+| &lt;b&gt;\\|\"x\",'y'\\`&amp;\\\\%\\_ | 2 runs | 0.250000 ± 0.015000 | 25.00 ± 1.50 |
+| &lt;b&gt;\\|\"x\",'y'\\`&amp;\\\\%\\_ | paper | 0.300000 | – |
+| =b | this run | inf | 50.00 \\[25.00, 75.00\\] |
+| \\[c | this run | not run | – |
+
+Not run here; the paper's numbers:
+
+| Model | Source | Held-out: Loss | Held-out: ExactState (%) |
+| :--- | :--- | ---: | ---: |
+| d | paper | 0.500000 | – |
+";
+    assert_eq!(table().markdown(), expected);
+}
+
+#[test]
+fn as_csv() {
+    let expected = "\
+kind,model,source,held_out_loss,held_out_loss_sd,held_out_exact_percent,held_out_exact_percent_sd,held_out_exact_percent_low,\
+held_out_exact_percent_high
+ours,\"<b>|\"\"x\"\",'y'`&\\%_\",2 runs,0.25,0.015,25,1.5,,
+paper,\"<b>|\"\"x\"\",'y'`&\\%_\",paper,0.3,,,,,
+ours,'=b,this run,inf,,50,,25,75
+ours,[c,this run,not run,,,,,
+paper,d,paper,0.5,,,,,
+";
+    assert_eq!(table().csv(), expected);
+}
+
+#[test]
+fn as_latex() {
+    let expected = r"% needs \usepackage{booktabs,graphicx}
+\begin{table}[tbp]
+\centering
+\small
+\caption{Title $<$i$>$. Caption \& more. In the paper: Table 8{,} Appendix D.}\label{tab:table-08}
+% No wider than the text.
+\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
+\begin{tabular}{llrr}
+\toprule
+\multicolumn{2}{c}{} & \multicolumn{2}{c}{Held{-}out} \\
+\cmidrule(lr){3-4}
+Model & Source & Loss & ExactState (\%) \\
+\midrule
+$<$b$>$$|${\char34}x{\char34}{,}{'}y{'}{\char96}\&\textbackslash{}\%\_ & 2 runs & 0.250000 $\pm$ 0.015000 & 25.00 $\pm$ 1.50 \\
+ & \textit{paper} & \textit{0.300000} & \textit{--} \\
+\addlinespace
+=b & this run & inf & 50.00 \\
+ &  &  & {\scriptsize {[}25.00{,} 75.00{]}} \\
+\addlinespace
+{[}c & this run & not run & -- \\
+\addlinespace
+\multicolumn{4}{l}{Not run here; the paper's numbers:} \\
+\addlinespace
+\textit{d} & \textit{paper} & \textit{0.500000} & \textit{--} \\
+\bottomrule
+\end{tabular}}
+\end{table}
+";
+    assert_eq!(table().latex(), expected);
+}
+
+#[test]
+fn what_is_longer_than_a_page_goes_over_several() {
+    let long = Table { groups: vec![table().groups.remove(1); 30], ..table() }.latex();
+    assert!(
+        long.starts_with("% needs \\usepackage{booktabs,longtable}\n") && long.contains("\\begin{longtable}{llrr}")
+    );
+    assert_eq!(long.matches("Loss & ExactState").count(), 2, "the head of the first page, and of the others");
+}
+
+#[test]
+fn as_json() {
+    let json = table().json().unwrap();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&value), ["caption", "columns", "format", "id", "paper", "rows", "shared_columns", "title"]);
+    assert_eq!((value["format"].as_u64(), value["shared_columns"].as_u64()), (Some(1), Some(1)));
+    let column = serde_json::json!({"over": "Held-out", "name": "ExactState (%)", "key": "held_out_exact_percent"});
+    assert_eq!(value["columns"][3], column);
+    let rows: Vec<_> = json.lines().filter(|line| line.starts_with("{\"group\"")).collect();
+    assert_eq!(
+        rows[2..4],
+        [
+            r#"{"group":1,"kind":"ours","run":true,"cells":[{"text":"=b","value":null,"deviation":null,"low":null,"high":null,"from":[]},{"text":"this run","value":null,"deviation":null,"low":null,"high":null,"from":[]},{"text":"inf","value":"inf","deviation":null,"low":null,"high":null,"from":["e[x=</script>,seed=2]"]},{"text":"50.00","value":50.0,"deviation":null,"low":25.0,"high":75.0,"from":["e[x=</script>,seed=2]"]}]},"#,
+            r#"{"group":2,"kind":"ours","run":true,"cells":[{"text":"[c","value":null,"deviation":null,"low":null,"high":null,"from":[]},{"text":"this run","value":null,"deviation":null,"low":null,"high":null,"from":[]},{"text":"not run","value":null,"deviation":null,"low":null,"high":null,"from":[]},{"text":"–","value":null,"deviation":null,"low":null,"high":null,"from":[]}]},"#,
+        ]
+    );
+    let row = &value["rows"];
+    assert_eq!(row[0]["cells"][2]["from"].as_array().unwrap().len(), 2);
+    assert_eq!((row[0]["cells"][3]["deviation"].as_f64(), row[4]["run"].as_bool()), (Some(1.5), Some(false)));
+}
+
+#[test]
+fn as_parquet() {
+    let frame = ParquetReader::new(std::io::Cursor::new(table().parquet().unwrap())).finish().unwrap();
+    assert_eq!(
+        frame.get_column_names().iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        ["table", "row", "group", "run", "kind", "column", "text", "value", "deviation", "low", "high", "from"]
+    );
+    assert_eq!(frame.height(), 5 * 4);
+    let texts = |name: &str, at: usize| frame.column(name).unwrap().str().unwrap().get(at).map(str::to_owned);
+    let number = |name: &str, at: usize| frame.column(name).unwrap().f64().unwrap().get(at);
+    assert_eq!((texts("column", 11), texts("text", 11)), (Some("held_out_exact_percent".into()), Some("50.00".into())));
+    assert_eq!((number("value", 11), number("low", 11), number("high", 11)), (Some(50.0), Some(25.0), Some(75.0)));
+    assert_eq!((number("value", 10), number("value", 8)), (Some(f64::INFINITY), None));
+    let from = frame.column("from").unwrap().list().unwrap();
+    let from = |at: usize| {
+        from.get_as_series(at).unwrap().str().unwrap().iter().flatten().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!((from(2).len(), from(8)), (2, Vec::new()));
+    assert_eq!(from(10), ["e[x=</script>,seed=2]"]);
+}
+
+#[test]
+fn as_html() {
+    let table = table();
+    let sources = sources([&table]);
+    let html = table.html(&sources).unwrap();
+    for part in [
+        "<caption id=\"table-08-caption\">",
+        "<th scope=\"colgroup\" colspan=\"2\">Held-out</th>",
+        "<th scope=\"col\" class=\"number\"",
+        "<th scope=\"rowgroup\" rowspan=\"2\">&#60;b&#62;|&#34;x&#34;,&#39;y&#39;`&#38;\\%_</th>",
+        "<tr class=\"paper\">",
+        "<td class=\"number\" data-value=\"0.25\" data-from=\"0 1\">0.250000 <span>± 0.015000</span></td>",
+        "<td class=\"number\" data-value=\"50\" data-from=\"2\">50.00 <span class=\"interval\">[25.00, 75.00]</span></td>",
+        "<td class=\"number absent\">not run</td>",
+    ] {
+        assert!(html.contains(part), "{part} is not in\n{html}");
+    }
+    assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
+    let (ours, papers) = html.split_once("<details>").unwrap();
+    assert_eq!(ours.matches("<tbody>").count(), 3);
+    assert_eq!(papers.matches("<tbody>").count(), 1);
+    assert!(papers.contains("<summary>Not run here: 1 of the paper's models</summary>"), "{papers}");
+    assert_eq!(sources, ["0", "1", "2"].map(|seed| format!("e[x=</script>,seed={seed}]")));
+}
+
+#[test]
+fn what_only_the_paper_has_is_not_hidden_where_it_is_all() {
+    let html = Table { groups: Vec::new(), ..table() }.html(&[]).unwrap();
+    assert!(!html.contains("<details>") && html.contains("Title &#60;i&#62;") && html.contains("0.500000"), "{html}");
+    assert!(Table::default().is_empty() && !Table { groups: Vec::new(), ..table() }.is_empty());
+}
+
+#[test]
+fn a_name_for_programs_stands_once() {
+    let columns = ["Rank", "lr", "rank", "β", "…", "="].map(Column::number).into();
+    assert_eq!(Table { columns, ..Table::default() }.keys(), ["rank", "lr", "rank_2", "β", "column", "column_2"]);
+}
+
+#[test]
+fn names_for_programs_are_plain_words() {
+    for (heading, name) in
+        [("ExactState (%)", "exact_percent"), ("Val. loss", "val_loss"), ("Mean plies", "mean_plies")]
+    {
+        assert_eq!(Column::number(heading).full_key(), name);
+    }
+    assert_eq!(Column::number("LR").called("lr").under("Held-out games").full_key(), "held_out_games_lr");
+}

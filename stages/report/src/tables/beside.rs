@@ -1,0 +1,81 @@
+//! Rows that belong together: ours, the paper's, and the difference.
+
+use crate::number;
+use crate::paper::Printed;
+use crate::table::{Cell, Row, RowKind};
+
+/// What the rows of the paper say in place of a source where nothing of ours stands above them.
+const PAPER_ONLY: &str = "paper (not run here)";
+
+/// One number in a column: ours and the paper's, in the same unit.
+pub(super) struct Beside<'a> {
+    /// As measured; words where there is none.
+    ours: Cell,
+    printed: Option<&'a Printed>,
+    /// How differences are printed.
+    print: fn(f64) -> String,
+    /// Whether the paper says that its number is not exact.
+    about: bool,
+    /// Whether it is a count, whose thousands stand apart.
+    counted: bool,
+}
+
+impl<'a> Beside<'a> {
+    /// A number that the paper may have, too; `print` is for the difference.
+    pub(super) fn new(ours: Cell, printed: Option<&'a Printed>, print: fn(f64) -> String) -> Self {
+        Beside { ours, printed, print, about: false, counted: false }
+    }
+
+    /// A count that the paper may have, too.
+    pub(super) fn count(ours: Cell, printed: Option<&'a Printed>) -> Self {
+        Beside { counted: true, ..Beside::new(ours, printed, number::whole) }
+    }
+
+    /// What the paper does not tell.
+    pub(super) fn only_ours(ours: Cell) -> Self {
+        Beside::new(ours, None, number::setting)
+    }
+
+    /// The paper gives its number as an approximate one.
+    pub(super) fn about(self) -> Self {
+        Beside { about: true, ..self }
+    }
+
+    fn papers(&self) -> Cell {
+        let text = |printed: &Printed| match (self.about, self.counted) {
+            (true, _) => format!("≈ {}", number::printed(&printed.text)),
+            (_, true) => number::count(printed.value as u64),
+            _ => number::printed(&printed.text),
+        };
+        self.printed.map_or(Cell::none(), |printed| Cell::number(printed.value, text(printed)))
+    }
+
+    fn difference(&self) -> Cell {
+        let (Some(ours), Some(printed)) = (self.ours.value, self.printed) else {
+            return Cell::none();
+        };
+        let difference = ours - printed.value;
+        Cell::number(difference, number::signed(difference, self.print)).from(&self.ours.sources)
+    }
+}
+
+/// The rows: ours, if it was run, with its `source`; the paper's, if it has any of these numbers; the difference, if there
+/// are both. All begin with `head`.
+pub(super) fn rows(head: &[Cell], source: Option<&str>, columns: &[Beside]) -> Vec<Row> {
+    let row = |kind, source: &str, cells: &dyn Fn(&Beside) -> Cell| {
+        let mut all = head.to_vec();
+        all.push(Cell::text(source));
+        all.extend(columns.iter().map(cells));
+        Row { kind, cells: all }
+    };
+    let mut rows = Vec::new();
+    rows.extend(source.map(|source| row(RowKind::Ours, source, &|column| column.ours.clone())));
+    if columns.iter().any(|column| column.printed.is_some()) {
+        let paper = if source.is_some() { "paper" } else { PAPER_ONLY };
+        rows.push(row(RowKind::Paper, paper, &|column| column.papers()));
+        if source.is_some() {
+            rows.push(row(RowKind::Difference, "difference", &|column| column.difference()));
+        }
+    }
+    rows
+}

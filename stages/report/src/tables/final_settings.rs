@@ -1,0 +1,91 @@
+//! Table 7: the hyper-parameters of the models that were tested.
+
+use std::collections::BTreeMap;
+
+use crate::model::Model;
+use crate::number;
+use crate::paper::{ChosenIn, Paper};
+use crate::results::{Results, Run};
+use crate::settings::{self, Settings};
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::beside::{self, Beside};
+use crate::tables::choices::not_run;
+
+/// As the checkpoints tell them that were evaluated, through the scores and the bins.
+pub(crate) fn final_settings(results: &Results, paper: &Paper) -> Table {
+    let mut models: Vec<(Model, Vec<&Run>)> = Vec::new();
+    for (index, model) in results.models.iter().enumerate() {
+        let runs = results.overall.iter().filter(|((at, _), _)| *at == index).flat_map(|(_, overall)| &overall.each);
+        let runs: Vec<&Run> = runs.filter(|run| !run.settings.is_empty()).collect();
+        if runs.is_empty() {
+            continue;
+        }
+        // Another way to compute a model that stands here already is no other training.
+        let known = models.iter_mut().find(|(other, theirs)| {
+            (&other.family, &other.size) == (&model.family, &model.size) && values(theirs) == values(&runs)
+        });
+        match known {
+            Some((_, known)) => known.extend(runs),
+            None => models.push((model.clone(), runs)),
+        }
+    }
+    let missing = match models.as_slice() {
+        [] => Vec::new(),
+        models => not_run(models.iter().map(|(model, _)| model)),
+    };
+    let mut columns = vec![Column::text("Model"), Column::text("Size"), Column::text("Source")];
+    columns.extend(Settings::columns(5));
+    Table {
+        id: "table-07".into(),
+        title: "Final hyper-parameters".into(),
+        paper: Some("Table 7, Appendix C"),
+        caption: "Of the models that were tested, as their checkpoints tell them. LR floor is the share of the highest \
+                  learning rate to which it falls; a dash where it does not fall, or where a model of another program does \
+                  not tell."
+            .into(),
+        columns,
+        groups: models.iter().map(|(model, runs)| rows(model, runs, paper)).collect(),
+        not_run: missing.iter().map(|model| rows(model, &[], paper)).collect(),
+        shared_columns: 2,
+        data: None,
+    }
+}
+
+/// The settings that occur, each once, by name.
+fn values(runs: &[&Run]) -> Vec<[Option<f64>; 5]> {
+    let mut values: Vec<[Option<f64>; 5]> = Vec::new();
+    for run in runs {
+        if !values.contains(&run.settings.values()) {
+            values.push(run.settings.values());
+        }
+    }
+    values
+}
+
+fn rows(model: &Model, runs: &[&Run], paper: &Paper) -> Vec<Row> {
+    let settings = values(runs);
+    let columns = Settings::NAMES.iter().enumerate().map(|(at, name)| {
+        let cell = match settings.as_slice() {
+            [] => Cell::none(),
+            [one] => settings::cell(one[at]),
+            // Runs of one model with settings of their own: all of them, as words.
+            several => {
+                let each: BTreeMap<u64, f64> =
+                    several.iter().filter_map(|one| one[at]).map(|value| (value.to_bits(), value)).collect();
+                match each.values().collect::<Vec<_>>().as_slice() {
+                    [] => Cell::none(),
+                    [one] => settings::cell(Some(**one)),
+                    several => {
+                        Cell::text(several.iter().map(|value| number::setting(**value)).collect::<Vec<_>>().join(", "))
+                    }
+                }
+            }
+        };
+        let cell = if cell.absent { cell } else { cell.from(runs.iter().map(|run| &run.label)) };
+        let printed = paper.chosen(&model.family, &model.size, ChosenIn::SecondStage, name);
+        Beside::new(cell, printed, number::setting)
+    });
+    let columns: Vec<Beside> = columns.collect();
+    let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
+    beside::rows(&head, (!runs.is_empty()).then_some("this run"), &columns)
+}

@@ -1,0 +1,66 @@
+//! How often the winner by validation loss is the winner by another metric: the counts in the text of Appendix C.
+
+use crate::paper::{ChosenIn, Metric, Paper};
+use crate::plain_text::visible;
+use crate::read::json_lines::Candidate;
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::beside::{self, Beside};
+use crate::tables::choices::{Choice, choices};
+
+/// A metric that the text counts: its heading, its value, the paper's fact.
+type Counted = (&'static str, fn(&Candidate) -> Option<f64>, Metric);
+
+const COUNTED: [Counted; 2] = [
+    ("ExactState", |candidate| candidate.exact, Metric::ExactWinners),
+    ("Labelwise", |candidate| candidate.labelwise, Metric::LabelwiseWinners),
+];
+
+/// A group for each metric.
+pub(crate) fn winners(given: &[(String, Vec<Candidate>)], paper: &Paper) -> Table {
+    let choices = choices(given);
+    let cells: Vec<&Choice> =
+        choices.iter().filter(|choice| choice.kind == ChosenIn::FirstStage && choice.ranked(1).is_some()).collect();
+    let groups: Vec<_> =
+        COUNTED.iter().filter(|_| !cells.is_empty()).map(|counted| rows(counted, &cells, paper)).collect();
+    Table {
+        id: "winners".into(),
+        title: "Where the winner by loss is the winner by another metric".into(),
+        paper: Some("text of Appendix C"),
+        caption: "Of the families and sizes of the sweep, those in which the training with the lowest last validation loss is \
+                  also the best by another metric of that validation. One that shares the best value is the best, too."
+            .into(),
+        columns: vec![
+            Column::text("Winner by loss is winner by").called("metric"),
+            Column::text("Source"),
+            Column::number("Cells"),
+            Column::number("Agree"),
+        ],
+        groups,
+        shared_columns: 1,
+        ..Table::default()
+    }
+}
+
+fn rows((name, read, fact): &Counted, cells: &[&Choice], paper: &Paper) -> Vec<Row> {
+    let agree = cells.iter().filter(|cell| agrees(cell, *read)).count();
+    let labels: Vec<String> = cells
+        .iter()
+        .flat_map(|cell| {
+            let ranked = cell.candidates.iter().filter(|candidate| candidate.rank.is_some());
+            ranked.map(|candidate| visible(&candidate.label)).chain([cell.label.clone()])
+        })
+        .collect();
+    let printed = |metric: &Metric| paper.split("first_stage", metric);
+    let columns = [
+        Beside::count(Cell::count(cells.len() as u64).from(&labels), printed(&Metric::Cells)),
+        Beside::count(Cell::count(agree as u64).from(&labels), printed(fact)),
+    ];
+    beside::rows(&[Cell::text(*name)], Some("this run"), &columns)
+}
+
+/// Whether no ranked training has a higher value than the one of rank 1.
+fn agrees(choice: &Choice, read: fn(&Candidate) -> Option<f64>) -> bool {
+    let winner = choice.ranked(1).and_then(read);
+    let ranked = choice.candidates.iter().filter(|candidate| candidate.rank.is_some());
+    winner.is_some_and(|winner| ranked.filter_map(read).all(|value| value <= winner))
+}

@@ -1,0 +1,87 @@
+//! LaTeX takes the tables: all of them in one document.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::hostile::{HOSTILE, report};
+use super::{rows, run, trial};
+use crate::synthetic::{Scored, scored};
+
+/// Whether there is a LaTeX with booktabs; else says that the test is skipped, unless `CWM_REQUIRE` names `latex`.
+fn is_there() -> bool {
+    let found = Command::new("kpsewhich").args(["booktabs.sty", "longtable.sty", "graphicx.sty"]).output();
+    let found = found.is_ok_and(|found| found.status.success())
+        && Command::new("pdflatex").arg("--version").output().is_ok_and(|ran| ran.status.success());
+    let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
+    let how = "tests/programs/setup, or Debian: apt-get install texlive-latex-recommended";
+    assert!(
+        found || required.split(',').all(|name| name != "latex"),
+        "latex is required (CWM_REQUIRE), but there is no pdflatex with booktabs: {how}"
+    );
+    if !found {
+        println!("skipped: no pdflatex with booktabs ({how})");
+    }
+    found
+}
+
+/// The LaTeX files of a report, by name.
+fn tables(report: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(report.join("tables")).unwrap().map(|entry| entry.unwrap().path());
+    let mut tables: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "tex")).collect();
+    tables.sort();
+    tables
+}
+
+/// Every one of these files in one document.
+fn compile(folder: &Path, tables: &[PathBuf]) {
+    let inputs: String = tables
+        .iter()
+        .enumerate()
+        .map(|(number, path)| {
+            std::fs::copy(path, folder.join(format!("{number}.tex"))).unwrap();
+            format!("\\input{{{number}.tex}}\n\\clearpage\n")
+        })
+        .collect();
+    let document = format!(
+        "\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx,longtable}}\n\\begin{{document}}\n{inputs}\\end{{document}}\n"
+    );
+    std::fs::write(folder.join("document.tex"), document).unwrap();
+    let arguments = ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "document.tex"];
+    let ran = Command::new("pdflatex").args(arguments).current_dir(folder).output().unwrap();
+    let log = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{log}");
+    assert!(std::fs::read(folder.join("document.pdf")).unwrap().starts_with(b"%PDF"));
+    let log = std::fs::read(folder.join("document.log")).unwrap();
+    let log = String::from_utf8_lossy(&log);
+    assert!(!log.contains("Missing character"), "{log}");
+}
+
+#[test]
+fn every_table_compiles() {
+    if !is_there() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = rows();
+    // Losses in every form, intervals, and what makes Table 8 longer than a page.
+    for (number, loss) in [f64::INFINITY, f64::NAN, 4.43e17, 1e-7].into_iter().enumerate() {
+        let one = scored(&format!("d{number}/l1"), 0, "random_uniform", [loss, 0.5, 0.1, 0.0], &[(0.5, 0.1)]);
+        all.push(Scored { within: Some(0.01), ..one });
+    }
+    let mut found = tables(&super::choices::with_choices(folder.path()));
+    let more = tempfile::tempdir().unwrap();
+    found.extend(tables(&run(trial(more.path(), &all)).unwrap()));
+    assert!(found.len() > 12, "{found:?}");
+    compile(folder.path(), &found);
+}
+
+#[test]
+fn no_text_is_a_command_to_latex() {
+    if !is_there() {
+        return;
+    }
+    let folders: Vec<_> = HOSTILE.iter().map(|text| (tempfile::tempdir().unwrap(), text)).collect();
+    let found: Vec<PathBuf> = folders.iter().flat_map(|(folder, text)| tables(&report(folder.path(), text))).collect();
+    compile(folders[0].0.path(), &found);
+}
