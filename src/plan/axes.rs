@@ -7,7 +7,7 @@ use super::substitute::Scope;
 use super::variables::Variables;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::spec::names::is_label;
-use crate::spec::{AxisSpec, Node, StageSpec, Word, bad_label};
+use crate::spec::{AxisSpec, AxisValueSpec, Content, Node, StageSpec, Word, bad_label};
 
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
 #[derive(Debug)]
@@ -82,7 +82,11 @@ pub fn own_axes(
 fn values(spec: &AxisSpec, variables: &Variables, labels: &mut Labels, problems: &mut Diagnostics) -> Vec<AxisValue> {
     let mut seen: HashMap<String, Place> = HashMap::new();
     let mut values = Vec::new();
-    for value in &spec.values {
+    let of_variable = match &spec.variable {
+        Some(variable) => of_variable(spec, variable, variables, problems),
+        None => Vec::new(),
+    };
+    for value in spec.values.iter().chain(&of_variable) {
         let Some(node) = Scope::new(variables).node(&value.value, problems) else { continue };
         let label = value.label.clone().unwrap_or_else(|| Word { text: node.value().to_string(), place: node.place });
         if !is_label(&label.text) {
@@ -99,4 +103,34 @@ fn values(spec: &AxisSpec, variables: &Variables, labels: &mut Labels, problems:
         values.push(AxisValue { id: labels.id(&label.text), label: label.text, node });
     }
     values
+}
+
+/// The values of an axis that is written as `$name`.
+fn of_variable(
+    spec: &AxisSpec,
+    variable: &Node,
+    variables: &Variables,
+    problems: &mut Diagnostics,
+) -> Vec<AxisValueSpec> {
+    let Some(node) = Scope::new(variables).node(variable, problems) else { return Vec::new() };
+    let from = node.origin.unwrap_or(node.place);
+    match node.content {
+        Content::List(items) if !items.is_empty() => {
+            items.into_iter().map(|value| AxisValueSpec { label: None, value }).collect()
+        }
+        Content::List(_) => {
+            let message = format!("axis `{}` has no values", spec.name.text);
+            problems.push(Diagnostic::at(variable.place, message).related(from, "the list"));
+            Vec::new()
+        }
+        Content::Scalar(_) | Content::Map(_) => {
+            let message = format!("axis `{}` must be given a list, and this is {}", spec.name.text, node.kind());
+            problems.push(
+                Diagnostic::at(variable.place, message)
+                    .related(from, "its value")
+                    .hint("a list of one is written `[value]`"),
+            );
+            Vec::new()
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Source};
 use crate::spec::names::{list, nearest, printable};
-use crate::spec::{Node, Word, parse_yaml};
+use crate::spec::{Node, Word, is_of_variable, not_of_variable, parse_yaml};
 
 use super::substitute::Scope;
 
@@ -29,9 +29,9 @@ pub fn variables(written: &[(Word, Node)], sets: &[(String, String)], problems: 
     }
     for (index, (name, text)) in sets.iter().enumerate() {
         let source = index as u32 + 1;
-        let parsed = parse_yaml(text, source).map_err(|fault| *fault).and_then(|node| match node.scalar() {
-            Some(_) => Ok(node),
-            None => Err(Diagnostic::at(node.place, format!("a variable cannot be {}", node.kind()))),
+        let parsed = parse_yaml(text, source).map_err(|fault| *fault).and_then(|node| match is_of_variable(&node) {
+            true => Ok(node),
+            false => Err(Diagnostic::at(node.place, format!("a variable cannot be {}", not_of_variable(&node)))),
         });
         let known = written.iter().map(|(name, _)| name.text.as_str()).collect::<Vec<_>>();
         match parsed {

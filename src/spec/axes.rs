@@ -1,5 +1,7 @@
 //! `matrix:` as written.
 
+use cwm_contract::Value;
+
 use super::names::{is_label, printable};
 use super::node::{Content, Node, Word};
 use super::pipeline::check_name;
@@ -13,6 +15,8 @@ pub struct AxisSpec {
     pub name: Word,
     /// Its values, in order.
     pub values: Vec<AxisValueSpec>,
+    /// In their place, `$name`: the variable that holds the list of them.
+    pub variable: Option<Node>,
 }
 
 /// One value of an axis.
@@ -36,9 +40,14 @@ pub(super) fn axes(node: &Node, reader: &mut Reader) -> Vec<AxisSpec> {
         if count == 0 {
             reader.report(Diagnostic::at(name.place, format!("axis `{}` has no values", name.text)));
         }
+        let mut variable = None;
         let values = match &values.content {
             Content::List(items) => items.iter().filter_map(|item| unlabelled(item, reader)).collect(),
             Content::Map(_) => labelled(values, reader),
+            Content::Scalar(Value::Text(text)) if text.starts_with('$') => {
+                variable = Some(values.clone());
+                Vec::new()
+            }
             Content::Scalar(_) => {
                 reader.report(
                     Diagnostic::at(
@@ -50,7 +59,7 @@ pub(super) fn axes(node: &Node, reader: &mut Reader) -> Vec<AxisSpec> {
                 continue;
             }
         };
-        axes.push(AxisSpec { name: name.clone(), values });
+        axes.push(AxisSpec { name: name.clone(), values, variable });
     }
     axes
 }

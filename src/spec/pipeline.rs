@@ -16,7 +16,7 @@ const KEYS: &[&str] = &["cwm", "vars", "stages", "export"];
 /// A pipeline file as written.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
-    /// Variables and their values (scalars).
+    /// Variables and their values: scalars, or lists of them.
     pub vars: Vec<(Word, Node)>,
     /// Stages in the order of the file.
     pub stages: Vec<StageSpec>,
@@ -103,11 +103,15 @@ fn vars(node: &Node, reader: &mut Reader) -> Vec<(Word, Node)> {
     let mut vars = Vec::new();
     for (name, value) in reader.map(node, "`vars`", "variables") {
         check_name(name, "a variable", reader);
-        if value.scalar().is_none() {
+        if !is_of_variable(value) {
             reader.report(
                 Diagnostic::at(
                     value.place,
-                    format!("variable `{}` must be text, a number or a boolean, not {}", name.text, value.kind()),
+                    format!(
+                        "variable `{}` must be text, a number, a boolean or a list of these, not {}",
+                        name.text,
+                        not_of_variable(value)
+                    ),
                 )
                 .hint("an axis of a matrix can hold lists and maps: `matrix: { axis: { label: [..] } }`"),
             );
@@ -115,6 +119,26 @@ fn vars(node: &Node, reader: &mut Reader) -> Vec<(Word, Node)> {
         vars.push((name.clone(), value.clone()));
     }
     vars
+}
+
+/// Whether a variable can be this: a scalar, or a list of scalars.
+pub fn is_of_variable(node: &Node) -> bool {
+    match &node.content {
+        Content::Scalar(_) => true,
+        Content::List(items) => items.iter().all(|item| item.scalar().is_some()),
+        Content::Map(_) => false,
+    }
+}
+
+/// What a variable cannot be, in words.
+pub fn not_of_variable(node: &Node) -> String {
+    match &node.content {
+        Content::List(items) => {
+            let item = items.iter().find(|item| item.scalar().is_none());
+            format!("a list with {} in it", item.map_or("nothing", |item| item.kind()))
+        }
+        Content::Scalar(_) | Content::Map(_) => node.kind().to_owned(),
+    }
 }
 
 fn exports(node: &Node, reader: &mut Reader) -> Vec<(Word, Word)> {

@@ -21,6 +21,7 @@ mod provenance;
 mod python;
 mod results;
 mod side_by_side;
+mod small;
 mod sql;
 mod sweep;
 mod tidy;

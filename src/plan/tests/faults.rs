@@ -207,6 +207,11 @@ stages:
   b: { stage: play, matrix: { s: [1] }, with: { policy: engine, seed: $s } }
   c: { stage: parse, each: b, matrix: { s: [1] }, from: b }
 ";
+    an_axis_of_no_list: "cwm: 1
+vars: { one: 1, none: [], twice: [1, 1], deep: [[1]], in_text: [1, 2] }
+stages:
+  a: { stage: command, matrix: { x: $one, y: $none, z: $twice, u: $unknown, v: $in_text, w: 'a $one' }, with: { run: x, a: 'is $in_text' } }
+";
     a_map_inside_text: "cwm: 1
 stages:
   a: { stage: command, matrix: { m: { x: { k: v } } }, with: { run: x, a: 'is $m', b: $m } }
@@ -215,7 +220,7 @@ stages:
 vars: { seed: 0, policy: engine }
 stages:
   a: { stage: play, with: { policy: $policy, seed: $seed } }
-", set [("sed", "1"), ("seed", "one"), ("policy", "[a]"), ("seed", "a: b: c")];
+", set [("sed", "1"), ("seed", "one"), ("policy", "{a: b}"), ("seed", "a: b: c")];
     bad_set_value: "cwm: 1
 vars: { seed: 0, policy: engine }
 stages:

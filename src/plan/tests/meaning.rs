@@ -282,13 +282,30 @@ fn addresses_are_selected_and_what_they_lack_is_said() {
 #[test]
 fn variables_of_the_last_set_count_and_merge_keys_work() {
     let text = "cwm: 1\nvars: { a: 1, empty: x }\nstages:\n  s: &s { stage: command, with: { run: x, a: $a, e: \"<$empty>\" } }\n  t: { <<: *s }\n";
-    let plan = plan_with(text, &[("a", "2"), ("a", "[3]"), ("a", "'4'"), ("empty", "''")]);
+    let plan = plan_with(text, &[("a", "2"), ("a", "{b: 3}"), ("a", "'4'"), ("empty", "''")]);
     assert!(plan.is_err());
     let plan = plan_with(text, &[("a", "2"), ("a", "'4'"), ("empty", "''")]).unwrap();
     for stage in ["s", "t"] {
         assert_eq!(cell(&plan, stage).values["a"], Value::Text("4".into()));
         assert_eq!(cell(&plan, stage).values["e"], Value::Text("<>".into()));
     }
+}
+
+#[test]
+fn an_axis_may_be_a_variable_that_is_a_list() {
+    let text = "cwm: 1\nvars: { seeds: [0], wide: d8 }\nstages:\n  \
+         m: { stage: command, matrix: { seed: $seeds, size: [$wide] }, with: { run: x, seed: $seed, size: $size } }\n";
+    let labels = |sets: &[(&str, &str)]| -> Vec<String> {
+        let plan = plan_with(text, sets).unwrap_or_else(|problems| panic!("{problems}"));
+        plan.cells.iter().map(|cell| cell.label.to_string()).collect()
+    };
+    assert_eq!(labels(&[]), ["m[seed=0,size=d8]"]);
+    let three = labels(&[("seeds", "[0, 1, 2]")]);
+    assert_eq!(three, ["m[seed=0,size=d8]", "m[seed=1,size=d8]", "m[seed=2,size=d8]"]);
+    let plan = plan_with(text, &[("seeds", "[0, 1, 2]")]).unwrap();
+    assert_eq!(cell(&plan, "m[seed=2]").values["seed"], Value::Int(2));
+    // As written out.
+    assert_eq!(plan_with(&text.replace("$seeds", "[0, 1, 2]"), &[]).unwrap().cells.len(), 3);
 }
 
 #[test]

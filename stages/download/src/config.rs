@@ -20,8 +20,10 @@ parameters! {
         pub mirror: String = "https://database.lichess.org/standard".into(),
         /// Only so many bytes from the beginning of each file, as it is (compressed): 100000000 or 100MB.
         pub first_bytes: Option<Bytes> = None,
+        /// The same of a `month` alone: a `source` given in its place is taken whole.
+        pub month_bytes: Option<Bytes> = None,
         /// The SHA-256 that the bytes must have, as 64 hexadecimal digits; of a list of sources, a list of as many, null
-        /// where none is known. With `first_bytes` it is that of those bytes. What is fetched without it is pinned in
+        /// where none is known. With `first_bytes` or `month_bytes` it is that of those bytes. What is fetched without it is pinned in
         /// `sources.lock` by what came first.
         pub sha256: OneOrMany<Option<String>> = OneOrMany::One(None),
     }
@@ -106,6 +108,9 @@ impl Config {
     /// # Errors
     /// They do not say where from, or name a month, a URL or a sum that is none.
     pub fn wanted(&self) -> Result<Wanted, Fault> {
+        if self.first_bytes.is_some() && self.month_bytes.is_some() {
+            return Err(Fault::new("month_bytes", "must not be given together with `first_bytes`"));
+        }
         let first_bytes = self.first_bytes.map(|bytes| bytes.0);
         let Some(source) = &self.source else {
             let Some(month) = &self.month else {
@@ -115,6 +120,7 @@ impl Config {
             let mirror = self.mirror.trim().trim_end_matches('/');
             speaks(mirror).map_err(|wrong| Fault::new("mirror", wrong))?;
             let [sum] = &self.sums(1)?[..] else { return Err(Fault::new("sha256", "must be one sum")) };
+            let first_bytes = self.month_bytes.map(|bytes| bytes.0).or(first_bytes);
             let from = Origin::Url(Fetch { url: format!("{mirror}/{}", month.file_name()), first_bytes });
             let published = Published { list: format!("{mirror}/sha256sums.txt"), name: month.file_name() };
             return Ok(Wanted::One(Item { from, sum: *sum, published: Some(published) }));

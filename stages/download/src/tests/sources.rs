@@ -218,6 +218,8 @@ fn what_is_asked_for_is_checked_before_anything_runs() {
     assert!(fault(&[("source", list(&["/x", "ftp://x/y"]))]).starts_with("source must be the path of a file or"));
     assert!(fault(&[("month", text("2025-13"))]).starts_with("month must be a year and a month"));
     assert!(fault(&[("month", text("2025-03")), ("mirror", text("/tmp"))]).starts_with("mirror must begin with"));
+    let both = [("month", text("2025-03")), ("first_bytes", Value::Int(7)), ("month_bytes", Value::Int(7))];
+    assert_eq!(fault(&both), "month_bytes must not be given together with `first_bytes`");
     let sums = Value::List(vec![text(&sum(b"")); 2]);
     assert!(fault(&[("source", text("/x")), ("sha256", sums)]).contains("as many as there are sources: 1, not 2"));
     assert!(fault(&[("source", list(&["/x", "/y"])), ("sha256", text(&sum(b"")))]).contains("2, not 1"));
@@ -244,6 +246,10 @@ fn what_is_brought_is_the_source_else_the_month() {
         url(brought(&[month.clone(), ("first_bytes", Value::Int(7))])),
         format!("the first 7 bytes of {of_site}")
     );
+    let beginning = ("month_bytes", Value::Int(7));
+    assert_eq!(url(brought(&[month.clone(), beginning.clone()])), format!("the first 7 bytes of {of_site}"));
+    // What is given in place of the month is taken whole.
+    assert_eq!(url(brought(&[month.clone(), beginning, ("source", text("http://x/y"))])), "http://x/y");
     assert_eq!(url(brought(&[month.clone(), ("source", text("http://x/y"))])), "http://x/y");
     // A list of one is a folder all the same.
     assert_eq!(brought(&[("source", list(&["/x/y.pgn"]))])[0].name.as_deref(), Some("00000-y.pgn"));
