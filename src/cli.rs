@@ -191,9 +191,9 @@ pub struct DiffArguments {
 /// Arguments of `log`. Its `-f` is that of `tail`, so that the pipeline is named by `--file` alone.
 #[derive(Debug, Args)]
 pub struct LogArguments {
-    /// The stage, or one cell: 'model[size=d32/l1]'
+    /// The stage, or one cell: 'model[size=d32/l1]'; without one, all logs that there are are listed
     #[arg(value_name = "STAGE")]
-    pub stage: String,
+    pub stage: Option<String>,
     /// Go on while the stage runs, in whatever process, and show its curves too
     #[arg(short = 'f', long)]
     pub follow: bool,

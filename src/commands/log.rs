@@ -1,6 +1,7 @@
 //! `cwm log`: what a stage wrote when it last ran, or writes while it runs.
 
 mod follow;
+mod list;
 
 use std::path::Path;
 
@@ -10,13 +11,20 @@ use crate::engine::{CellState, unread};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
-/// Runs `cwm log`: the log of a run that failed or is under way, else that of the recorded result.
+/// Runs `cwm log`: the log of a run that failed or is under way, else that of the recorded result; without a stage, what
+/// logs there are.
 ///
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline())?;
-    let index = workspace.cell(&arguments.stage)?;
+    let Some(stage) = &arguments.stage else {
+        if arguments.follow {
+            return Err(Error::usage("which stage is to be followed?").hint("`cwm log` lists those that have a log"));
+        }
+        return list::run(&mut workspace);
+    };
+    let index = workspace.cell(stage)?;
     if arguments.follow {
         return follow::run(&mut workspace, index);
     }
@@ -28,12 +36,12 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
                 // It runs again, or failed when it was forced to.
                 _ if of_attempt.exists() => of_attempt,
                 Some(digest) => workspace.store.object_path(digest),
-                None => return Err(Error::usage(format!("{} wrote no log", arguments.stage))),
+                None => return Err(Error::usage(format!("{stage} wrote no log"))),
             }
         }
         CellState::Absent(resolved) => workspace.store.work(&resolved.components.key()).log(),
         CellState::Open => {
-            return Err(Error::usage(format!("{} has not run: it waits for what comes before it", arguments.stage)));
+            return Err(Error::usage(format!("{stage} has not run: it waits for what comes before it")));
         }
         CellState::Unread(path) => return Err(Error::usage(unread(path))),
         CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
@@ -41,7 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
     match std::fs::read(&path) {
         Ok(bytes) => print(&String::from_utf8_lossy(&bytes))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::usage(format!("{} has no log: it has not run", arguments.stage)));
+            return Err(Error::usage(format!("{stage} has no log: it has not run")));
         }
         Err(error) => return Err(Error::io("read the log", &path, error)),
     }

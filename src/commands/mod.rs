@@ -142,6 +142,13 @@ impl Workspace {
         Ok(survey)
     }
 
+    /// Looks once more at those of `cells` that had no result when `survey` was taken.
+    fn survey_again(&mut self, survey: &mut Survey, cells: &[usize]) -> Result<(), Error> {
+        survey.again(cells, &self.plan, &self.store, &self.files, &self.locked, &self.pins)?;
+        self.files.save_if_possible();
+        Ok(())
+    }
+
     /// The one cell that `text` names.
     fn cell(&self, text: &str) -> Result<usize, Error> {
         let cells = self.plan.select(text)?;

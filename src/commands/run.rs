@@ -51,7 +51,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
         readers.read(&RunEvent::Warning { message });
     }
     if arguments.dry_run {
-        return dry_run(&mut workspace, &targets, &force, arguments.jobs, &mut readers);
+        return dry_run(&mut workspace, &targets, &force, &arguments, &mut readers);
     }
     // A store that cannot be made is told once, before anything runs.
     workspace.store.create()?;
@@ -117,13 +117,14 @@ fn dry_run(
     workspace: &mut Workspace,
     targets: &BTreeSet<usize>,
     force: &BTreeSet<usize>,
-    jobs: Option<u32>,
+    arguments: &RunArguments,
     readers: &mut Readers,
 ) -> Result<ExitCode, Error> {
     let survey = workspace.survey()?;
     let plan = &workspace.plan;
     let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
-    let mut estimates = Estimates::of(&workspace.store, &Registry::built_in(), Machine::here(jobs))?;
+    let mut estimates =
+        Estimates::of(&workspace.store, &Registry::built_in(), Machine::here(arguments.jobs), arguments.device)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     let lost = lost(workspace, &survey, &cells, force)?;
     for index in cells {

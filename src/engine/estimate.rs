@@ -1,14 +1,16 @@
 //! What cells that would run are likely to cost, by what earlier runs of their kind did.
 //!
 //! The rule: a stage says how much work there is ([`Stage::work`]), in units of its own and of a *sort*: only runs of
-//! one sort are compared. Of all records of that kind and sort in the store, time and bytes written are added up and
-//! divided by their units; that rate times the cell's units is the estimate. Memory is the most that one of them held.
+//! one sort are compared, and of those only such as computed on the same device. Of all records of that kind, sort and
+//! device in the store, time and bytes written are added up and divided by their units; that rate times the cell's units
+//! is the estimate. Memory is the most that one of them held. A run that went on from what an earlier attempt had kept is
+//! left out: how long all of it took nobody knows.
 //! A cell of which no run of its sort was recorded, or whose work cannot be told, has no estimate, and neither has what
 //! depends on the size of its result. Nothing is made up.
 
 use std::collections::{BTreeMap, HashMap};
 
-use cwm_contract::{Needs, Stage, Value, Values, Work};
+use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -47,7 +49,13 @@ pub struct Total {
     pub disk_bytes: u64,
 }
 
-/// The sum of some runs of one kind and sort.
+/// What runs that are compared have in common: the kind of stage, the sort of its work, and what it computed on.
+type Group = (String, String, String);
+
+/// What stands in a [`Group`] for the processor.
+const PROCESSOR: &str = "cpu";
+
+/// The sum of some runs of one group.
 #[derive(Clone, Debug, Default)]
 struct Measured {
     runs: u64,
@@ -60,35 +68,49 @@ struct Measured {
 
 /// What is known of earlier runs, and of the cells that were estimated so far.
 pub struct Estimates {
-    measured: HashMap<(String, String), Measured>,
+    measured: HashMap<Group, Measured>,
+    /// The GPU that was computed on last; empty if none was.
+    gpu: String,
     /// Bytes of the outputs of each cell that was looked at, as far as they can be told.
     outputs: HashMap<usize, BTreeMap<String, u64>>,
     machine: Machine,
+    /// What `--device` says for all cells.
+    device: Option<DeviceChoice>,
     total: Total,
 }
 
 impl Estimates {
-    /// From all records in the store.
+    /// From all records in the store; with the device that `--device` names, if it does.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn of(store: &Store, registry: &Registry, machine: Machine) -> Result<Self, Error> {
+    pub fn of(
+        store: &Store,
+        registry: &Registry,
+        machine: Machine,
+        device: Option<DeviceChoice>,
+    ) -> Result<Self, Error> {
         let mut records = Vec::new();
         for key in store.keys()? {
             records.extend(store.actions(&key)?);
         }
+        Ok(Estimates::by(&records, registry, machine, device))
+    }
+
+    fn by(records: &[ActionRecord], registry: &Registry, machine: Machine, device: Option<DeviceChoice>) -> Self {
         let sizes: HashMap<Digest, u64> = records
             .iter()
             .flat_map(|record| record.outputs.values())
             .map(|output| (output.digest, output.size))
             .collect();
-        let mut measured: HashMap<(String, String), Measured> = HashMap::new();
-        for record in &records {
+        let mut measured: HashMap<Group, Measured> = HashMap::new();
+        for record in records.iter().filter(|record| !record.circumstances.goes_on) {
             let stage = registry.get(&record.components.kind);
             let inputs = input_sizes(record, &sizes);
             let values = complete(stage, &record.components.parameters);
             let Some(work) = inputs.and_then(|inputs| work(stage, &values, &inputs)) else { continue };
-            let sum = measured.entry((record.components.kind.clone(), work.sort)).or_default();
+            let sum =
+                measured.entry((record.components.kind.clone(), work.sort, device_of(record).to_owned())).or_default();
             sum.runs += 1;
             sum.units += work.units;
             sum.seconds += record.circumstances.wall_seconds;
@@ -97,7 +119,10 @@ impl Estimates {
                 *sum.outputs.entry(name.clone()).or_default() += output.size;
             }
         }
-        Ok(Estimates { measured, outputs: HashMap::new(), machine, total: Total::default() })
+        let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
+        let last = on_gpu.max_by_key(|record| record.circumstances.started);
+        let gpu = last.map_or("", device_of).to_owned();
+        Estimates { measured, gpu, outputs: HashMap::new(), machine, device, total: Total::default() }
     }
 
     /// Takes note of a cell that is cached.
@@ -142,7 +167,8 @@ impl Estimates {
             Body::Command(_) => None,
         };
         let work = work(stage, &cell.values, &self.inputs(cell)?)?;
-        let measured = self.measured.get(&(cell.kind.clone(), work.sort))?;
+        let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
+        let measured = self.measured.get(&(cell.kind.clone(), work.sort, device))?;
         let scale = work.units / measured.units;
         let outputs = measured.outputs.iter().map(|(name, size)| (name.clone(), (*size as f64 * scale) as u64));
         let outputs: BTreeMap<String, u64> = outputs.collect();
@@ -156,6 +182,17 @@ impl Estimates {
         Some(estimate)
     }
 
+    /// Whether a cell will compute on a GPU, as far as can be told before it starts.
+    fn on_gpu(&self, cell: &Cell, stage: Option<&dyn Stage>) -> bool {
+        let granted = cell.needs.gpu > 0.0 && !self.machine.devices.is_empty();
+        stage.is_some_and(|stage| stage.uses_devices())
+            && match self.device.unwrap_or(cell.device) {
+                DeviceChoice::Cpu => false,
+                DeviceChoice::Cuda(_) => true,
+                DeviceChoice::Auto => cfg!(feature = "cuda") && granted,
+            }
+    }
+
     /// Bytes of each input of a cell; `None` if one cannot be told.
     fn inputs(&self, cell: &Cell) -> Option<BTreeMap<String, u64>> {
         let size = |from: &Origin| match from {
@@ -167,6 +204,14 @@ impl Estimates {
             Some((input.name.clone(), bytes))
         };
         cell.inputs.iter().map(of_input).collect()
+    }
+}
+
+/// What a run computed on: a GPU by its name without its number, since one of a kind is as fast as the next.
+fn device_of(record: &ActionRecord) -> &str {
+    match record.circumstances.computed_on.as_deref() {
+        None | Some(PROCESSOR) => PROCESSOR,
+        Some(gpu) => gpu.split_once(", ").map_or(gpu, |(_, name)| name),
     }
 }
 
@@ -201,3 +246,6 @@ fn input_sizes(record: &ActionRecord, sizes: &HashMap<Digest, u64>) -> Option<BT
     let is_read = |(name, _): &(&String, &Vec<(String, Digest)>)| record.components.kind != COMMAND || *name != "deps";
     record.components.inputs.iter().filter(is_read).map(of_input).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,29 +44,53 @@ impl Survey {
     /// # Errors
     /// The store cannot be read.
     pub fn take(plan: &Plan, store: &Store, files: &Files, locked: &LockFile, pins: &Pins) -> Result<Self, Error> {
-        let mut states: Vec<CellState> = Vec::with_capacity(plan.cells.len());
-        for cell in &plan.cells {
-            let state = if sources(cell).any(|index| !matches!(states[index], CellState::Cached(_))) {
-                CellState::Open
-            } else {
-                let record = |index: usize| match &states[index] {
-                    CellState::Cached(record) => record.as_ref(),
-                    _ => unreachable!("all sources are cached"),
-                };
-                match resolve(cell, files, pins, record) {
-                    Err(error) => match plan.pipe_of(states.len()) {
-                        Some(path) => CellState::Unread(path),
-                        None => CellState::Unreadable(error),
-                    },
-                    Ok(resolved) => match find(store, files, &resolved.components, &cell.label, locked)? {
-                        Some(record) => CellState::Cached(Box::new(record)),
-                        None => CellState::Absent(Box::new(resolved)),
-                    },
-                }
+        let mut survey = Survey::of_nothing(plan);
+        let all: Vec<usize> = (0..plan.cells.len()).collect();
+        survey.again(&all, plan, store, files, locked, pins)?;
+        Ok(survey)
+    }
+
+    /// Before anything was looked at.
+    pub fn of_nothing(plan: &Plan) -> Self {
+        Survey { states: plan.cells.iter().map(|_| CellState::Open).collect() }
+    }
+
+    /// Looks at those of `cells`, given in the plan's order and with all that they rest on, that have no result as far as is
+    /// known; as [`Survey::take`] does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn again(
+        &mut self,
+        cells: &[usize],
+        plan: &Plan,
+        store: &Store,
+        files: &Files,
+        locked: &LockFile,
+        pins: &Pins,
+    ) -> Result<(), Error> {
+        for &index in cells {
+            let cell = &plan.cells[index];
+            let is_cached = |index: usize| matches!(self.states[index], CellState::Cached(_));
+            if is_cached(index) || !sources(cell).all(is_cached) {
+                continue;
+            }
+            let record = |index: usize| match &self.states[index] {
+                CellState::Cached(record) => record.as_ref(),
+                _ => unreachable!("all sources are cached"),
             };
-            states.push(state);
+            self.states[index] = match resolve(cell, files, pins, record) {
+                Err(error) => match plan.pipe_of(index) {
+                    Some(path) => CellState::Unread(path),
+                    None => CellState::Unreadable(error),
+                },
+                Ok(resolved) => match find(store, files, &resolved.components, &cell.label, locked)? {
+                    Some(record) => CellState::Cached(Box::new(record)),
+                    None => CellState::Absent(Box::new(resolved)),
+                },
+            };
         }
-        Ok(Survey { states })
+        Ok(())
     }
 }
 

@@ -108,9 +108,10 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     check_components(&action, &files)?;
     work.prepare()?;
     lines.log_to(&work.log())?;
-    if let Err(failure) = kept::prepare(&work, &kept::stamp(&action))? {
+    if let Err(failure) = kept::prepare(&work, &kept::attempt(&action))? {
         return Ok(Outcome::Failed(FailedKind::Input, failure));
     }
+    let goes_on = !work.kept()?.is_empty();
     lines.send(&Line::Started);
     let clock = usage::Clock::start();
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -152,7 +153,7 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
         }
     }
     let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    Ok(Outcome::Recorded(usage::record(&store, &work, &action, &inputs, events, &clock)?))
+    Ok(Outcome::Recorded(usage::record(&store, &work, &action, &inputs, events, &clock.of(goes_on))?))
 }
 
 /// Somebody else made the result; nobody needs what lies in the work folder any more.
@@ -281,8 +282,12 @@ fn do_work(
                 resources: action.resources.clone(),
                 expected: expected.clone(),
             };
-            let reporter = StageReporter { lines: lines.clone(), kept };
-            stage.run(&Context::new(stage, task, Box::new(reporter), cancellation.clone()))
+            let refused = Arc::new(Mutex::new(None));
+            let computes_on = kept::settling(work, action, cancellation, refused.clone());
+            let reporter = StageReporter { lines: lines.clone(), kept, computes_on };
+            let ran = stage.run(&Context::new(stage, task, Box::new(reporter), cancellation.clone()));
+            let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+            refused.map_or(ran, Err)
         }
         ActionBody::Command { run, environment, inherited, deps } => {
             let folder = work.tmp().join("cwd");

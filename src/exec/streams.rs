@@ -61,10 +61,15 @@ pub struct StageReporter {
     pub lines: Lines,
     /// Metrics, aliases and what was fetched, in order.
     pub kept: Arc<Mutex<Vec<Event>>>,
+    /// Hears what the stage computes on, as soon as it tells.
+    pub computes_on: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Reporter for StageReporter {
     fn report(&self, event: Event) {
+        if let Event::ComputesOn(device) = &event {
+            (self.computes_on)(device);
+        }
         match &event {
             Event::Log(line) => {
                 let _ = writeln!(std::io::stderr(), "{line}");

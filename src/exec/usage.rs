@@ -15,15 +15,22 @@ use crate::exec::action_file::ActionFile;
 use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
 
 /// The start of an action.
+#[derive(Clone, Copy)]
 pub struct Clock {
     started: jiff::Timestamp,
     instant: Instant,
+    goes_on: bool,
 }
 
 impl Clock {
     /// Now.
     pub fn start() -> Self {
-        Clock { started: jiff::Timestamp::now(), instant: Instant::now() }
+        Clock { started: jiff::Timestamp::now(), instant: Instant::now(), goes_on: false }
+    }
+
+    /// The same, of an attempt that goes on from what an earlier one kept, or does not.
+    pub fn of(self, goes_on: bool) -> Self {
+        Clock { goes_on, ..self }
     }
 
     fn circumstances(&self, action: &ActionFile, computed_on: Option<String>) -> Circumstances {
@@ -40,6 +47,7 @@ impl Clock {
             machine: Machine { cores: action.resources.cores, ..Machine::here() },
             devices: action.resources.devices.clone(),
             computed_on,
+            goes_on: self.goes_on,
             user: user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
         }

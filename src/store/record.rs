@@ -107,6 +107,9 @@ pub struct Circumstances {
     /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_on: Option<String>,
+    /// Whether it went on from what an earlier attempt had kept: its seconds are then not those of all of the work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
     /// Who ran it.
     pub user: String,
     /// Version of cwm.

@@ -50,6 +50,29 @@ fn following_a_run_that_fails_ends_with_it() {
     assert_eq!(finish(run.wait_with_output().expect("an end")).code, 1);
     assert_eq!(followed.code, 1, "{}", followed.stderr);
     assert!(followed.stdout.starts_with("first\nsecond\n"), "{}", followed.stdout);
+    // And once more, long after.
+    let after = context.cwm(&[&["log", "slow", "-f"], &set[..]].concat());
+    assert_eq!((after.code, &after.stdout), (1, &followed.stdout), "{}", after.stderr);
+    assert!(after.stderr.contains("slow has ended without a result: it failed"), "{}", after.stderr);
+}
+
+#[test]
+fn what_rests_on_a_failure_is_not_waited_for_and_all_logs_are_listed() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  good: { stage: command, with: { run: 'echo well; echo > \"$out\"' } }\n  \
+         bad: { stage: command, from: good, with: { run: 'echo ill; exit 3' } }\n  \
+         after: { stage: command, from: bad, with: { run: 'cp \"$in\" \"$out\"' } }\n",
+    );
+    let none = context.cwm(&["log"]);
+    assert_eq!((none.code, none.stdout.as_str()), (2, ""));
+    assert!(none.stderr.contains("no stage of this pipeline has a log yet"), "{}", none.stderr);
+    assert_eq!(context.cwm(&["run"]).code, 1);
+    let listed = context.cwm(&["log"]);
+    assert_eq!((listed.code, listed.stdout.as_str()), (0, "done     good\nfailed   bad\n"), "{}", listed.stderr);
+    let followed = context.cwm(&["log", "-f", "after"]);
+    assert_eq!((followed.code, followed.stdout.as_str()), (1, ""), "{}", followed.stderr);
+    assert!(followed.stderr.contains("after has not run, for bad failed: `cwm log bad`"), "{}", followed.stderr);
+    assert_eq!(context.cwm(&["log", "-f"]).code, 2);
 }
 
 #[test]

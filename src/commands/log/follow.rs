@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use cwm_contract::Point;
 
-use crate::commands::{Workspace, print};
+use crate::commands::{Workspace, print, typed};
 use crate::curves::{Tail, curves_of};
 use crate::digest::Key;
-use crate::engine::CellState;
+use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::registry::Registry;
@@ -16,15 +16,18 @@ use crate::registry::Registry;
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Prints log and curves of a cell to the end of its run; waits for one to begin if there is neither a run, nor a result,
-/// nor what a failed run left.
+/// nor what a failed run left, of it or of what it rests on.
 ///
 /// # Errors
 /// What it writes cannot be read. A run that ends without a result gives [`ExitCode::STAGE_FAILED`].
 pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
     let label = workspace.plan.cells[index].label.clone();
+    let needed = workspace.plan.ancestors(&[index]);
+    let mut survey = Survey::of_nothing(&workspace.plan);
     let mut told = false;
     let key = loop {
-        match &workspace.survey()?.states[index] {
+        workspace.survey_again(&mut survey, &needed)?;
+        match &survey.states[index] {
             CellState::Cached(record) => break record.key,
             CellState::Absent(resolved) => {
                 let key = resolved.components.key();
@@ -33,7 +36,13 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
                     break key;
                 }
             }
-            CellState::Open | CellState::Unread(_) => {}
+            CellState::Open => {
+                if let Some(failed) = failed(workspace, &survey, &needed)? {
+                    eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", typed::quoted(&failed));
+                    return Ok(ExitCode::STAGE_FAILED);
+                }
+            }
+            CellState::Unread(_) => {}
             CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
         }
         if !std::mem::replace(&mut told, true) {
@@ -42,6 +51,22 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
         std::thread::sleep(EVERY);
     };
     follow(workspace, index, &key)
+}
+
+/// The first of these cells that is not running and of which a run that failed left its log, where none is running.
+fn failed(workspace: &Workspace, survey: &Survey, cells: &[usize]) -> Result<Option<String>, Error> {
+    let mut failed = None;
+    for &cell in cells {
+        let CellState::Absent(resolved) = &survey.states[cell] else { continue };
+        let key = resolved.components.key();
+        if workspace.store.holder(&key)?.is_some() {
+            return Ok(None);
+        }
+        if workspace.store.work(&key).log().exists() {
+            failed = failed.or(Some(workspace.plan.cells[cell].label.to_string()));
+        }
+    }
+    Ok(failed)
 }
 
 fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Error> {
@@ -69,7 +94,14 @@ fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Er
             }
         }
         if !running {
-            return Ok(if made.is_some() { ExitCode::OK } else { ExitCode::STAGE_FAILED });
+            if made.is_none() {
+                eprintln!(
+                    "{} has ended without a result: it failed, or was stopped",
+                    workspace.plan.cells[index].label
+                );
+                return Ok(ExitCode::STAGE_FAILED);
+            }
+            return Ok(ExitCode::OK);
         }
         std::thread::sleep(EVERY);
     }

@@ -69,6 +69,7 @@ fn circumstances() -> Circumstances {
         machine: Machine::here(),
         devices: Vec::new(),
         computed_on: None,
+        goes_on: false,
         user: "someone".into(),
         cwm_version: "0.1.0".into(),
     }

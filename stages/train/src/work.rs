@@ -10,7 +10,8 @@ use crate::config::Config;
 /// Positions of a usual game, and bytes of it in a dataset (docs/formats.md).
 const GAME: (f64, f64) = (80.0, 188.0);
 
-/// Positions that go through the model, times its parameters; of one family, its options and precision.
+/// Positions that go through the model, times its parameters; of one family, its options and precision. What goes on from
+/// a shorter training does an unknown part of it, and is no measure of others.
 pub fn work(values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
     let config = Config::read(values).ok()?;
     let parameters = Network::build(config.architecture().ok()?).ok()?.layout().total() as f64;
@@ -20,7 +21,8 @@ pub fn work(values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
         Some(steps) => (steps * config.batch_size) as f64,
         None => games * config.epochs.unwrap_or(1) as f64,
     };
-    let sort = format!("{} {:?} {}", config.family, config.options, config.precision);
+    let begins = if inputs.contains_key("state") { " from a shorter one" } else { "" };
+    let sort = format!("{} {:?} {}{begins}", config.family, config.options, config.precision);
     Some(Work { sort, units: seen * GAME.0 * parameters })
 }
 

@@ -164,6 +164,25 @@ fn a_training_killed_at_any_step_ends_with_the_same_bytes() {
     assert_eq!(context.read("pipeline.lock"), expected);
     let log = context.cwm(&["log", "model"]).stdout;
     assert!(log.contains("going on after step "), "{log}");
+    what_went_on_is_no_measure(&context);
+}
+
+/// After a training that was killed and went on: how long its last attempt took says nothing of others.
+fn what_went_on_is_no_measure(context: &Context) {
+    let told = |arguments: &[&str], name: &str| -> serde_json::Value {
+        let ran = context.cwm(arguments);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let events = ran.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let mut of_model = events.filter(|event| event["event"] == name && event["label"] == "model");
+        of_model.next().unwrap_or_else(|| panic!("no `{name}` of the training: {}", ran.stdout))
+    };
+    context.edit("pipeline.yaml", "steps: 90", "steps: 45");
+    assert!(told(&["run", "--json", "--dry-run"], "would_run")["estimate"].is_null());
+    let seconds = told(&["run", "--json"], "finished")["seconds"].as_f64().expect("seconds");
+    context.edit("pipeline.yaml", "steps: 45", "steps: 135");
+    let estimate = told(&["run", "--json", "--dry-run"], "would_run")["estimate"].clone();
+    assert_eq!(estimate["runs"], 1, "{estimate}");
+    assert!((estimate["seconds"].as_f64().expect("seconds") - 3.0 * seconds).abs() < 1e-9, "{estimate} {seconds}");
 }
 
 #[test]

@@ -1,0 +1,46 @@
+use serde_json::json;
+
+use super::*;
+
+/// A run of a command that read a file of 100 bytes, which another wrote: so many seconds, on this device.
+fn ran(seconds: f64, started: &str, computed_on: Option<&str>, goes_on: bool) -> ActionRecord {
+    let digest = "a".repeat(64);
+    let record = json!({
+        "format": 1, "key": "b".repeat(64), "pipeline": "p", "label": "made", "metrics": {}, "log": null,
+        "components": {
+            "key_format": 1, "contract": 1, "kind": COMMAND, "code": {},
+            "parameters": { COMMAND_RUN: "copy" }, "inputs": { "in": [["", digest]] },
+        },
+        "outputs": { "out": { "digest": digest, "size": 100, "shape": { "file": { "extension": "" } }, "format": "any" } },
+        "circumstances": {
+            "started": started, "wall_seconds": seconds, "user_seconds": 0.0, "system_seconds": 0.0,
+            "peak_memory_bytes": (seconds * 1e3) as u64, "machine": { "host": "h", "cores": 2, "os": "linux" },
+            "devices": [], "computed_on": computed_on, "goes_on": goes_on, "user": "u", "cwm_version": "0.1.0",
+        },
+    });
+    serde_json::from_value(record).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn devices_are_measured_apart_and_what_went_on_is_left_out() {
+    let records = [
+        ran(40.0, "2026-01-01T00:00:00Z", Some("cpu"), false),
+        ran(20.0, "2026-01-02T00:00:00Z", None, false),
+        ran(0.5, "2026-01-03T00:00:00Z", Some("cpu"), true),
+        ran(2.0, "2026-01-04T00:00:00Z", Some("cuda:0, One GPU"), false),
+        ran(4.0, "2026-01-05T00:00:00Z", Some("cuda:1, One GPU"), false),
+        ran(1.0, "2026-01-03T00:00:00Z", Some("cuda:0, Another GPU"), false),
+    ];
+    let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
+    let estimates = Estimates::by(&records, &Registry::built_in(), machine, None);
+    let measured = |device: &str| {
+        let group = (COMMAND.to_owned(), "copy".to_owned(), device.to_owned());
+        let sum = estimates.measured.get(&group).unwrap_or_else(|| panic!("{device}"));
+        (sum.runs, sum.units, sum.seconds, sum.memory, sum.outputs["out"])
+    };
+    assert_eq!(measured(PROCESSOR), (2, 200.0, 60.0, 40_000, 200));
+    assert_eq!(measured("One GPU"), (2, 200.0, 6.0, 4_000, 200));
+    assert_eq!(measured("Another GPU"), (1, 100.0, 1.0, 1_000, 100));
+    assert_eq!(estimates.gpu, "One GPU", "the last that was computed on");
+    assert_eq!(estimates.measured.len(), 3);
+}
