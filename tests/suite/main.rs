@@ -15,6 +15,7 @@ mod failure;
 mod import;
 mod inspection;
 mod licences;
+mod paper_runs;
 mod pipeline_errors;
 mod processes;
 mod provenance;
