@@ -101,7 +101,7 @@ pub fn tensorboard(context: &Context, folder: &str, source: &str) {
     let curves = context.cwm(&["path", source]);
     assert_eq!(curves.code, 0, "{}", curves.stderr);
     let arguments = [PathBuf::from(folder), PathBuf::from(curves.stdout.trim())];
-    run(&python, "tensorboard.py", &arguments, &context.path(""));
+    run(&python, "event_files.py", &arguments, &context.path(""));
 }
 
 /// Every number of the stage `bins`, against what numpy makes of the scores that it read.
