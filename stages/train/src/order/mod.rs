@@ -222,4 +222,41 @@ mod tests {
         assert!(matches!(sampler.current.drawn, Drawn::Permuted(_)));
         assert!(size_of::<Sampler>() <= 256);
     }
+
+    /// Kilobytes that this process has of its own.
+    fn own_memory() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().trim().parse().unwrap()
+    }
+
+    #[test]
+    #[ignore = "takes a minute: cargo test --release -p cwm-train hundred_million -- --ignored --nocapture --test-threads 1"]
+    fn an_epoch_of_a_hundred_million_games_takes_no_memory_for_each() {
+        const GAMES: usize = 100_000_000;
+        // The corpus has one game in two hundred more, for validation.
+        let ordinals = (0..GAMES as u64).map(|place| Ok(place + place / 199));
+        let before = own_memory();
+        let authors =
+            |workers| Order::Authors { seed: 0, shards: Shards::read(ordinals.clone(), 1_000_000).unwrap(), workers };
+        for (name, order) in [("shuffled", Order::Shuffled { seed: 0 }), ("authors, 4 processes", authors(4))] {
+            let mut seen = vec![0u64; GAMES.div_ceil(64)];
+            let mut sampler = Sampler::new(GAMES, 128, order);
+            let (steps, mut drawn, mut most) = (sampler.steps_of(1), 0, 0);
+            for step in 0..steps {
+                for game in sampler.batch(step) {
+                    seen[game / 64] |= 1 << (game % 64);
+                    drawn += 1;
+                }
+                if step % 10_000 == 0 {
+                    most = most.max(own_memory());
+                }
+            }
+            assert_eq!((drawn, seen.iter().map(|bits| bits.count_ones() as usize).sum()), (GAMES, GAMES), "{name}");
+            // What was seen is a bit a game, and this test's own.
+            let own = most.saturating_sub(before + (seen.len() * 8 / 1024) as u64);
+            println!("{name}: {steps} steps, {own} kB");
+            assert!(own < 4_096, "{name}: {own} kB");
+        }
+    }
 }
