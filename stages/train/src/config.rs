@@ -80,6 +80,9 @@ parameters! {
         pub micro_batch_tokens: u64 = 768, kind = Type::Integer { min: 1, max: 1 << 30 },
         /// Keep what is needed to continue after every so many steps, and every ten minutes besides. No part of the key.
         pub checkpoint_every: u64 = 5_000, kind = Type::Integer { min: 1, max: 1 << 40 },
+        /// Which weights are the model: those of the `last` step, as the paper has it, or the `best`, those whose
+        /// validation had the lowest loss, which is a departure and marked as one.
+        pub checkpoint: String = "last".into(), kind = Type::Choice(&["last", "best"]),
         /// Write every so-manieth step to the curves.
         pub curve_every: u64 = 10, kind = Type::Integer { min: 1, max: 1 << 40 },
         /// Give out, as `state`, what a longer training of the same configuration may start from.
@@ -139,7 +142,16 @@ impl Config {
         if self.batching != "bucketed" {
             idle.push("bucket_batches");
         }
+        // So that what there was before this parameter keeps its key.
+        if !self.keeps_best() {
+            idle.push("checkpoint");
+        }
         idle
+    }
+
+    /// Whether the model is the best of those that were validated.
+    pub fn keeps_best(&self) -> bool {
+        self.checkpoint == "best"
     }
 
     /// Steps in all.

@@ -20,15 +20,7 @@ pub struct Extent {
 
 /// The object `training` of a checkpoint (`docs/formats.md`).
 pub fn training(config: &Config, extent: Extent, state: &State, measured: Option<&Tally>) -> Map<String, Value> {
-    let validation = measured.map(|tally| {
-        json!({
-            "loss": number(tally.loss()),
-            "labelwise": number(tally.labelwise()),
-            "exact": number(tally.exact()),
-            "trajectory": number(tally.trajectory()),
-            "games": tally.games,
-        })
-    });
+    let validation = measured.map(validation_of);
     let mut training = json!({
         "games": extent.games,
         "steps": state.step,
@@ -64,8 +56,24 @@ pub fn training(config: &Config, extent: Extent, state: &State, measured: Option
     if config.batching == "bucketed" {
         training["bucket_batches"] = json!(config.bucket_batches);
     }
+    // Marked wherever the training is told of: another model than the paper would have tested.
+    if config.keeps_best() {
+        training["checkpoint"] = json!(config.checkpoint);
+        training["checkpoint_step"] = json!(state.best.as_ref().map(|best| best.step));
+        training["checkpoint_validation"] = json!(state.best.as_ref().map(|best| validation_of(&best.tally)));
+    }
     match training {
         Value::Object(map) => map,
         _ => Map::new(),
     }
+}
+
+fn validation_of(tally: &Tally) -> Value {
+    json!({
+        "loss": number(tally.loss()),
+        "labelwise": number(tally.labelwise()),
+        "exact": number(tally.exact()),
+        "trajectory": number(tally.trajectory()),
+        "games": tally.games,
+    })
 }

@@ -3,6 +3,7 @@
 //! It knows datasets, models and their optimiser. It must not know which families there are (the registry of
 //! `cwm-models` does), how a dataset was made, or what becomes of its checkpoint.
 
+mod best;
 mod choice;
 mod config;
 mod continuation;

@@ -9,6 +9,7 @@ use cwm_models::lanes::Lanes;
 use cwm_models::metrics::Tally;
 use cwm_models::{Device, Network, Placed};
 
+use crate::best::Best;
 use crate::choice::Given;
 use crate::config::Config;
 use crate::continuation::{self, Training};
@@ -45,6 +46,9 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         Some(path) => Some(Validation::new(&Games::open("validation", path, None, config)?, config.validation_games)?),
         None => None,
     };
+    if config.keeps_best() && validation.is_none() {
+        return Err(Failure::input("`checkpoint: best` needs the input `validation`: nothing else says which is best"));
+    }
     let order = config.order(&mut games)?;
     let mut sampler = Sampler::new(games.len(), config.batch_size as usize, order);
     let total_steps = config.total_steps(&mut sampler);
@@ -167,6 +171,9 @@ impl Run<'_> {
             self.curves.push(&Line::validation(state.step, &tally))?;
             state.validated = state.step;
         }
+        if self.config.keeps_best() {
+            Best::consider(&mut state.best, state.step, &tally, &state.weights);
+        }
         self.context.metric("validation_loss", tally.loss());
         self.context.metric("validation_labelwise", tally.labelwise());
         self.context.doing("training");
@@ -208,7 +215,11 @@ impl Run<'_> {
             status,
             training: description::training(self.config, self.extent, &state, tally),
         };
-        write(self.context.output("checkpoint")?, &description, &state.weights)?;
+        if self.config.keeps_best() && state.best.is_none() {
+            self.context.note("no validation had a finite loss: the checkpoint is that of the last step");
+        }
+        let weights = state.best.as_ref().map_or(&state.weights, |best| &best.weights);
+        write(self.context.output("checkpoint")?, &description, weights)?;
         description.write(self.context.output("summary")?)?;
         self.curves.sync()?;
         fs_err::copy(curves, self.context.output("curves")?)?;

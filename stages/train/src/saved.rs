@@ -1,5 +1,5 @@
 //! The state of a training as a file: flat f32 tensors `weights`, `first`, `second` (moments) and `snapshot` in a
-//! safetensors file, and all else as JSON in its metadata.
+//! safetensors file, with `checkpoint: best` also `best`, and all else as JSON in its metadata.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,6 +11,7 @@ use cwm_models::{Architecture, Network};
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
+use crate::best::{Best, Measured};
 use crate::config::Config;
 use crate::trainer::State;
 
@@ -29,6 +30,8 @@ struct Counts {
     bad_in_a_row: u64,
     validated: u64,
     curves_length: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    best: Option<Measured>,
 }
 
 /// Why a file cannot be gone on from.
@@ -63,17 +66,19 @@ pub fn write(path: &Path, network: &Network, state: &State, curves_length: u64) 
         bad_in_a_row: state.bad_in_a_row,
         validated: state.validated,
         curves_length,
+        best: state.best.as_ref().map(Best::measured),
     };
     let counts = serde_json::to_string(&counts).map_err(|error| Failure::internal(error.to_string()))?;
     let metadata = HashMap::from([(KEY.to_owned(), counts)]);
     let shape = [network.layout().total()];
-    let arrays = [
+    let mut arrays = vec![
         ("weights", &state.weights),
         ("first", &state.adamw.first),
         ("second", &state.adamw.second),
         ("snapshot", &state.snapshot),
     ];
-    let arrays = arrays.map(|(name, weights)| (name, Floats { shape: &shape, values: weights.values() }));
+    arrays.extend(state.best.as_ref().map(|best| ("best", &best.weights)));
+    let arrays = arrays.into_iter().map(|(name, weights)| (name, Floats { shape: &shape, values: weights.values() }));
     safetensors::serialize_to_file(arrays, Some(metadata), path)
         .map_err(|error| Failure::system(format!("cannot write {}: {error}", path.display())))?;
     fs_err::File::open(path)?.sync_all()?;
@@ -117,5 +122,6 @@ pub fn read(path: &Path, network: &Network, config: &Config) -> Result<(State, u
     state.skipped = counts.skipped;
     state.bad_in_a_row = counts.bad_in_a_row;
     state.validated = counts.validated;
+    state.best = counts.best.map(|measured| Ok(measured.of(array("best")?))).transpose()?;
     Ok((state, counts.curves_length))
 }

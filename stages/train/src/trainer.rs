@@ -6,6 +6,7 @@ use cwm_models::optimiser::{AdamW, Schedule};
 use cwm_models::parameters::Weights;
 use cwm_models::{Device, Network, loss};
 
+use crate::best::Best;
 use crate::config::Config;
 use crate::seat::{Seat, Task};
 
@@ -31,6 +32,8 @@ pub struct State {
     pub bad_in_a_row: u64,
     /// The last step whose validation is in the curves.
     pub validated: u64,
+    /// The best of what was validated, with `checkpoint: best`.
+    pub best: Option<Best>,
 }
 
 impl State {
@@ -45,6 +48,7 @@ impl State {
             skipped: 0,
             bad_in_a_row: 0,
             validated: 0,
+            best: None,
         }
     }
 

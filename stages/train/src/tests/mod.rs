@@ -14,6 +14,7 @@ use cwm_encoding::START;
 use crate::Train;
 use crate::config::Config;
 
+mod best;
 mod choices;
 mod continuation;
 mod order;
@@ -111,9 +112,21 @@ impl Reporter for Stopper {
 
 /// Runs in `work` until `on` was reported `after` times.
 fn run_until(work: &Path, data: &Path, on: fn(&Event) -> bool, after: usize) -> Result<(), Failure> {
+    run_until_with(work, data, &[], on, after)
+}
+
+/// The same with further parameters.
+fn run_until_with(
+    work: &Path,
+    data: &Path,
+    more: &[(&str, Value)],
+    on: fn(&Event) -> bool,
+    after: usize,
+) -> Result<(), Failure> {
     let mut values: Values =
         Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
     values.extend(parameters().into_iter().map(|(name, value)| (name.to_owned(), value)));
+    values.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let input = |name: &str| (name.to_owned(), vec![GroupInput { label: Label::stage(name), path: data.join(name) }]);
     let output = |name: &str, file: &str| (name.to_owned(), work.join("out").join(file));
     let task = Task {

@@ -130,8 +130,9 @@ fn what_changes_no_result_is_no_part_of_the_key() {
         values.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         Train.idle(&values)
     };
-    assert_eq!(idle(&[]), ["checkpoint_every", "shard_games", "workers", "bucket_batches"]);
-    assert_eq!(idle(&[("order", text("authors")), ("batching", text("bucketed"))]), ["checkpoint_every"]);
+    assert_eq!(idle(&[]), ["checkpoint_every", "shard_games", "workers", "bucket_batches", "checkpoint"]);
+    let used = [("order", text("authors")), ("batching", text("bucketed")), ("checkpoint", text("best"))];
+    assert_eq!(idle(&used), ["checkpoint_every"]);
     let data = data();
     let run = |more: &[(&str, Value)]| {
         let work = tempfile::tempdir().unwrap();
