@@ -105,8 +105,8 @@ pub(crate) fn embed(boards: &[Believed], limit: u64) -> Result<Option<Embedded>,
     let left_out = (shown < boards.len()).then(|| {
         format!(
             "Left out, since the page takes {} bytes of boards: {} of {}, a board being one game as one model sees it. The \
-             first game of each test set comes first, for all models. What is left out lies in the outputs `boards` of \
-             the cells that were scored.",
+             first game of each test set comes first, for all models. What is left out lies in the output called boards \
+             of each cell that was scored.",
             count(limit),
             count((boards.len() - shown) as u64),
             plural(boards.len(), "board", "boards")

@@ -4,8 +4,15 @@ const read = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {
       const link = links.get(target.getAttribute("aria-labelledby"));
-      if (isIntersecting) link?.setAttribute("aria-current", "location");
-      else link?.removeAttribute("aria-current");
+      if (!link) continue;
+      if (!isIntersecting) {
+        link.removeAttribute("aria-current");
+        continue;
+      }
+      link.setAttribute("aria-current", "location");
+      // In a narrow window the list scrolls sideways.
+      const list = link.closest("ul");
+      list.scrollLeft = link.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
     }
   },
   // A line at a third of the window's height.

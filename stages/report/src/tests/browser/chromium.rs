@@ -26,14 +26,19 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
-/// The browser's program: `CWM_CHROMIUM`, or what is on the path.
+/// The browser's program: `CWM_CHROMIUM`, or what is on the path and runs (Ubuntu's only says that it is elsewhere).
 fn program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CWM_CHROMIUM") {
         return Some(named.into());
     }
     let path = std::env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name))).find(|file| file.is_file())
+    let runs = |file: &PathBuf| {
+        let told = Command::new(file).arg("--version").stderr(Stdio::null()).output();
+        told.is_ok_and(|told| told.status.success())
+    };
+    let files = std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name)));
+    files.filter(|file| file.is_file()).find(runs)
 }
 
 impl Browser {
