@@ -16,7 +16,20 @@ use crate::query::{Errors, PrefixBin};
 use crate::run::Measured;
 
 /// Columns whose value may be unknown, beside the ends of intervals.
-const NULLABLE: [&str; 7] = ["seed", "parameters", "loss", "status", "trained_games", "steps", "epochs"];
+const NULLABLE: [&str; 12] = [
+    "seed",
+    "parameters",
+    "loss",
+    "status",
+    "trained_games",
+    "steps",
+    "epochs",
+    "lr",
+    "warmup",
+    "beta2",
+    "weight_decay",
+    "lr_floor",
+];
 
 /// Writes `overall.parquet`: one row per label, in the order given.
 pub(crate) fn write_overall(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
@@ -34,6 +47,11 @@ pub(crate) fn write_overall(path: &Path, rows: &[Measured]) -> Result<(), Failur
     columns.push(("trained_games", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.games)))));
     columns.push(("steps", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.steps)))));
     columns.push(("epochs", Arc::new(Float64Array::from_iter(trainings().map(|training| training.epochs)))));
+    columns.push(("lr", maybe_floats(rows, |row| row.training.lr)));
+    columns.push(("warmup", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.warmup)))));
+    columns.push(("beta2", maybe_floats(rows, |row| row.training.beta2)));
+    columns.push(("weight_decay", maybe_floats(rows, |row| row.training.weight_decay)));
+    columns.push(("lr_floor", maybe_floats(rows, |row| row.training.lr_floor)));
     write(path, columns)
 }
 

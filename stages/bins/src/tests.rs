@@ -16,7 +16,7 @@ use crate::Bins;
 use crate::synthetic::{Position, scores, write_scores};
 
 const MODEL: &str = r#"{"family":"transformer","size":"d32/l1","parameters":1000,"seed":1,"status":"diverged",
-    "games":9,"steps":5,"steps_per_epoch":2}"#;
+    "games":9,"steps":5,"steps_per_epoch":2,"lr":0.003,"warmup":100,"schedule":"constant","lr_floor":0.1}"#;
 
 fn label(text: &str) -> Label {
     text.parse().unwrap()
@@ -121,6 +121,9 @@ fn rows_are_named_and_sorted_by_label() {
     assert_eq!(texts(&overall, "status"), ["diverged", "diverged"]);
     assert_eq!((counts(&overall, "trained_games"), counts(&overall, "steps")), (vec![9, 9], vec![5, 5]));
     assert_eq!(floats(&overall, "epochs"), [2.5, 2.5]);
+    assert_eq!((floats(&overall, "lr"), counts(&overall, "warmup")), (vec![0.003, 0.003], vec![100, 100]));
+    // What the scores do not tell, and a floor to which nothing falls.
+    assert_eq!((overall["beta2"].null_count(), overall["lr_floor"].null_count()), (2, 2));
 }
 
 #[test]

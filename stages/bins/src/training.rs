@@ -14,6 +14,15 @@ pub(crate) struct Training {
     pub(crate) steps: Option<u64>,
     /// Passes over the games: steps by steps of an epoch.
     pub(crate) epochs: Option<f64>,
+    /// Highest learning rate.
+    pub(crate) lr: Option<f64>,
+    /// Steps until it is reached.
+    pub(crate) warmup: Option<u64>,
+    /// Decay of the optimiser's second moment.
+    pub(crate) beta2: Option<f64>,
+    pub(crate) weight_decay: Option<f64>,
+    /// Share of the highest learning rate to which it falls, where it falls at all.
+    pub(crate) lr_floor: Option<f64>,
 }
 
 impl Training {
@@ -34,10 +43,23 @@ impl Training {
             Some(Value::String(text)) => Some(text.clone()),
             Some(other) => return Err(wrong("status", "text", other)),
         };
+        // Another program may call by these names what is no number: then it is not one that stands beside the paper's.
+        let number = |key: &str| model.get(key).and_then(Value::as_f64);
+        let falls = model.get("schedule").and_then(Value::as_str) != Some("constant");
         let steps = count("steps")?;
         let epochs = steps.zip(count("steps_per_epoch")?.filter(|steps| *steps > 0));
         let epochs = epochs.map(|(steps, in_one)| steps as f64 / in_one as f64);
-        Ok(Training { status, games: count("games")?, steps, epochs })
+        Ok(Training {
+            status,
+            games: count("games")?,
+            steps,
+            epochs,
+            lr: number("lr"),
+            warmup: model.get("warmup").and_then(Value::as_u64),
+            beta2: number("beta2"),
+            weight_decay: number("weight_decay"),
+            lr_floor: number("lr_floor").filter(|_| falls),
+        })
     }
 }
 
@@ -52,9 +74,30 @@ mod tests {
     #[test]
     fn epochs_are_steps_by_steps_of_one() {
         let found = training(r#"{"status":"diverged","games":90,"steps":15,"steps_per_epoch":6}"#);
-        let expected =
-            Training { status: Some("diverged".into()), games: Some(90), steps: Some(15), epochs: Some(2.5) };
+        let expected = Training {
+            status: Some("diverged".into()),
+            games: Some(90),
+            steps: Some(15),
+            epochs: Some(2.5),
+            ..Training::default()
+        };
         assert_eq!(found, Ok(expected));
+    }
+
+    #[test]
+    fn hyper_parameters_are_told_and_no_floor_to_which_nothing_falls() {
+        let told = r#"{"lr":3e-3,"warmup":100,"beta2":0.95,"weight_decay":0,"lr_floor":0.1,"schedule":"cosine"}"#;
+        let expected = Training {
+            lr: Some(0.003),
+            warmup: Some(100),
+            beta2: Some(0.95),
+            weight_decay: Some(0.0),
+            lr_floor: Some(0.1),
+            ..Training::default()
+        };
+        assert_eq!(training(told), Ok(expected.clone()));
+        assert_eq!(training(&told.replace("cosine", "constant")), Ok(Training { lr_floor: None, ..expected }));
+        assert_eq!(training(r#"{"lr":"much","warmup":0.1,"beta2":[0.9]}"#), Ok(Training::default()));
     }
 
     #[test]
