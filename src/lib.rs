@@ -23,6 +23,7 @@ mod keyed;
 pub mod lock_file;
 pub mod outside;
 pub mod pins;
+mod plain_text;
 pub mod plan;
 pub mod provenance;
 pub mod registry;

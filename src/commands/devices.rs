@@ -1,6 +1,6 @@
 //! `cwm devices`: what models can be computed on here.
 
-use cwm_contract::DeviceAbout;
+use cwm_contract::{DeviceAbout, DeviceChoice};
 
 use crate::cli::DevicesArguments;
 use crate::commands::{print, print_json};
@@ -24,6 +24,19 @@ pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
         print(&in_words(&devices))?
     }
     Ok(ExitCode::OK)
+}
+
+/// Why nothing can be computed on `device` here; `None` if it can, or if this build cannot tell.
+pub fn missing(device: DeviceChoice) -> Option<String> {
+    let DeviceChoice::Cuda(_) = device else { return None };
+    let devices = Registry::workbench()?.devices();
+    let name = device.to_string();
+    if devices.iter().any(|found| found.name == name && found.usable) {
+        return None;
+    }
+    let why = devices.into_iter().find(|found| !found.usable && (found.name == name || found.name == "cuda"));
+    let why = why.map_or_else(|| "there is no such GPU (`cwm devices` lists all)".to_owned(), |found| found.about);
+    Some(format!("cannot use {name}: {why}"))
 }
 
 fn in_words(devices: &[DeviceAbout]) -> String {

@@ -12,6 +12,7 @@ use crate::commands::{print, print_json};
 use crate::diff::{LockDifference, ReportDifference, compare, differ};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::plain_text::visible_lines;
 use operand::{Found, Operand, Places};
 
 /// What `--json` prints.
@@ -82,7 +83,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     if arguments.json {
         print_json(&answer)?;
     } else {
-        print(&shown(&text(&answer)))?;
+        print(&visible_lines(&text(&answer)))?;
     }
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
 }
@@ -104,9 +105,4 @@ fn text(answer: &Answer) -> String {
         text += &report.difference.as_ref().map(ReportDifference::text).unwrap_or_default();
     }
     text
-}
-
-/// A terminal must not obey what stands in somebody's report.
-fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

@@ -32,6 +32,7 @@ use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
+use crate::plain_text::visible_lines;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
 use crate::store::{ActionRecord, Store};
@@ -49,13 +50,22 @@ pub fn main(cli: Cli) -> ExitCode {
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
-    match dispatch(cli) {
+    match too_large_files_are_errors().and_then(|()| dispatch(cli)) {
         Ok(code) => code,
         Err(error) => {
             tell(&error);
             error.exit_code()
         }
     }
+}
+
+/// A file that would grow beyond `ulimit -f` is then told in words, as a full disk is. What this program starts has the
+/// system's own way again, as a handler of a signal, unlike its being ignored, is not handed on.
+fn too_large_files_are_errors() -> Result<(), Error> {
+    let nobody_looks = std::sync::Arc::default();
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, nobody_looks)
+        .map(drop)
+        .map_err(|error| Error::system(format!("cannot watch for signal SIGXFSZ: {error}")))
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
@@ -94,10 +104,10 @@ fn tell(error: &Error) {
         let _ = writeln!(err, "{}", diagnostics.render(colour, width()));
     }
     if !error.message.is_empty() {
-        let _ = writeln!(err, "error: {}", error.message);
+        let _ = writeln!(err, "error: {}", visible_lines(&error.message));
     }
     for hint in &error.hints {
-        let _ = writeln!(err, "hint: {hint}");
+        let _ = writeln!(err, "hint: {}", visible_lines(hint));
     }
 }
 
@@ -182,7 +192,10 @@ impl Workspace {
 
     /// A cell and one of its outputs: `stage`, `stage.port`, `stage[axis=value].port`.
     fn output(&self, text: &str) -> Result<(usize, String), Error> {
-        let outputs = self.plan.select_outputs(text)?;
+        self.only_output(text, self.plan.select_outputs(text)?)
+    }
+
+    fn only_output(&self, text: &str, outputs: Vec<(usize, String)>) -> Result<(usize, String), Error> {
         self.only_one(text, outputs.iter().map(|(index, _)| *index))?;
         outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
     }

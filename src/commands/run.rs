@@ -6,14 +6,18 @@ use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 use std::rc::Rc;
 
+use cwm_contract::DeviceChoice;
+
 use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
+use crate::commands::devices::missing;
 use crate::commands::tensorboard::board;
 use crate::curves::Live;
 use crate::engine::{self, Cause, CellState, Estimates, Machine, Options, Summary, Survey};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
+use crate::plan::{Body, Plan};
 use crate::registry::Registry;
 
 /// Runs `cwm run`.
@@ -123,12 +127,24 @@ fn dry_run(
     let survey = workspace.survey()?;
     let plan = &workspace.plan;
     let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
-    let mut estimates =
-        Estimates::of(&workspace.store, &Registry::built_in(), Machine::here(arguments.jobs), arguments.device)?;
+    let (registry, machine) = (Registry::built_in(), Machine::here(arguments.jobs));
+    let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     let lost = lost(workspace, &survey, &cells, force)?;
     for index in cells {
         let label = plan.cells[index].label.clone();
+        let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
+        if (!is_done || force.contains(&index) || lost.contains_key(&index))
+            && let Some(missing) = unusable(plan, index, arguments.device)
+        {
+            let is_certain = !matches!(&survey.states[index], CellState::Open | CellState::Unread(_));
+            let would = if is_certain { "would fail" } else { "would fail if it has to run" };
+            readers.read(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
+            if is_certain {
+                failed += 1;
+                continue;
+            }
+        }
         let estimate = match &survey.states[index] {
             CellState::Cached(record) if !force.contains(&index) && !lost.contains_key(&index) => {
                 estimates.cached(index, record);
@@ -191,6 +207,15 @@ fn dry_run(
     let total = estimates.total();
     readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });
     Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
+}
+
+/// Why a cell cannot be computed where this run, or else the pipeline, says.
+fn unusable(plan: &Plan, index: usize, asked: Option<DeviceChoice>) -> Option<String> {
+    let cell = &plan.cells[index];
+    match &cell.body {
+        Body::Stage(stage) if stage.uses_devices() => missing(asked.unwrap_or(cell.device)),
+        Body::Stage(_) | Body::Command(_) => None,
+    }
 }
 
 /// Cells that would run because files of their recorded results are gone, with how many: as in a run, only where somebody

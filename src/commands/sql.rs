@@ -10,6 +10,7 @@ use crate::commands::{Workspace, print, print_json, remake};
 use crate::engine::CellState;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::plain_text::visible;
 use crate::registry::Registry;
 
 /// Rows of an answer that are shown as a table.
@@ -107,14 +108,10 @@ fn in_words(table: &TableAbout) -> String {
         [only] => only.clone(),
         several => format!("{} cells", several.len()),
     };
-    let width = table.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
-    let columns = table.columns.iter().map(|column| format!("\n  {:width$}  {}", visible(&column.name), column.holds));
-    format!("{} ({cells}){}", table.name, columns.collect::<String>())
-}
-
-/// A name from a file, harmless in a terminal.
-fn visible(name: &str) -> String {
-    name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    let columns: Vec<_> = table.columns.iter().map(|column| (visible(&column.name), column)).collect();
+    let width = columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let columns = columns.iter().map(|(name, column)| format!("\n  {name:width$}  {}", visible(&column.holds)));
+    format!("{} ({cells}){}", visible(&table.name), columns.collect::<String>())
 }
 
 /// What a query failed with: most often it is the query that is wrong.

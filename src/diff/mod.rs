@@ -2,6 +2,7 @@
 //! their reports ([`tables`]). Nothing here knows where the two come from.
 
 pub mod locks;
+mod row_names;
 pub mod table_file;
 pub mod tables;
 mod text;

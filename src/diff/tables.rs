@@ -1,13 +1,14 @@
 //! Two reports, table by table and cell by cell.
 //!
-//! Rows are known by the texts of their shared columns, their kind, and their number among equals; columns by their
-//! headings. So a row that was added moves no other. Rows of kind `difference` follow from two others and are left out.
+//! Rows and columns are known by their names (`row_names.rs`), so one that was added moves no other. Rows of kind
+//! `difference` follow from two others and are left out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Serialize, Serializer};
 
-use super::table_file::{Cell, Row, TableFile};
+use super::row_names::{columns, rows};
+use super::table_file::{Cell, TableFile};
 
 /// How two reports differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -160,7 +161,7 @@ impl TableDifference {
 
 fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDifference {
     let (old_columns, new_columns) = (columns(old), columns(new));
-    let (old_rows, new_rows) = (rows(old), rows(new));
+    let (old_rows, new_rows) = rows(old, new);
     let lacking = |these: &[(String, usize)], others: &[(String, usize)]| -> Vec<String> {
         let others: BTreeSet<&String> = others.iter().map(|(name, _)| name).collect();
         these.iter().map(|(name, _)| name).filter(|name| !others.contains(name)).cloned().collect()
@@ -193,37 +194,6 @@ fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDiff
     found
 }
 
-/// Names of the columns, each with its place.
-fn columns(table: &TableFile) -> Vec<(String, usize)> {
-    numbered(table.columns.iter().map(super::table_file::Column::full_name).enumerate())
-}
-
-/// Names of the rows that are compared, each with its place.
-fn rows(table: &TableFile) -> Vec<(String, usize)> {
-    let compared = table.rows.iter().enumerate().filter(|(_, row)| row.kind != "difference");
-    numbered(compared.map(|(at, row)| (at, name(row, table.shared_columns))))
-}
-
-/// What a row is called: where no columns are shared, by the words at its beginning.
-fn name(row: &Row, shared: usize) -> String {
-    let words = row.cells.iter().take_while(|cell| cell.value.is_none()).count();
-    let words: Vec<&str> =
-        row.cells.iter().take(if shared > 0 { shared } else { words }).map(|cell| cell.text.as_str()).collect();
-    let paper = if row.kind == "ours" { String::new() } else { format!(" ({})", row.kind) };
-    format!("{}{paper}", words.join(", "))
-}
-
-/// The second of a name gets a number.
-fn numbered(names: impl Iterator<Item = (usize, String)>) -> Vec<(String, usize)> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let number = |(at, name): (usize, String)| {
-        let count = seen.entry(name.clone()).or_default();
-        *count += 1;
-        (if *count > 1 { format!("{name} #{count}") } else { name }, at)
-    };
-    names.map(number).collect()
-}
-
 fn different(old: &Cell, new: &Cell, tolerance: f64) -> Vec<&'static str> {
     let numbers = [
         ("value", old.value, new.value),
@@ -251,93 +221,4 @@ fn is_same(old: Option<f64>, new: Option<f64>, tolerance: f64) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(rows: &[(&str, &str, &str, f64)]) -> TableFile {
-        let row = |(kind, model, text, value): &(&str, &str, &str, f64)| {
-            let number = if value.is_finite() { value.to_string() } else { format!("\"{value}\"").to_lowercase() };
-            format!(
-                r#"{{"group":0,"kind":"{kind}","run":true,"cells":[
-                    {{"text":"{model}","value":null,"deviation":null,"low":null,"high":null,"from":[]}},
-                    {{"text":"{text}","value":{number},"deviation":null,"low":0.5,"high":2,"from":["x[a=1]"]}}]}}"#
-            )
-        };
-        let rows: Vec<String> = rows.iter().map(row).collect();
-        let text = format!(
-            r#"{{"format":1,"id":"t","title":"T","paper":null,"caption":"","columns":[{{"over":"","name":"Model"}},
-                {{"over":"Test","name":"Loss"}}],"shared_columns":1,"rows":[{}]}}"#,
-            rows.join(",")
-        );
-        TableFile::read("t.json", text.as_bytes()).unwrap()
-    }
-
-    fn found(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDifference {
-        let found = compare(std::slice::from_ref(old), std::slice::from_ref(new), tolerance);
-        found.tables.into_iter().next().unwrap_or_default()
-    }
-
-    #[test]
-    fn a_cell_that_differs_is_named_by_row_and_column_wherever_it_stands() {
-        let old = table(&[("ours", "a", "1.00", 1.0), ("ours", "b", "inf", f64::INFINITY), ("paper", "a", "9", 9.0)]);
-        let new = table(&[
-            ("ours", "new", "3", 3.0),
-            ("ours", "a", "1.50", 1.5),
-            ("paper", "a", "9", 9.0),
-            ("difference", "a", "-7.5", -7.5),
-            ("ours", "b", "inf", f64::INFINITY),
-        ]);
-        let found = found(&old, &new, 0.0);
-        assert_eq!((found.rows_added.as_slice(), found.rows_removed.len()), (["new".to_owned()].as_slice(), 0));
-        assert_eq!(found.compared, 3);
-        let [cell] = &found.cells[..] else { panic!("{found:?}") };
-        assert_eq!((cell.row.as_str(), cell.column.as_str(), cell.difference), ("a", "Test: Loss", Some(0.5)));
-        assert_eq!(cell.what, ["text", "value"]);
-        assert!(compare(std::slice::from_ref(&new), std::slice::from_ref(&new), 0.0).is_empty());
-    }
-
-    #[test]
-    fn numbers_within_the_tolerance_are_equal_however_printed() {
-        let (old, new) = (table(&[("ours", "a", "200.0", 200.0)]), table(&[("ours", "a", "200.1", 200.1)]));
-        assert_eq!(found(&old, &new, 0.0004).cells.len(), 1, "relative to the greater of the two");
-        assert_eq!(found(&old, &new, 0.0006).cells.len(), 0);
-        let printed = table(&[("ours", "a", "200", 200.0)]);
-        assert_eq!(found(&old, &printed, 0.0).cells[0].what, ["text"]);
-        assert!(found(&old, &printed, 1e-12).cells.is_empty());
-        for (old, new, same) in [
-            (f64::NAN, f64::NAN, true),
-            (f64::INFINITY, f64::INFINITY, true),
-            (f64::INFINITY, f64::NEG_INFINITY, false),
-            (f64::INFINITY, 1e308, false),
-            (f64::NAN, 1.0, false),
-            (0.0, 0.09, true),
-        ] {
-            assert_eq!(is_same(Some(old), Some(new), 0.1), same, "{old} {new}");
-        }
-        assert!(!is_same(None, Some(0.0), 1.0));
-    }
-
-    #[test]
-    fn rows_and_columns_of_one_name_are_counted() {
-        let old = table(&[("ours", "a", "1", 1.0), ("ours", "a", "2", 2.0)]);
-        let new = table(&[("ours", "a", "1", 1.0), ("ours", "a", "3", 3.0)]);
-        let found = found(&old, &new, 0.0);
-        assert_eq!(found.cells.iter().map(|cell| cell.row.as_str()).collect::<Vec<_>>(), ["a #2"]);
-    }
-
-    #[test]
-    fn what_is_no_table_is_refused_in_words() {
-        let good = serde_json::json!({"format":1,"id":"t","title":"T","columns":[],"shared_columns":0,"rows":[]});
-        let refused = |change: fn(&mut serde_json::Value)| {
-            let mut bad = good.clone();
-            change(&mut bad);
-            TableFile::read("x/t.json", bad.to_string().as_bytes()).unwrap_err().message
-        };
-        assert!(TableFile::read("t", good.to_string().as_bytes()).is_ok());
-        assert!(refused(|bad| bad["format"] = 2.into()).contains("has format 2"));
-        let row =
-            |bad: &mut serde_json::Value| bad["rows"] = serde_json::json!([{"kind":"ours","cells":[{"text":"a"}]}]);
-        assert!(refused(row).contains("row 1 has 1 cells, and there are 0 columns"));
-        assert!(refused(|bad| bad["rows"] = 1.into()).starts_with("x/t.json is not a table of a report: "));
-    }
-}
+mod tests;

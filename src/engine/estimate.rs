@@ -3,10 +3,11 @@
 //! The rule: a stage says how much work there is ([`Stage::work`]), in units of its own and of a *sort*: only runs of
 //! one sort are compared, and of those only such as computed on the same device. Of all records of that kind, sort and
 //! device in the store, time and bytes written are added up and divided by their units; that rate times the cell's units
-//! is the estimate. Memory is the most that one of them held. A run that went on from what an earlier attempt had kept is
-//! left out: how long all of it took nobody knows.
+//! is the estimate. Bytes of an output may have units of their own. Memory is what the stage says that this work takes by
+//! its size, and what the run that held most beyond that held beyond it. A run that went on from what an earlier attempt
+//! had kept is left out: how long all of it took nobody knows.
 //! A cell of which no run of its sort was recorded, or whose work cannot be told, has no estimate, and neither has what
-//! depends on the size of its result. Nothing is made up.
+//! depends on the size of its result, unless the stage knows that by itself. Nothing is made up.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::engine::Machine;
 use crate::error::Error;
+use crate::outside::Files;
 use crate::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use crate::registry::Registry;
 use crate::spec::COMMAND;
@@ -61,9 +63,24 @@ struct Measured {
     runs: u64,
     units: f64,
     seconds: f64,
+    /// The most that a run held beyond what its work takes by its size.
     memory: u64,
-    /// Bytes by output.
-    outputs: BTreeMap<String, u64>,
+    outputs: BTreeMap<String, Bytes>,
+}
+
+/// What some runs wrote of an output.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bytes {
+    written: u64,
+    /// What that grows with.
+    units: f64,
+}
+
+impl Bytes {
+    /// Of so many units, by the rate that was measured.
+    fn of(self, units: f64) -> Option<u64> {
+        (self.units > 0.0).then(|| (self.written as f64 * (units / self.units)) as u64)
+    }
 }
 
 /// What is known of earlier runs, and of the cells that were estimated so far.
@@ -89,34 +106,42 @@ impl Estimates {
         registry: &Registry,
         machine: Machine,
         device: Option<DeviceChoice>,
+        files: &Files,
     ) -> Result<Self, Error> {
         let mut records = Vec::new();
         for key in store.keys()? {
             records.extend(store.actions(&key)?);
         }
-        Ok(Estimates::by(&records, registry, machine, device))
+        Ok(Estimates::by(&records, files.sizes(), registry, machine, device))
     }
 
-    fn by(records: &[ActionRecord], registry: &Registry, machine: Machine, device: Option<DeviceChoice>) -> Self {
-        let sizes: HashMap<Digest, u64> = records
-            .iter()
-            .flat_map(|record| record.outputs.values())
-            .map(|output| (output.digest, output.size))
-            .collect();
+    /// By these records; `outside` are sizes of files from outside the store, by what is in them.
+    fn by(
+        records: &[ActionRecord],
+        outside: HashMap<Digest, u64>,
+        registry: &Registry,
+        machine: Machine,
+        device: Option<DeviceChoice>,
+    ) -> Self {
+        let mut sizes = outside;
+        let outputs = records.iter().flat_map(|record| record.outputs.values());
+        sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, Measured> = HashMap::new();
         for record in records.iter().filter(|record| !record.circumstances.goes_on) {
             let stage = registry.get(&record.components.kind);
             let inputs = input_sizes(record, &sizes);
             let values = complete(stage, &record.components.parameters);
-            let Some(work) = inputs.and_then(|inputs| work(stage, &values, &inputs)) else { continue };
-            let sum =
-                measured.entry((record.components.kind.clone(), work.sort, device_of(record).to_owned())).or_default();
+            let Some(work) = work(stage, &values, &inputs) else { continue };
+            let group = (record.components.kind.clone(), work.sort.clone(), device_of(record).to_owned());
+            let sum = measured.entry(group).or_default();
             sum.runs += 1;
             sum.units += work.units;
             sum.seconds += record.circumstances.wall_seconds;
-            sum.memory = sum.memory.max(record.circumstances.peak_memory_bytes);
+            sum.memory = sum.memory.max(record.circumstances.peak_memory_bytes.saturating_sub(work.memory));
             for (name, output) in &record.outputs {
-                *sum.outputs.entry(name.clone()).or_default() += output.size;
+                let bytes = sum.outputs.entry(name.clone()).or_default();
+                bytes.written += output.size;
+                bytes.units += units(&work, name);
             }
         }
         let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
@@ -166,15 +191,20 @@ impl Estimates {
             Body::Stage(stage) => Some(*stage),
             Body::Command(_) => None,
         };
-        let work = work(stage, &cell.values, &self.inputs(cell)?)?;
+        let work = work(stage, &cell.values, &self.inputs(cell))?;
         let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
-        let measured = self.measured.get(&(cell.kind.clone(), work.sort, device))?;
-        let scale = work.units / measured.units;
-        let outputs = measured.outputs.iter().map(|(name, size)| (name.clone(), (*size as f64 * scale) as u64));
+        let Some(measured) = self.measured.get(&(cell.kind.clone(), work.sort.clone(), device)) else {
+            // What is made of them may have been measured nevertheless.
+            let told = work.bytes.iter().map(|(name, bytes)| (name.clone(), *bytes as u64));
+            self.outputs.insert(index, told.collect());
+            return None;
+        };
+        let outputs = measured.outputs.iter();
+        let outputs = outputs.filter_map(|(name, bytes)| Some((name.clone(), bytes.of(units(&work, name))?)));
         let outputs: BTreeMap<String, u64> = outputs.collect();
         let estimate = Estimate {
-            seconds: measured.seconds * scale,
-            memory_bytes: measured.memory,
+            seconds: measured.seconds * (work.units / measured.units),
+            memory_bytes: measured.memory.saturating_add(work.memory),
             disk_bytes: outputs.values().sum(),
             runs: measured.runs,
         };
@@ -193,18 +223,23 @@ impl Estimates {
             }
     }
 
-    /// Bytes of each input of a cell; `None` if one cannot be told.
-    fn inputs(&self, cell: &Cell) -> Option<BTreeMap<String, u64>> {
+    /// Bytes of each input of a cell, as far as they can be told.
+    fn inputs(&self, cell: &Cell) -> BTreeMap<String, Option<u64>> {
         let size = |from: &Origin| match from {
             Origin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
             Origin::File(path) => std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len()),
         };
         let of_input = |input: &InputPlan| {
-            let bytes = input.sources.iter().map(|source| size(&source.from)).sum::<Option<u64>>()?;
-            Some((input.name.clone(), bytes))
+            let bytes = input.sources.iter().map(|source| size(&source.from)).sum::<Option<u64>>();
+            (input.name.clone(), bytes)
         };
         cell.inputs.iter().map(of_input).collect()
     }
+}
+
+/// What the bytes of an output grow with.
+fn units(work: &Work, output: &str) -> f64 {
+    work.bytes.get(output).copied().unwrap_or(work.units)
 }
 
 /// What a run computed on: a GPU by its name without its number, since one of a kind is as fast as the next.
@@ -216,10 +251,10 @@ fn device_of(record: &ActionRecord) -> &str {
 }
 
 /// How much work that is; of a command, which says nothing of itself, the bytes that it reads.
-fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let work = match (stage, values.get(COMMAND_RUN)) {
         (Some(stage), _) => stage.work(values, inputs)?,
-        (None, Some(Value::Text(run))) => Work { sort: run.clone(), units: inputs.values().sum::<u64>() as f64 },
+        (None, Some(Value::Text(run))) => Work::new(run.clone(), inputs.values().copied().sum::<Option<u64>>()? as f64),
         (None, _) => return None,
     };
     (work.units.is_finite() && work.units > 0.0).then_some(work)
@@ -237,11 +272,11 @@ fn complete(stage: Option<&dyn Stage>, recorded: &Values) -> Values {
     values
 }
 
-/// Bytes of each input of a recorded action, where all of them came from the store.
-fn input_sizes(record: &ActionRecord, sizes: &HashMap<Digest, u64>) -> Option<BTreeMap<String, u64>> {
+/// Bytes of each input of a recorded action, as far as their sizes are known.
+fn input_sizes(record: &ActionRecord, sizes: &HashMap<Digest, u64>) -> BTreeMap<String, Option<u64>> {
     let of_input = |(name, artifacts): (&String, &Vec<(String, Digest)>)| {
-        let bytes = artifacts.iter().map(|(_, digest)| sizes.get(digest).copied()).sum::<Option<u64>>()?;
-        Some((name.clone(), bytes))
+        let bytes = artifacts.iter().map(|(_, digest)| sizes.get(digest).copied()).sum::<Option<u64>>();
+        (name.clone(), bytes)
     };
     let is_read = |(name, _): &(&String, &Vec<(String, Digest)>)| record.components.kind != COMMAND || *name != "deps";
     record.components.inputs.iter().filter(is_read).map(of_input).collect()

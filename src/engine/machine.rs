@@ -105,7 +105,12 @@ impl Pool {
         let devices = self.machine.devices.len() as f64;
         if needs.gpu > devices {
             clamped.gpu = devices;
-            said.push(format!("{} accelerators, gets {devices}", needs.gpu));
+            let asked = match needs.gpu {
+                part if part < 1.0 => format!("{part} of an accelerator"),
+                1.0 => "1 accelerator".to_owned(),
+                several => format!("{several} accelerators"),
+            };
+            said.push(format!("{asked}, gets {devices}"));
         }
         (clamped, (!said.is_empty()).then(|| format!("asks for {}", said.join(" and "))))
     }
@@ -220,6 +225,11 @@ mod tests {
         assert_eq!(clamped.cpu, Some(2));
         assert_eq!(said.unwrap(), "asks for 64 cores, gets 2");
         assert_eq!(pool().clamp(&Needs { cpu: None, gpu: 0.0, memory: 0 }).1, None);
+        let without = Pool::new(Machine { devices: Vec::new(), ..Machine::here(None) });
+        for (gpu, words) in [(0.5, "0.5 of an accelerator"), (1.0, "1 accelerator"), (2.0, "2 accelerators")] {
+            let (clamped, said) = without.clamp(&Needs { cpu: Some(1), gpu, memory: 0 });
+            assert_eq!((clamped.gpu, said.unwrap()), (0.0, format!("asks for {words}, gets 0")));
+        }
     }
 
     #[test]

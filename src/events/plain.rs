@@ -100,13 +100,16 @@ fn cost(estimate: &Estimate) -> String {
     )
 }
 
+/// Why cells have no estimate.
+const UNKNOWN: &str = "no earlier run of the kind, or not how much is read, is known for";
+
 /// What all cells together are likely to cost.
 fn all_costs(total: &Total) -> String {
     let unknown = plural(total.unknown as u64, "cell", "cells");
     let without = match (total.estimated, total.unknown) {
-        (0, _) => return format!("what that takes cannot be told: no earlier run of those kinds for {unknown}"),
+        (0, _) => return format!("what that takes cannot be told: {UNKNOWN} {unknown}"),
         (_, 0) => String::new(),
-        _ => format!("; without {unknown} of which no earlier run tells"),
+        _ => format!("; more for what cannot be told: {UNKNOWN} {unknown}"),
     };
     format!(
         "about {} on this machine, {} of disk, up to {} of memory a cell{without}",

@@ -13,6 +13,9 @@ use crate::store::{KeepStamp, WorkFolder};
 /// Names that are told before the rest is counted.
 const TOLD: usize = 4;
 
+/// What the names end in of what a stage found damaged and set aside: no attempt goes on from it.
+const ASIDE: &str = ".damaged";
+
 /// What writes `keep/` in an attempt, and whether its device is certain before the stage has told what it computes on.
 #[derive(Clone)]
 pub struct Attempt {
@@ -115,8 +118,14 @@ fn refusal(work: &WorkFolder, found: &KeepStamp, stamp: &KeepStamp, kept: &[Stri
     .hint(format!("`--device {option}` goes on from there; to start again on {now}, delete {}", folder.display()))
 }
 
+/// Those of the names in `keep/` that an attempt may go on from.
+pub fn usable(mut names: Vec<String>) -> Vec<String> {
+    names.retain(|name| !name.ends_with(ASIDE));
+    names
+}
+
 /// `curves.jsonl, step-000000005000.safetensors`
-fn in_words(names: &[String]) -> String {
+pub fn in_words(names: &[String]) -> String {
     let told = names.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
     match names.len() {
         0 => "nothing".to_owned(),
@@ -219,6 +228,14 @@ mod tests {
         prepare(&work, &attempt_of("b", "cuda")).unwrap().unwrap();
         assert!(work.kept().unwrap().is_empty());
         assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("b", "cuda")));
+    }
+
+    #[test]
+    fn what_was_set_aside_is_nothing_to_go_on_from() {
+        let (_folder, work) = with_kept(&["curves.jsonl.damaged", "step.damaged"]);
+        assert!(usable(work.kept().unwrap()).is_empty());
+        std::fs::write(work.keep().join("step"), "").unwrap();
+        assert_eq!(usable(work.kept().unwrap()), ["step"]);
     }
 
     #[test]

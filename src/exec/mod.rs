@@ -5,6 +5,7 @@
 
 mod action_file;
 mod command_stage;
+mod elsewhere;
 mod kept;
 mod lifeline;
 mod protocol;
@@ -111,7 +112,10 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     if let Err(failure) = kept::prepare(&work, &kept::attempt(&action))? {
         return Ok(Outcome::Failed(FailedKind::Input, failure));
     }
-    let goes_on = !work.kept()?.is_empty();
+    let goes_on = !kept::usable(work.kept()?).is_empty();
+    if !goes_on {
+        elsewhere::tell(&store, &action);
+    }
     lines.send(&Line::Started);
     let clock = usage::Clock::start();
     let kept = Arc::new(Mutex::new(Vec::new()));

@@ -1,5 +1,6 @@
 //! Digests of files from outside, computed once.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -112,6 +113,11 @@ impl Files {
             known.learnt.insert(snapshot.path.clone(), entry);
         }
         Ok(snapshot)
+    }
+
+    /// Sizes of the files whose digests are known, by those.
+    pub fn sizes(&self) -> HashMap<Digest, u64> {
+        self.known().entries.values().map(|entry| (entry.digest, entry.stat.size)).collect()
     }
 
     /// Keeps what was learnt, if anything: true if the cache was written. Entries of files that are gone are

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cwm_contract::Format;
+
 use super::Plan;
 use super::references::{Address, address};
 use crate::spec::names::{list, printable, suggest};
@@ -46,11 +48,27 @@ impl Plan {
     /// # Errors
     /// As [`Plan::select`]; or there is no such output, or several without one being named.
     pub fn select_outputs(&self, text: &str) -> Result<Vec<(usize, String)>, SelectError> {
+        self.outputs_at(text, None)
+    }
+
+    /// The same where an output of `format` is wanted: without a port it is the only one of that format, among others.
+    ///
+    /// # Errors
+    /// As [`Plan::select_outputs`]. That the output that is named has this format is for the caller to see.
+    pub fn select_outputs_of(&self, text: &str, format: &Format) -> Result<Vec<(usize, String)>, SelectError> {
+        self.outputs_at(text, Some(format))
+    }
+
+    fn outputs_at(&self, text: &str, wanted: Option<&Format>) -> Result<Vec<(usize, String)>, SelectError> {
         let address = read(text)?;
         let mut selected = Vec::new();
         for cell in self.cells_at(&address)? {
-            let names: Vec<_> = self.cells[cell].outputs.iter().map(|output| output.name.as_str()).collect();
+            let outputs = &self.cells[cell].outputs;
+            let names: Vec<_> = outputs.iter().map(|output| output.name.as_str()).collect();
+            let of_format = outputs.iter().filter(|output| Some(&output.format) == wanted);
+            let of_format: Vec<_> = of_format.map(|output| output.name.as_str()).collect();
             let port = match (address.port, &names[..]) {
+                (None, _) if of_format.len() == 1 => of_format[0],
                 (Some(port), _) if names.contains(&port) => port,
                 (Some(port), _) => {
                     return Err(SelectError {

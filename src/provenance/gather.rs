@@ -85,8 +85,9 @@ fn cell_told<'r>(
     telling: Telling,
     of: &impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> CellTold {
-    let parameters: BTreeMap<String, Value> =
-        record.components.parameters.iter().map(|(name, value)| (name.clone(), parameter(value, telling))).collect();
+    let kind = &record.components.kind;
+    let told = |(name, value): (&String, &Value)| (name.clone(), parameter(kind, name, value, telling));
+    let parameters: BTreeMap<String, Value> = record.components.parameters.iter().map(told).collect();
     let given = cell.given.keys().filter(|name| parameters.contains_key(*name)).cloned().collect();
     let inputs = cell.inputs.iter().map(|input| {
         let sources = input.sources.iter().enumerate();

@@ -6,51 +6,101 @@ use std::path::Path;
 use cwm_contract::Value;
 
 use super::Telling;
+use crate::plan::COMMAND_RUN;
+use crate::spec::COMMAND;
+
+/// What a file's address begins with.
+const FILE: &str = "file://";
 
 /// A parameter as it stands in a key, for people. Of a secret not even the digest is told: a short one could be guessed
-/// from it.
-pub fn parameter(value: &Value, telling: Telling) -> Value {
+/// from it. The text of a command is what was done, and is told with its paths.
+pub fn parameter(kind: &str, name: &str, value: &Value, telling: Telling) -> Value {
+    match value {
+        Value::Text(text) if (kind, name) == (COMMAND, COMMAND_RUN) => Value::Text(without_logins(text, false)),
+        _ => told(value, telling),
+    }
+}
+
+fn told(value: &Value, telling: Telling) -> Value {
     match value {
         Value::Map(map) if map.contains_key("$secret") => Value::Text("(secret)".to_owned()),
         Value::Map(map) => {
-            let told = |(name, item): (&String, &Value)| match (name.as_str(), item) {
+            let each = |(name, item): (&String, &Value)| match (name.as_str(), item) {
                 ("$url", Value::Text(text)) => (name.clone(), Value::Text(url(text))),
-                _ => (name.clone(), parameter(item, telling)),
+                _ => (name.clone(), told(item, telling)),
             };
-            Value::Map(map.iter().map(told).collect::<BTreeMap<_, _>>())
+            Value::Map(map.iter().map(each).collect::<BTreeMap<_, _>>())
         }
-        Value::List(items) => Value::List(items.iter().map(|item| parameter(item, telling)).collect()),
+        Value::List(items) => Value::List(items.iter().map(|item| told(item, telling)).collect()),
         Value::Text(text) => Value::Text(word(text, telling)),
         other => other.clone(),
     }
 }
 
-/// A text that is a whole path loses its folders, an address its user and query. A command's text stays what it is: it
-/// is what was done.
+/// A text that begins as a path loses its folders, whatever spaces it has; addresses in it lose users and queries.
 fn word(text: &str, telling: Telling) -> String {
-    let text = text.strip_prefix("file://").unwrap_or(text);
-    if text.contains("://") && !text.contains(char::is_whitespace) {
-        return url(text);
-    }
-    let is_path = text.starts_with('/') && !text.contains(char::is_whitespace) && text.matches('/').count() > 1;
-    if is_path { file(Path::new(text), telling) } else { text.to_owned() }
+    let text = without_logins(text, true);
+    let path = match text.get(..FILE.len()) {
+        // `file://host/path`, most often without the host.
+        Some(scheme) if scheme.eq_ignore_ascii_case(FILE) => {
+            let rest = &text[FILE.len()..];
+            rest.find('/').map_or(rest, |at| &rest[at..])
+        }
+        _ => text.as_str(),
+    };
+    let is_path = path.trim_start().starts_with('/') && path.matches('/').count() > 1;
+    if is_path { file(Path::new(path), telling) } else { path.to_owned() }
 }
 
 /// A file from outside: its name alone, or its path.
 pub fn file(path: &Path, telling: Telling) -> String {
     match (telling, path.file_name()) {
+        (Telling::Full, _) => path.to_string_lossy().into_owned(),
         (Telling::Public, Some(name)) => name.to_string_lossy().into_owned(),
-        _ => path.to_string_lossy().into_owned(),
+        // It ends in `..`, or is the root.
+        (Telling::Public, None) => "..".to_owned(),
     }
 }
 
 /// An address without what logs people in: the user before the host, and the query after the path.
 pub fn url(text: &str) -> String {
-    let text = text.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
+    let text = without_users(text);
+    text.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+/// A text whose addresses have neither users nor queries. A query ends at a space; where an address may have spaces
+/// itself, one in a later word is cut, too.
+fn without_logins(text: &str, has_spaces: bool) -> String {
+    let text = without_users(text);
+    let mut told = String::with_capacity(text.len());
+    let mut in_address = false;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let host = word.find("://");
+        in_address = host.is_some() || (has_spaces && in_address);
+        let from = host.unwrap_or(0);
+        match word[from..].find(['?', '#']).filter(|_| in_address) {
+            Some(at) => {
+                told.push_str(&word[..from + at]);
+                told.extend(word.chars().next_back().filter(|last| last.is_whitespace()));
+            }
+            None => told.push_str(word),
+        }
+    }
+    told
+}
+
+/// A text without what stands between `://` and the last `@` before the path.
+fn without_users(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (scheme, after) = rest.split_at(at + "://".len());
+        told.push_str(scheme);
+        let host = &after[..after.find(|next: char| next == '/' || next.is_whitespace()).unwrap_or(after.len())];
+        rest = &after[host.rfind('@').map_or(0, |at| at + 1)..];
+    }
+    told.push_str(rest);
+    told
 }
 
 #[cfg(test)]
@@ -59,6 +109,10 @@ mod tests {
 
     fn text(text: &str) -> Value {
         Value::Text(text.to_owned())
+    }
+
+    fn parameter(value: &Value, telling: Telling) -> Value {
+        super::parameter("train", "data", value, telling)
     }
 
     fn map(name: &str, value: Value) -> Value {
@@ -81,11 +135,53 @@ mod tests {
     }
 
     #[test]
+    fn what_logs_people_in_is_cut_wherever_it_stands() {
+        for (given, told) in [
+            ("https://ada:pw@host/my file.pgn", "https://host/my file.pgn"),
+            ("https://ada:pw@host/my file.pgn?token=1", "https://host/my file.pgn"),
+            ("src=https://ada:pw@host", "src=https://host"),
+            ("https://a/x?t=1 https://ada:pw@b/y#t", "https://a/x https://b/y"),
+            ("https://a/x,https://ada:pw@b/y", "https://a/x,https://b/y"),
+            ("https://ada:p?w#@host/x", "https://host/x"),
+            ("s3://ada:p@w@host/x\n", "s3://host/x\n"),
+            ("https://host/@ada/x", "https://host/@ada/x"),
+            ("ada@host is no address, is it?", "ada@host is no address, is it?"),
+            ("://@", "://"),
+        ] {
+            for telling in [Telling::Public, Telling::Full] {
+                assert_eq!(parameter(&text(given), telling), text(told), "{given}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_is_told_but_for_what_logs_people_in() {
+        let run = "/opt/my tool/run -q \"https://ada:pw@host/a?t=1\" | head; [ $? = 0 ]";
+        let of = |kind, name| super::parameter(kind, name, &text(run), Telling::Public);
+        assert_eq!(of("command", "run"), text("/opt/my tool/run -q \"https://host/a | head; [ $? = 0 ]"));
+        for other in [of("command", "note"), of("train", "run")] {
+            assert!(matches!(&other, Value::Text(told) if !told.contains("/opt")), "{other:?}");
+        }
+    }
+
+    #[test]
     fn folders_are_told_only_where_all_is() {
         let path = text("/data/ada/games.pgn");
         assert_eq!(parameter(&path, Telling::Public), text("games.pgn"));
         assert_eq!(parameter(&path, Telling::Full), path);
         assert_eq!(parameter(&text("file:///data/ada/games.pgn"), Telling::Public), text("games.pgn"));
+        for (path, name) in [
+            ("/data/ada lovelace/x.pgn", "x.pgn"),
+            (" /data/ada/my games.pgn", "my games.pgn"),
+            ("/data/ada/x\n/data/ada/y", "y"),
+            ("/data/ada/..", ".."),
+            ("file:///data/ada lovelace/x.pgn", "x.pgn"),
+            ("FILE://localhost/data/ada/x.pgn", "x.pgn"),
+        ] {
+            assert_eq!(parameter(&text(path), Telling::Public), text(name), "{path}");
+        }
+        let nested = map("run", Value::List(vec![path.clone()]));
+        assert_eq!(parameter(&nested, Telling::Public), map("run", Value::List(vec![text("games.pgn")])));
         for whole in ["cat /data/x > \"$out\"", "d64/l1", "/", "e4"] {
             assert_eq!(parameter(&text(whole), Telling::Public), text(whole));
         }

@@ -53,6 +53,17 @@ impl Store {
     pub fn work(&self, key: &Key) -> WorkFolder {
         WorkFolder { store: self.clone(), key: *key, path: self.layout.work(key) }
     }
+
+    /// All work folders that there are, by key.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn work_folders(&self) -> Result<Vec<(Key, WorkFolder)>> {
+        let names = list(&self.root().join("work"))?;
+        let mut keys: Vec<Key> = names.into_iter().filter_map(|(name, _)| name.parse().ok()).collect();
+        keys.sort();
+        Ok(keys.into_iter().map(|key| (key, self.work(&key))).collect())
+    }
 }
 
 impl WorkFolder {

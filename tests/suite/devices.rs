@@ -52,6 +52,18 @@ fn a_gpu_that_is_not_there_fails_in_words_and_the_processor_goes_before_the_file
     assert!(run.failed["model"].starts_with("cannot use cuda:63: "), "{:?}", run.failed);
     let wrong = context.cwm(&["run", "--device", "gpu"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("`gpu` is no device"), "{}", wrong.stderr);
+    // A dry run says so beforehand, if this build knows of devices.
+    if cfg!(feature = "workbench") {
+        let dry = context.cwm(&["run", "--dry-run"]);
+        assert!(
+            dry.code == 1 && dry.stderr.contains("warning: model would fail: cannot use cuda:63: "),
+            "{}",
+            dry.stderr
+        );
+        assert!(dry.stderr.contains(" would fail 1"), "{}", dry.stderr);
+    }
+    let dry = context.cwm(&["run", "--dry-run", "--device", "cpu"]);
+    assert!(dry.code == 0 && dry.stderr.contains(" would fail 0"), "{}", dry.stderr);
     let run = context.run(&["--device", "cpu"]);
     assert_eq!(run.raw.code, 0, "{}", run.raw.stderr);
 }

@@ -41,7 +41,12 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
     assert!(at(&first, "would_run", "games")["estimate"].is_null());
     assert_eq!(at(&first, "dry_summary", "")["total"]["unknown"], 2);
     let plain = context.cwm(&["run", "--dry-run", "--output", "plain"]).stderr;
-    assert!(plain.contains("what that takes cannot be told: no earlier run of those kinds for 2 cells"), "{plain}");
+    assert!(
+        plain.contains(
+            "what that takes cannot be told: no earlier run of the kind, or not how much is read, is known for 2 cells"
+        ),
+        "{plain}"
+    );
 
     let ran = events(&context.cwm(&["run", "--json"]));
     let doubled = dry(&["--set", "games=20"]);
@@ -72,4 +77,54 @@ fn estimates_scale_what_was_measured_and_are_silent_about_the_rest() {
     // What is cached costs nothing.
     let cached = at(&dry(&[]), "dry_summary", "")["total"].clone();
     assert_eq!((&cached["estimated"], &cached["unknown"]), (&0.into(), &0.into()));
+}
+
+/// The estimate of a cell in a dry run.
+fn estimate_of(context: &Context, label: &str, more: &[&str]) -> Value {
+    let told = events(&context.cwm(&[&["run", "--dry-run", "--json"], more].concat()));
+    let told = told.get(&("would_run".to_owned(), label.to_owned()));
+    told.unwrap_or_else(|| panic!("{label} would not run"))["estimate"].clone()
+}
+
+#[test]
+fn what_is_made_of_files_from_outside_is_a_measure_too() {
+    let context = Context::with(
+        "cwm: 1\nvars: { text: a.txt }\nstages:\n  copy: { stage: command, from: { text: { file: $text } }, \
+         with: { run: 'cat \"$in\" > \"$out\"' } }\n  again: { stage: command, from: copy, with: { run: 'cat \"$in\" \"$in\" > \"$out\"' } }\n",
+    );
+    context.write_old("a.txt", &"a".repeat(1_000));
+    context.write_old("b.txt", &"b".repeat(3_000));
+    context.run(&[]).ran_just(&["copy", "again"]);
+    for (label, bytes) in [("copy", 3_000), ("again", 6_000)] {
+        let estimate = estimate_of(&context, label, &["--set", "text=b.txt"]);
+        assert_eq!((&estimate["disk_bytes"], &estimate["runs"]), (&bytes.into(), &1.into()), "{label}");
+    }
+}
+
+#[test]
+fn memory_and_disk_of_a_training_do_not_grow_with_its_steps() {
+    if !cfg!(all(feature = "play", feature = "parse", feature = "tokenize", feature = "train")) {
+        println!("skipped: built without the stages of a training");
+        return;
+    }
+    let context = Context::with(
+        "cwm: 1\nvars: { steps: 4, size: d16/l1, games: 6 }\nstages:\n  games: { stage: play, with: { policy: uniform, games: $games } }\n  \
+         corpus: { stage: parse, from: games, with: { ids: site } }\n  tokens: { stage: tokenize, from: corpus }\n  \
+         model: { stage: train, from: tokens, with: { steps: $steps, size: $size, batch_size: 2 } }\n",
+    );
+    context.run(&[]);
+    let number = |estimate: &Value, name: &str| estimate[name].as_f64().unwrap_or_else(|| panic!("{name}: {estimate}"));
+    let once = estimate_of(&context, "model", &["--set", "steps=5"]);
+    let often = estimate_of(&context, "model", &["--set", "steps=400"]);
+    assert!(number(&often, "seconds") > 50.0 * number(&once, "seconds"), "{once} {often}");
+    assert_eq!(often["memory_bytes"], once["memory_bytes"]);
+    assert!(number(&often, "disk_bytes") < 1.1 * number(&once, "disk_bytes"), "{once} {often}");
+    // A checkpoint of d16/l1 has 1.5 MB, one of d128/l1 12.5 MB; what else a run holds is the same.
+    let large = estimate_of(&context, "model", &["--set", "steps=4", "--set", "size=d128/l1"]);
+    assert!((12e6..14e6).contains(&number(&large, "disk_bytes")), "{large}");
+    let more = number(&large, "memory_bytes") - number(&once, "memory_bytes");
+    assert!((50e6..200e6).contains(&more), "{once} {large}");
+    // How many games there will be has no say, for `steps` are given.
+    let other = estimate_of(&context, "model", &["--set", "steps=5", "--set", "games=7"]);
+    assert_eq!(other["memory_bytes"], once["memory_bytes"]);
 }

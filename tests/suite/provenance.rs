@@ -15,7 +15,12 @@ stages:
     stage: command
     matrix: { which: ["</script><b>", plain] }
     from: { text: { file: secret-folder/in.txt } }
-    with: { run: 'cat "$in_text" > "$out"', which: $which, place: /srv/ada/private.txt, n: 1 }
+    with:
+      run: 'cat "$in_text" > "$out"'
+      which: $which
+      place: /srv/ada/private.txt
+      mirror: "https://ada:open-sesame@host/my games.pgn?token=open-sesame"
+      n: 1
     env: [TOKEN]
     needs: { cpu: 1 }
   report:
@@ -112,9 +117,11 @@ fn what_may_not_be_published_is_left_out_and_a_secret_always() {
     );
     assert_eq!(data["inputs"]["text"][0]["file"], "in.txt");
     assert_eq!(data["parameters"]["place"], "private.txt");
+    assert_eq!(data["parameters"]["mirror"], "https://host/my games.pgn");
     assert_eq!(data["parameters"]["env TOKEN"], "(secret)");
 
     cwm(&context, &["export", "report", "full", "--names"]);
+    assert!(!context.read("full/provenance.json").contains("open-sesame"));
     let told = provenance(&context, "full");
     let data = &told["cells"]["data[which=plain]"];
     assert!(data["made"]["by"].is_string() && told["machines"][0]["name"] != "machine 1", "{told}");

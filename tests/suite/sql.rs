@@ -20,6 +20,11 @@ stages:
     with:
       run: |
         printf '{"text":"a\\u001b[31m\\u202e,\\"b\\"","none":null,"list":[1,2]}\n' > "$out"
+  names:
+    stage: command
+    with:
+      run: |
+        printf '{"a\\u001b[31m\\u202e":1}\n' > "$out"
   plain: { stage: command, with: { run: 'echo hello > "$out"' } }
 "#;
 
@@ -75,6 +80,11 @@ fn nothing_in_an_answer_controls_the_terminal() {
     assert!(table.contains(r#"a\u{1b}[31m\u{202e},"b"  NULL  [1,2]"#), "{table}");
     let json = ask(&["--json"]);
     assert_eq!(json, "{\"text\":\"a\\u001b[31m\\u202e,\\\"b\\\"\",\"none\":null,\"list\":\"[1,2]\"}\n");
+    // Nor in a list of columns, and in what is said of a query that fails.
+    assert!(answered(context.cwm(&["sql", "names", "--tables"])).contains(r"  a\u{1b}[31m\u{202e}  int64"));
+    let failed = context.cwm(&["sql", "names", "select absent from out"]);
+    assert!(failed.stderr.contains(r"hint: there are out (cell, a\u{1b}[31m\u{202e}); "), "{}", failed.stderr);
+    assert!(!failed.stderr.contains(['\u{1b}', '\u{202e}']), "{}", failed.stderr);
     // Into a file or a program, values go as they are.
     assert_eq!(ask(&["--csv"]), "text,none,list\n\"a\u{1b}[31m\u{202e},\"\"b\"\"\",,\"[1,2]\"\n");
 }

@@ -355,6 +355,42 @@ fn no_file_is_long() {
     );
 }
 
+/// The module that a file is: `families::slice` of `crates/models/src/families/slice/mod.rs`.
+fn module(file: &File) -> String {
+    let path = file.path.split_once("/src/").map_or("", |(_, path)| path).trim_end_matches(".rs");
+    path.trim_end_matches("/mod").replace('/', "::")
+}
+
+/// Whether `file` is the module `path`, which may be told from somewhere within its crate on, or holds it as its tests.
+fn is_module(file: &File, path: &str) -> bool {
+    let own = module(file);
+    let is = |path: &str| own == path || own.ends_with(&format!("::{path}"));
+    is(path) || path.strip_suffix("::tests").is_some_and(|path| is(path) && file.text.contains("\nmod tests {"))
+}
+
+#[test]
+fn every_test_that_fidelity_names_as_evidence_is_there() {
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/fidelity.md")).expect("docs/fidelity.md");
+    let files = rust_files(&["crates", "stages"]);
+    let has = |name: &str| {
+        let (module, function) = name.rsplit_once("::").unwrap_or(("", name));
+        let function = format!("fn {function}(");
+        let is_in = |file: &File| module.is_empty() || is_module(file, module);
+        files.iter().any(|file| is_in(file) && file.text.contains(&function) || is_module(file, name))
+    };
+    let spans = text.split('`').skip(1).step_by(2);
+    let is_word =
+        |span: &&str| span.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_:".contains(&b));
+    // A path, or a sentence: parameters and reasons have two words or three.
+    let is_test = |span: &&str| is_word(span) && (span.contains("::") || span.matches('_').count() >= 3);
+    let is_file = |span: &&str| span.contains('/') && [".rs", ".py", ".json"].iter().any(|end| span.ends_with(end));
+    let tests: Vec<&str> = spans.clone().filter(is_test).collect();
+    assert!(tests.len() > 25 && !has("families::slice::scan::tests::nobody") && !has("nobody_has_such_a_test"));
+    let lost = tests.into_iter().filter(|name| !has(name));
+    let lost = lost.chain(spans.filter(is_file).filter(|path| !Path::new(ROOT).join(path).exists()));
+    none(lost.map(str::to_owned).collect(), "docs/fidelity.md names tests that are there, by their paths");
+}
+
 /// The text files that git tracks; all of the tree's, where there is no git.
 fn tracked_files() -> Vec<File> {
     let git = Command::new("git").args(["-C", ROOT, "ls-files", "-z"]).output();

@@ -1,8 +1,9 @@
 //! Trainings that are interrupted, lengthened and that diverge, through the binary.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::context::Context;
+use crate::context::{Context, Run, finish};
 
 mod interruption;
 
@@ -70,11 +71,36 @@ fn a_finished_training_keeps_no_state_of_its_optimiser() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_told_in_words() {
+    if !is_built() {
+        return;
+    }
+    // A checkpoint of this model has 5 MB, and the shell counts in 512 or 1,024 bytes.
+    let context = Context::with(&training("steps: 6, checkpoint_every: 2"));
+    context.run(&["tokens"]);
+    let plain = context.command(&["run", "model", "--json"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 4000 && exec \"$0\" \"$@\""]).arg(plain.get_program()).args(plain.get_args());
+    limited.current_dir(context.path("")).stdin(Stdio::null());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let run = Run::read(finish(limited.output().expect("a shell")));
+    assert!(run.failed["model"].contains("File too large"), "{:?}", run.failed);
+    let left = kept(&context);
+    assert!(left.iter().all(|path| !path.ends_with("writing.tmp")), "what could not be written is gone: {left:?}");
+    context.run(&["model"]).ran_just(&["model"]);
+}
+
+#[test]
 fn a_longer_training_goes_on_from_a_shorter_one() {
     if !is_built() {
         return;
     }
-    let yaml = training("horizon: 40, steps: $steps").replace("stages:", "vars: { steps: 40 }\nstages:");
+    let yaml = training("warmup: 10, horizon: 40, steps: $steps").replace("stages:", "vars: { steps: 40 }\nstages:");
     let longer = yaml.split_once("  model:").expect("the training").1;
     let shorter = longer.replace("$steps", "17, keep_state: true");
     let longer = longer.replace("validation: tokens.dataset", "validation: tokens.dataset, state: shorter.state");

@@ -52,10 +52,10 @@ pub trait Stage: Send + Sync {
     }
 
     /// How much there is to do, so that `cwm run --dry-run` can say what it will take from what earlier runs took.
-    /// `inputs` are the bytes of each input that is given. `None` where it cannot be told.
-    fn work(&self, _values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
-        let units = inputs.values().sum::<u64>() as f64;
-        (units > 0.0).then(|| Work { sort: String::new(), units })
+    /// `inputs` are the bytes of each input that is given, as far as they are known. `None` where it cannot be told.
+    fn work(&self, _values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
+        let units = inputs.values().copied().sum::<Option<u64>>()? as f64;
+        (units > 0.0).then(|| Work::new(String::new(), units))
     }
 
     /// The separately hashed parts of the code (see `docs/design/fingerprint.md`) that these parameters rest on, by
@@ -82,8 +82,20 @@ pub trait Stage: Send + Sync {
 pub struct Work {
     /// Only runs of one sort are compared: of one model family, for instance.
     pub sort: String,
-    /// Time, and the bytes that it writes, grow with this.
+    /// Time grows with this, and so do the bytes of outputs that `bytes` does not name.
     pub units: f64,
+    /// Bytes of memory that this work takes beyond what a run of its sort takes anyway; 0 if all take the same.
+    pub memory: u64,
+    /// About how many bytes outputs will have, by name, where those do not grow with `units`. What earlier runs wrote for
+    /// each byte of that decides in the end.
+    pub bytes: BTreeMap<String, f64>,
+}
+
+impl Work {
+    /// So many units of a sort, with which all outputs grow; memory is what it is.
+    pub fn new(sort: String, units: f64) -> Self {
+        Work { sort, units, memory: 0, bytes: BTreeMap::new() }
+    }
 }
 
 /// A share of the machine.

@@ -18,6 +18,17 @@ pub enum Kind {
     JsonLines,
 }
 
+impl Kind {
+    /// What tells tables of one name apart.
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Parquet => "parquet",
+            Kind::Arrow => "arrow",
+            Kind::JsonLines => "jsonl",
+        }
+    }
+}
+
 /// Files of one kind that are one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
@@ -31,17 +42,18 @@ pub struct Files {
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// The tables of an artifact, by name. A file is one, named as the output; a folder is one for its files whose names
-/// differ in their numbers only (`games-00000.arrow`), named as the output if there are no others, else as the files.
+/// differ in their numbers only (`games-00000.arrow`), named as the output if there are no others, else as the files. Files
+/// of one name and of several kinds are a table a kind, `games_arrow` and `games_parquet`.
 ///
 /// # Errors
-/// Files cannot be read.
+/// Files cannot be read, or the name of a table that is made so is another's.
 pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
     let name = table_name(&artifact.port);
     if !artifact.path.is_dir() {
         let files = kind(&artifact.path)?.map(|kind| Files { kind, paths: vec![artifact.path.clone()] });
         return Ok(files.into_iter().map(|files| (name.clone(), files)).collect());
     }
-    let mut found: BTreeMap<String, Files> = BTreeMap::new();
+    let mut found: BTreeMap<(String, Kind), Vec<PathBuf>> = BTreeMap::new();
     for path in below(&artifact.path)? {
         let Some(kind) = kind(&path)? else { continue };
         let file = path.file_name().unwrap_or_default().to_string_lossy();
@@ -51,15 +63,24 @@ pub fn tables(artifact: &Artifact) -> Result<BTreeMap<String, Files>, Failure> {
             continue;
         }
         let named = table_name(series(stem));
-        let files = found.entry(named).or_insert(Files { kind, paths: Vec::new() });
-        if files.kind == kind {
-            files.paths.push(path);
-        }
+        found.entry((named, kind)).or_default().push(path);
     }
     if found.len() == 1 {
-        return Ok(found.into_values().map(|files| (name.clone(), files)).collect());
+        return Ok(found.into_iter().map(|((_, kind), paths)| (name.clone(), Files { kind, paths })).collect());
     }
-    Ok(found)
+    let names: Vec<String> = found.keys().map(|(named, _)| named.clone()).collect();
+    let mut tables = BTreeMap::new();
+    for ((named, kind), paths) in found {
+        let is_shared = names.iter().filter(|other| **other == named).count() > 1;
+        let table = if is_shared { format!("{named}_{}", kind.word()) } else { named };
+        if tables.contains_key(&table) {
+            let Artifact { cell, port, .. } = artifact;
+            return Err(Failure::input(format!("two kinds of files in {cell}.{port} would be one table `{table}`"))
+                .hint("give files of different kinds different names"));
+        }
+        tables.insert(table, Files { kind, paths });
+    }
+    Ok(tables)
 }
 
 /// The name without the number that ends the names of a series: `games` of `games-00000`.
@@ -116,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    fn names(files: &[(&str, &str)]) -> Vec<(String, usize)> {
+    fn tables_of(files: &[(&str, &str)]) -> Result<Vec<(String, usize)>, Failure> {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = folder.path().join(name);
@@ -125,7 +146,11 @@ mod tests {
         }
         let path = folder.path().to_owned();
         let artifact = Artifact { cell: "e".into(), port: "My-port".into(), format: Format::ANY, path };
-        tables(&artifact).unwrap().into_iter().map(|(name, files)| (name, files.paths.len())).collect()
+        Ok(tables(&artifact)?.into_iter().map(|(name, files)| (name, files.paths.len())).collect())
+    }
+
+    fn names(files: &[(&str, &str)]) -> Vec<(String, usize)> {
+        tables_of(files).unwrap()
     }
 
     #[test]
@@ -136,6 +161,18 @@ mod tests {
         assert_eq!(names(&several), [("overall".to_owned(), 1), ("table_08".to_owned(), 1)]);
         assert_eq!(names(&[("a.txt", "hello"), ("b.json", "{}")]), []);
         assert_eq!(names(&[("2.jsonl", "{\"a\":1}\n{"), ("x.parquet", "PAR1")])[0].0, "t2");
+    }
+
+    #[test]
+    fn no_file_is_dropped_because_one_of_another_kind_has_its_name() {
+        let series = [("a-00000.arrow", "ARROW1"), ("a-00001.parquet", "PAR1"), ("a-00002.parquet", "PAR1")];
+        assert_eq!(names(&series), [("a_arrow".to_owned(), 1), ("a_parquet".to_owned(), 2)]);
+        let several = [("x.jsonl", "{}\n"), ("x.parquet", "PAR1"), ("y.arrow", "ARROW1")];
+        let expected = ["x_jsonl", "x_parquet", "y"].map(|name| (name.to_owned(), 1));
+        assert_eq!(names(&several), expected);
+        let taken = [("x.arrow", "ARROW1"), ("x.parquet", "PAR1"), ("x_arrow.parquet", "PAR1")];
+        let message = tables_of(&taken).unwrap_err().message;
+        assert_eq!(message, "two kinds of files in e.My-port would be one table `x_arrow`");
     }
 
     #[test]

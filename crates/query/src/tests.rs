@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use cwm_contract::{Analyst, AnswerForm, Answered, Artifact, Failure, Format};
+use cwm_contract::{Analyst, AnswerForm, Answered, Artifact, Failure, FailureKind, Format};
 use datafusion::arrow::array::{ArrayRef, Float64Array, ListArray, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::UInt16Type;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -133,4 +133,35 @@ fn damaged_files_are_told_by_their_place() {
     std::fs::write(&path, "PAR1 and nothing more").unwrap();
     let failure = Query.tables(&[artifact("e[size=1]", "scores", &path)]).unwrap_err();
     assert!(failure.message.starts_with("cannot read e[size=1].scores ("), "{}", failure.message);
+}
+
+/// What writes is refused however deep it stands, and files that are no tables are not there.
+#[test]
+fn nothing_but_the_tables_is_read_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    std::fs::write(&path, "{\"a\":1}\n").unwrap();
+    let artifacts = [artifact("x", "out", &path)];
+    let refused = |statement: &str| {
+        let failure = ask(&artifacts, statement, AnswerForm::Json).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Input, "{statement}: {}", failure.message);
+        failure.message
+    };
+    for statement in [
+        "insert into out values ('y', 2)",
+        "explain analyze insert into out values ('y', 2)",
+        "prepare asked as select 1",
+        "select * into copied from out",
+    ] {
+        let message = refused(statement);
+        assert!(message.starts_with("only queries are answered, and nothing is changed: "), "{statement}: {message}");
+    }
+    for name in ["secret.csv", "secret.parquet", "secret.json"] {
+        let secret = folder.path().join(name);
+        std::fs::write(&secret, "{\"word\":\"sesame\"}\n").unwrap();
+        let message = refused(&format!("select * from '{}'", secret.display()));
+        assert!(!message.contains("sesame"), "{message}");
+    }
+    refused("select * from '/etc/passwd'");
+    assert_eq!(json(&artifacts, "select a from out"), "{\"a\":1}\n");
 }

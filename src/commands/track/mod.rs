@@ -66,7 +66,8 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
         return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
     }
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
-    let (index, port) = workspace.output(&arguments.checkpoint)?;
+    let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
+    let (index, port) = workspace.only_output(&arguments.checkpoint, outputs)?;
     let survey = workspace.survey()?;
     let record = workspace.made(&arguments.checkpoint, &survey.states[index])?;
     let output = output_of(record, &port)?;
@@ -86,6 +87,9 @@ fn moves(arguments: &TrackArguments) -> Result<Box<dyn BufRead>, Error> {
         Some(path) => {
             let file = File::open(path);
             let file = file.map_err(|error| Error::usage(format!("cannot open {}: {error}", path.display())))?;
+            if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+                return Err(Error::usage(format!("{} is a folder; name a file of moves or of PGN", path.display())));
+            }
             Ok(Box::new(BufReader::new(file)))
         }
         None => {

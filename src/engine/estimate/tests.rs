@@ -32,15 +32,40 @@ fn devices_are_measured_apart_and_what_went_on_is_left_out() {
         ran(1.0, "2026-01-03T00:00:00Z", Some("cuda:0, Another GPU"), false),
     ];
     let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
-    let estimates = Estimates::by(&records, &Registry::built_in(), machine, None);
+    let estimates = Estimates::by(&records, HashMap::new(), &Registry::built_in(), machine, None);
     let measured = |device: &str| {
         let group = (COMMAND.to_owned(), "copy".to_owned(), device.to_owned());
         let sum = estimates.measured.get(&group).unwrap_or_else(|| panic!("{device}"));
-        (sum.runs, sum.units, sum.seconds, sum.memory, sum.outputs["out"])
+        (sum.runs, sum.units, sum.seconds, sum.memory, sum.outputs["out"].written)
     };
     assert_eq!(measured(PROCESSOR), (2, 200.0, 60.0, 40_000, 200));
     assert_eq!(measured("One GPU"), (2, 200.0, 6.0, 4_000, 200));
     assert_eq!(measured("Another GPU"), (1, 100.0, 1.0, 1_000, 100));
     assert_eq!(estimates.gpu, "One GPU", "the last that was computed on");
     assert_eq!(estimates.measured.len(), 3);
+}
+
+#[test]
+fn files_from_outside_count_by_their_sizes() {
+    let mut record = ran(10.0, "2026-01-01T00:00:00Z", None, false);
+    let outside: Digest = "c".repeat(64).parse().unwrap();
+    record.components.inputs.insert("more".into(), vec![(String::new(), outside)]);
+    let units = |sizes: &[(Digest, u64)]| {
+        let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
+        let sizes = sizes.iter().copied().collect();
+        let estimates = Estimates::by(&[record.clone()], sizes, &Registry::built_in(), machine, None);
+        estimates.measured.values().map(|sum| sum.units).next()
+    };
+    assert_eq!(units(&[]), None, "whose size nobody knows");
+    assert_eq!(units(&[(outside, 50)]), Some(150.0));
+}
+
+#[test]
+fn an_output_has_units_of_its_own() {
+    let bytes = Bytes { written: 300, units: 20.0 };
+    assert_eq!((bytes.of(20.0), bytes.of(40.0), bytes.of(0.0)), (Some(300), Some(600), Some(0)));
+    assert_eq!(Bytes { written: 300, units: 0.0 }.of(1.0), None, "no run says");
+    let mut work = Work::new("sort".into(), 7.0);
+    work.bytes.insert("curves".into(), 3.0);
+    assert_eq!((units(&work, "curves"), units(&work, "scores")), (3.0, 7.0));
 }

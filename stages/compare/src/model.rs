@@ -52,3 +52,34 @@ impl Model {
         }
     }
 }
+
+/// Which run of its model a scores file is of: the label's coordinate `seed`, else the seed that the file tells; none where
+/// neither says one.
+pub fn seed_of(label: &Label, model: &Map<String, Value>) -> Option<String> {
+    let told = || match model.get("seed")? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    label.coordinate("seed").map(str::to_owned).or_else(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_seed_is_the_coordinate_and_else_what_the_file_tells() {
+        let check = |label: &str, model: Value, expected: Option<&str>| {
+            let found = seed_of(&label.parse().unwrap(), model.as_object().unwrap());
+            assert_eq!(found.as_deref(), expected, "{label} {model}");
+        };
+        check("e[seed=3,test=held_out]", json!({ "seed": 0 }), Some("3"));
+        check("e[test=held_out]", json!({ "seed": 0 }), Some("0"));
+        check("e[test=held_out]", json!({ "seed": "a" }), Some("a"));
+        check("e[test=held_out]", json!({ "seed": null }), None);
+        check("e", json!({}), None);
+    }
+}

@@ -8,7 +8,7 @@ use cwm_contract::{Context, Failure};
 use crate::comparison::{Comparison, compare};
 use crate::config::Config;
 use crate::games::Scores;
-use crate::model::Model;
+use crate::model::{Model, seed_of};
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
 
@@ -32,9 +32,10 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     })?;
     for (input, (model, scores)) in inputs.iter().zip(all) {
         let is_baseline = model.family == config.baseline;
+        let seed = seed_of(&input.label, &scores.model);
         let runs = models.entry(model).or_default();
         match scores.games {
-            Some(games) => runs.add(&input.label, games)?,
+            Some(games) => runs.add(&input.label, seed, games)?,
             None => left_out.push((&input.label, is_baseline)),
         }
     }

@@ -9,16 +9,21 @@ use crate::metric::Metric;
 #[derive(Default)]
 pub struct Runs {
     labels: Vec<Label>,
+    /// The seed of each, where it has one.
+    seeds: Vec<Option<String>>,
     /// Games with their sums added over the runs.
     games: Vec<Game>,
 }
 
 impl Runs {
-    /// Adds a run.
+    /// Adds the run of this seed.
     ///
     /// # Errors
-    /// It was scored on other games than those before.
-    pub fn add(&mut self, label: &Label, games: Vec<Game>) -> Result<(), Failure> {
+    /// It is there already, as where two stages scored one model; or it was scored on other games than those before.
+    pub fn add(&mut self, label: &Label, seed: Option<String>, games: Vec<Game>) -> Result<(), Failure> {
+        if let Some(place) = self.seeds.iter().position(|known| *known == seed) {
+            return Err(twice(&self.labels[place], label, seed.as_deref()));
+        }
         match self.labels.first() {
             None => self.games = games,
             Some(first) => {
@@ -31,6 +36,7 @@ impl Runs {
             }
         }
         self.labels.push(label.clone());
+        self.seeds.push(seed);
         Ok(())
     }
 
@@ -65,6 +71,13 @@ impl Runs {
             _ => Ok(()),
         }
     }
+}
+
+fn twice(one: &Label, other: &Label, seed: Option<&str>) -> Failure {
+    let seed = seed.map_or_else(|| "without a seed".to_owned(), |seed| format!("seed {seed}"));
+    Failure::input(format!("{one} and {other} are scores of one model, {seed}, on one test set")).hint(
+        "give what another stage scored a `compare` of its own, or tell the models apart by an axis of the matrix",
+    )
 }
 
 fn same_games(one: &Label, games: &[Game], other: &Label, others: &[Game]) -> Result<(), Failure> {

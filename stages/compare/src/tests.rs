@@ -13,6 +13,9 @@ use parquet::file::properties::WriterProperties;
 
 use crate::Compare;
 
+mod probability;
+mod refusals;
+
 /// Writes scores of a model: for each game the losses of its positions.
 fn write(path: &Path, family: &str, games: &[(u32, Vec<f64>)]) {
     write_first(path, family, games, usize::MAX);
@@ -118,29 +121,6 @@ fn the_difference_is_that_of_the_means_and_the_interval_holds_it() {
 }
 
 #[test]
-fn what_is_expected_and_does_not_hold_fails_in_words() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut scores = [
-        (BASELINE.0, BASELINE.1, games(90, 0.0)),
-        ("e[family=slice,seed=0,test=held_out]", "slice", games(90, -0.1)),
-        ("e[family=mamba2,seed=0,test=held_out]", "mamba2", games(90, 0.1)),
-    ];
-    assert_eq!(lines(&run(folder.path(), &scores, "nothing").unwrap()).len(), 2, "a fault of nobody's");
-    let message = run(folder.path(), &scores, "lower").err().unwrap().message;
-    assert!(
-        message
-            .starts_with("1 of 2 models are not below transformer, as was expected: mamba2 d64/l1 on held_out: +0.1"),
-        "{message}"
-    );
-    // A loss that is not finite is not lower, and has no interval.
-    scores[2].2 = games(90, f64::NEG_INFINITY);
-    let line = &lines(&run(folder.path(), &scores, "nothing").unwrap())[0];
-    assert_eq!((line["family"].as_str(), line["difference"].as_str()), (Some("mamba2"), Some("-inf")));
-    assert!(line["high"].is_null());
-    assert!(run(folder.path(), &scores, "lower").is_err());
-}
-
-#[test]
 fn seeds_of_one_model_are_averaged() {
     let folder = tempfile::tempdir().unwrap();
     let scores = [
@@ -154,63 +134,6 @@ fn seeds_of_one_model_are_averaged() {
     assert_eq!((averaged.len(), averaged[0]["runs"].as_u64()), (1, Some(2)));
     let close = |key: &str| (averaged[0][key].as_f64().unwrap() - alone[0][key].as_f64().unwrap()).abs() < 1e-12;
     assert!(["difference", "low", "high"].into_iter().all(close), "{averaged:?} {alone:?}");
-}
-
-#[test]
-fn scores_that_do_not_belong_together_are_refused_in_words() {
-    let folder = tempfile::tempdir().unwrap();
-    let refused = |scores: &[Scored<'_>]| run(folder.path(), scores, "nothing").err().unwrap().message;
-    let slice = "e[family=slice,seed=0,test=held_out]";
-    let baseline = (BASELINE.0, BASELINE.1, games(9, 0.0));
-    assert_eq!(
-        refused(&[baseline.clone(), (slice, "slice", games(8, 0.0))]),
-        format!("{} and {slice} were not scored on the same games", BASELINE.0)
-    );
-    assert_eq!(
-        refused(&[(slice, "slice", games(9, 0.0))]),
-        "there are no scores of transformer d64/l1 on held_out to compare with"
-    );
-    assert_eq!(refused(&[baseline]), "all scores are of transformer: nothing to compare it with");
-    let unsorted = vec![(1, vec![0.5]), (0, vec![0.5])];
-    assert!(refused(&[(slice, "slice", unsorted)]).ends_with("are not sorted by game"));
-    assert!(refused(&[(slice, "slice", Vec::new())]).ends_with("hold no positions"));
-}
-
-/// Predictions need not tell losses.
-#[test]
-fn models_without_losses_are_left_out_in_words() {
-    let folder = tempfile::tempdir().unwrap();
-    let [baseline, slice, gru] = ["transformer", "slice", "gru"].map(|family| folder.path().join(family));
-    let of = |family: &str| format!("e[family={family},seed=0,test=held_out]").parse().unwrap();
-    let run = |paths: &[&Path], expect: &str| {
-        let trial = Trial::new(folder.path().join("work")).with("expect", Value::Text(expect.into()));
-        let scores = paths.iter().map(|path| (of(path.file_name().unwrap().to_str().unwrap()), path));
-        let trial = scores.fold(trial, |trial, (label, path)| trial.labelled("scores", label, path));
-        trial.with("resamples", Value::Int(100)).run(&Compare)
-    };
-    write(&baseline, "transformer", &games(30, 0.0));
-    write(&slice, "slice", &games(30, -0.1));
-    write_first(&gru, "gru", &games(30, -0.2), 0);
-    let outcome = run(&[&baseline, &gru, &slice], "nothing").unwrap();
-    let without = std::fs::read(&outcome.outputs["differences"]).unwrap();
-    let left_out = "e[family=gru,seed=0,test=held_out] is left out: its predictions tell no losses";
-    assert!(outcome.events.iter().any(|event| matches!(event, Event::Note(line) if line == left_out)));
-    let outcome = run(&[&baseline, &slice], "nothing").unwrap();
-    assert_eq!(without, std::fs::read(&outcome.outputs["differences"]).unwrap());
-    let message = |paths: &[&Path], expect: &str| run(paths, expect).err().unwrap().message;
-    assert_eq!(
-        message(&[&baseline, &gru, &slice], "lower"),
-        "e[family=gru,seed=0,test=held_out] holds no losses, so it cannot be below transformer"
-    );
-    assert_eq!(message(&[&baseline, &gru], "nothing"), "none of the models beside transformer has losses");
-    write_first(&baseline, "transformer", &games(30, 0.0), 0);
-    assert_eq!(
-        message(&[&baseline, &slice], "nothing"),
-        "the scores of transformer d64/l1 on held_out hold no losses to compare with"
-    );
-    write_first(&baseline, "transformer", &games(30, 0.0), 9);
-    let some = message(&[&baseline, &slice], "nothing");
-    assert!(some.contains(" lack the loss of ") && some.ends_with(" positions"), "{some}");
 }
 
 #[test]
@@ -252,57 +175,6 @@ fn the_same_scores_give_the_same_bytes_and_neither_order_nor_cores_mean_anything
     assert_eq!(bytes(0, 2), bytes(0, 2));
     assert_eq!(bytes(0, 2), bytes(1, 1));
     assert_eq!(bytes(0, 2), bytes(2, 5));
-}
-
-/// Losses of one position a game; each list is a model.
-fn of_single_positions(models: &[&[f64]]) -> Vec<Vec<(u32, Vec<f64>)>> {
-    models.iter().map(|losses| (0..).zip(*losses).map(|(game, loss)| (game, vec![*loss])).collect()).collect()
-}
-
-/// With eight games there are 256 ways to set the signs, and each can be looked at.
-#[test]
-fn the_probability_is_that_of_all_signs() {
-    let folder = tempfile::tempdir().unwrap();
-    let (one, other) = ([0.5, 0.4, 0.75, 0.5, 0.25, 0.6, 0.5, 0.3], [0.6, 0.5, 0.5, 0.75, 0.5, 0.7, 0.75, 0.2]);
-    let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
-    let sum = |signs: u32| -> f64 {
-        (0..)
-            .zip(&differences)
-            .map(|(game, difference)| if signs >> game & 1 == 0 { *difference } else { -difference })
-            .sum()
-    };
-    let extreme = (0..256).filter(|signs| sum(*signs).abs() >= sum(0).abs() - 1e-12).count();
-    let expected = extreme as f64 / 256.0;
-    assert!((0.1..0.4).contains(&expected), "{expected}");
-    let games = of_single_positions(&[&other, &one]);
-    let scores =
-        [(BASELINE.0, BASELINE.1, games[0].clone()), ("e[family=slice,test=held_out]", "slice", games[1].clone())];
-    let outcome = trial(folder.path(), &scores).with("resamples", Value::Int(20_000)).run(&Compare).unwrap();
-    let found = lines(&outcome)[0]["p"].as_f64().unwrap();
-    // The deviation of such a share is 0.003.
-    assert!((found - expected).abs() < 0.015, "{found} {expected}");
-}
-
-/// Models that differ by chance alone: a probability below a tenth comes about a tenth of the times.
-#[test]
-fn where_there_is_no_difference_the_probability_is_anything() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut state = 1u64;
-    let mut loss = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
-    let models: Vec<Vec<f64>> = (0..30).map(|_| (0..40).map(|_| loss()).collect()).collect();
-    let labels: Vec<String> = (0..30).map(|number| format!("e[family=f{number:02},test=held_out]")).collect();
-    let families: Vec<String> = (0..30).map(|number| format!("f{number:02}")).collect();
-    let games = of_single_positions(&models.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let scores: Vec<Scored<'_>> =
-        (0..30).map(|number| (labels[number].as_str(), families[number].as_str(), games[number].clone())).collect();
-    let outcome = trial(folder.path(), &scores).with("pairs", Value::Text("all".into())).run(&Compare).unwrap();
-    let found = lines(&outcome);
-    assert_eq!(found.len(), 30 * 29 / 2);
-    let below = |limit: f64| found.iter().filter(|line| line["p"].as_f64().unwrap() < limit).count() as f64 / 435.0;
-    assert!((0.03..0.2).contains(&below(0.1)) && (0.35..0.65).contains(&below(0.5)), "{} {}", below(0.1), below(0.5));
 }
 
 #[test]

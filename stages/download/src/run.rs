@@ -1,10 +1,11 @@
 //! The stage.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{
     Brought, Context, Failure, Fault, Fetch, Fetched, Format, Input, Origin, Output, ParameterSpec, Parameters, Stage,
-    Values,
+    Values, Work,
 };
 
 use crate::agent::agent;
@@ -46,6 +47,21 @@ impl Stage for Download {
         let wanted = Config::read(values).and_then(|config| config.wanted());
         // With faults it never runs.
         Some(wanted.map(|wanted| wanted.brought()).unwrap_or_default())
+    }
+
+    fn work(&self, values: &Values, _inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
+        let wanted = Config::read(values).and_then(|config| config.wanted()).ok()?;
+        let size = |item: &Item| match &item.from {
+            Origin::File { path, first_bytes } => {
+                let found = std::fs::metadata(path).ok().filter(|found| found.is_file())?.len();
+                Some(first_bytes.map_or(found, |most| found.min(most)))
+            }
+            Origin::Url(fetch) => fetch.first_bytes,
+        };
+        let bytes = wanted.items().iter().map(size).sum::<Option<u64>>()? as f64;
+        let is_here = wanted.items().iter().all(|item| matches!(item.from, Origin::File { .. }));
+        let sort = if is_here { "files" } else { "network" };
+        Some(Work { bytes: [("pgn".to_owned(), bytes)].into(), ..Work::new(sort.to_owned(), bytes) })
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use cwm_models::scoring::score;
 use cwm_models::{Device, Network, Placed, families};
 use serde_json::json;
 
-use crate::boards::{BoardsWriter, Wrong, score_and_believe};
+use crate::boards::{BoardsWriter, Wrong, believe};
 use crate::config::Config;
 use crate::scores::{Score, ScoresWriter};
 
@@ -148,24 +148,27 @@ impl Evaluation<'_> {
         let cuts = cut_by_length(&lengths, self.config.batch_tokens as usize);
         let scored: Vec<Result<_, Failure>> = self.lanes.map(cuts.len(), |index| {
             self.context.check_cancelled()?;
-            let batch = MicroBatch::labelled(games, &cuts[index], |game, rows| {
+            let cut = &cuts[index];
+            let batch = MicroBatch::labelled(games, cut, |game, rows| {
                 self.dataset.labels_into(first + game, self.config.en_passant(), rows)
             });
             let batch = batch.map_err(|error| error.failure("games"))?;
-            if cuts[index].iter().copied().any(becomes_board) {
-                return Ok(score_and_believe(self.network, self.placed, &batch));
-            }
             let scores = score(self.network, self.placed, &batch);
-            Ok(scores.into_iter().map(|scores| (scores, Vec::new())).collect::<Vec<_>>())
+            let boards: Vec<usize> = (0..cut.len()).filter(|&place| becomes_board(cut[place])).collect();
+            if boards.is_empty() {
+                return Ok((scores, Believed::new()));
+            }
+            let wrong = believe(self.network, self.placed, &batch, &scores, &boards);
+            let believed: Believed = boards.into_iter().map(|place| cut[place]).zip(wrong).collect();
+            Ok((scores, believed))
         });
         let (mut by_game, mut believed) = (vec![Vec::new(); games.len()], Believed::new());
         for (cut, scored) in cuts.iter().zip(scored) {
-            for (&game, (scores, wrong)) in cut.iter().zip(scored?) {
+            let (scores, of_boards) = scored?;
+            for (&game, scores) in cut.iter().zip(scores) {
                 by_game[game] = scores;
-                if becomes_board(game) {
-                    believed.insert(game, wrong);
-                }
             }
+            believed.extend(of_boards);
         }
         Ok((by_game, believed))
     }

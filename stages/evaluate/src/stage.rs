@@ -8,6 +8,9 @@ use cwm_models::families;
 use crate::config::Config;
 use crate::{checkpoint, predictions};
 
+/// Bytes of a usual game as a board.
+const BOARD: f64 = 16e3;
+
 /// Scores a model on games.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluate;
@@ -73,17 +76,22 @@ impl Stage for Evaluate {
         Some(vec![family.part.to_owned()])
     }
 
-    fn work(&self, values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+    fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let config = Config::read(values).ok()?;
-        let games = *inputs.get("games")? as f64;
-        Some(match inputs.get("checkpoint") {
+        let games = inputs.get("games").copied().flatten()? as f64;
+        let work = match inputs.get("checkpoint") {
             // A checkpoint is as large as its parameters, each of which has its part in each position.
-            Some(parameters) => Work {
-                sort: format!("{} {:?} {}", config.family.unwrap_or_default(), config.options, config.precision),
-                units: *parameters as f64 * games,
-            },
-            None => Work { sort: "predictions".into(), units: games },
-        })
+            Some(checkpoint) => {
+                let parameters = (*checkpoint)?;
+                let sort = format!("{} {:?} {}", config.family.unwrap_or_default(), config.options, config.precision);
+                // Read, as weights, and as what the families' forms make of them.
+                Work { memory: 4 * parameters, ..Work::new(sort, parameters as f64 * games) }
+            }
+            None => Work::new("predictions".into(), games),
+        };
+        // However large a model is, its scores are not: some 20 bytes a position, of which a dataset has 2.
+        let boards = config.board_games as f64 * BOARD;
+        Some(Work { bytes: [("scores".into(), 8.0 * games), ("boards".into(), boards)].into(), ..work })
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

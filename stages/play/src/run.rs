@@ -63,11 +63,11 @@ impl Stage for Play {
         Needs { cpu: if sequential { Some(1) } else { None }, ..Needs::default() }
     }
 
-    fn work(&self, values: &Values, _inputs: &BTreeMap<String, u64>) -> Option<Work> {
+    fn work(&self, values: &Values, _inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let config = Config::read(values).ok()?;
         // Games of one policy are of like length; each more ply of looking ahead is another kind of player.
         let sort = format!("{} {:?} {:?}", config.policy, config.depth, config.generator);
-        Some(Work { sort, units: config.games as f64 })
+        Some(Work::new(sort, config.games as f64))
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

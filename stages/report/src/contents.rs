@@ -99,7 +99,7 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
         section("test-results", "Test results", tested),
         section("along-the-game", "Accuracy along the game", along),
         section("errors", "What goes wrong", errors(&given.errors, results).into_iter().map(Part::Chart).collect()),
-        section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results))]),
+        section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results, &given.candidates))]),
         section("choices", "Choices", chosen.into_iter().map(Part::Table).collect()),
         section("models", "Models", models.into_iter().map(Part::Table).collect()),
         section("data", "Data", data.into_iter().flatten().map(Part::Table).collect()),

@@ -19,6 +19,7 @@ mod read;
 mod results;
 mod run;
 mod settings;
+mod spread;
 #[cfg(test)]
 mod synthetic;
 mod table;

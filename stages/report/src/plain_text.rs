@@ -33,7 +33,7 @@ pub(crate) fn markup(text: &str) -> String {
     escaped
 }
 
-/// Escaped for a cell of a Markdown table.
+/// Escaped for a cell of a Markdown table, addresses too: GitHub makes links of bare ones.
 pub(crate) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -46,7 +46,7 @@ pub(crate) fn markdown(text: &str) -> String {
             other => escaped.push(other),
         }
     }
-    escaped
+    escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 }
 
 /// Quoted for a field of a CSV file where that is needed (RFC 4180). What a spreadsheet would take for a formula gets
@@ -79,6 +79,7 @@ pub(crate) fn latex(text: &str) -> String {
             // In braces, lest two become one, or a line's end take them for its argument.
             '-' | '\'' | ',' | '[' | ']' | '*' | '!' | '?' => escaped.extend(['{', character, '}']),
             '–' => escaped.push_str("--"),
+            '—' => escaped.push_str("---"),
             '−' => escaped.push_str("$-$"),
             '±' => escaped.push_str("$\\pm$"),
             '×' => escaped.push_str("$\\times$"),
@@ -138,6 +139,14 @@ mod tests {
         assert_eq!(latex("<|>\"`"), "$<$$|$$>${\\char34}{\\char96}");
         assert_eq!(latex("−4.43×10¹⁷ ± 1"), "$-$4.43$\\times$10$^{1}$$^{7}$ $\\pm$ 1");
         assert_eq!(latex("Élan 中\u{fffd}"), "Élan \\texttt{U+4E2D}$\\diamond$");
+    }
+
+    #[test]
+    fn addresses_are_no_links_in_markdown() {
+        assert_eq!(
+            markdown("https://a.b/c?d&e (HTTP://f) www.g.h 1:2 / 3"),
+            "https&#58;//a.b/c?d&amp;e (HTTP&#58;//f) www&#46;g.h 1:2 / 3"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Failure, Fault, Type, parameters};
+use cwm_contract::{Context, Failure, Fault, Type, parameters};
 use cwm_encoding::{EnPassant, VOCABULARY};
 use cwm_models::optimiser::{AdamWOptions, Schedule, Shape};
 use cwm_models::{Architecture, ModelError, Network, Precision, Size, families};
@@ -35,7 +35,7 @@ parameters! {
         pub schedule: String = "cosine".into(), kind = Type::Choice(&["constant", "cosine", "linear"]),
         /// Where the learning rate ends, as a share of `lr`.
         pub lr_floor: f64 = 0.1,
-        /// Updates after which the learning rate is at its floor; by default the number of steps.
+        /// Updates after which the learning rate is at its floor, more than `warmup`; by default the number of steps.
         pub horizon: Option<u64> = None,
         /// Weight decay, decoupled.
         pub weight_decay: f64 = 0.01,
@@ -63,8 +63,9 @@ parameters! {
         /// What goes into a batch: `exact` (games that follow one another in the order) or `bucketed` (games of like
         /// length, from `bucket_batches` batches that follow one another), which is faster and a departure from the paper.
         pub batching: String = "exact".into(), kind = Type::Choice(&["exact", "bucketed"]),
-        /// Batches that are dealt anew together; for `batching: bucketed`.
-        pub bucket_batches: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 16 },
+        /// Batches that are dealt anew together; for `batching: bucketed`. The lengths of their games are read before the
+        /// first of them.
+        pub bucket_batches: u64 = 64, kind = Type::Integer { min: 1, max: 1 << 12 },
         /// When the en passant labels are set: `always` after a double push, or `legal`, only where a capture is.
         pub en_passant: String = "always".into(), kind = Type::Choice(&["always", "legal"]),
         /// Validate after every so many steps, and after each epoch.
@@ -115,6 +116,8 @@ impl Config {
         };
         expect("steps", self.epochs.is_none() || self.steps.is_none(), "must not be given together with `epochs`");
         expect("lr", self.lr > 0.0 && self.lr.is_finite(), "must be a positive number");
+        let has_time_to_fall = self.schedule == "constant" || self.horizon.is_none_or(|horizon| horizon > self.warmup);
+        expect("horizon", has_time_to_fall, "must be more than `warmup`, after which the learning rate begins to fall");
         expect("lr_floor", (0.0..=1.0).contains(&self.lr_floor), "must be from 0 to 1");
         expect("weight_decay", self.weight_decay >= 0.0 && self.weight_decay.is_finite(), "must be 0 or more");
         expect("beta2", (0.0..1.0).contains(&self.beta2), "must be from 0 to below 1");
@@ -198,13 +201,14 @@ impl Config {
     /// Order of games.
     ///
     /// # Errors
-    /// The shards of the corpus cannot be told from the games.
-    pub fn order(&self, games: &mut Games) -> Result<Order, Failure> {
+    /// The shards of the corpus cannot be told from the games, or the stage was asked to stop.
+    pub fn order(&self, context: &Context, games: &mut Games) -> Result<Order, Failure> {
         let seed = self.data_seed();
         Ok(match self.order.as_str() {
             "file" => Order::File,
             "authors" => {
-                Order::Authors { seed, shards: games.shards(self.shard_games)?, workers: self.workers as usize }
+                let shards = games.shards(context, self.shard_games)?;
+                Order::Authors { seed, shards, workers: self.workers as usize }
             }
             _ => Order::Shuffled { seed },
         })

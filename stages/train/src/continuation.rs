@@ -12,6 +12,7 @@ use cwm_models::Network;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::Given;
+use crate::curves::Written;
 use crate::keep;
 use crate::saved;
 use crate::trainer::State;
@@ -56,7 +57,7 @@ impl Training {
     /// Of this run, which has `total_steps` in all. Reads the datasets from beginning to end.
     ///
     /// # Errors
-    /// A dataset cannot be read.
+    /// A dataset cannot be read, or the stage was asked to stop.
     pub fn read(context: &Context, given: &Given, total_steps: u64) -> Result<Self, Failure> {
         let idle = given.config.idle();
         let counts = |name: &str| !MAY_DIFFER.contains(&name) && !idle.contains(&name);
@@ -65,8 +66,8 @@ impl Training {
         Ok(Training {
             parameters: parameters.map(|(name, value)| (name.clone(), value.clone())).collect(),
             horizon: falls.then(|| given.config.horizon.unwrap_or(total_steps)),
-            train: digest(context.input("train")?)?,
-            validation: context.optional_input("validation").map(digest).transpose()?,
+            train: digest(context, context.input("train")?)?,
+            validation: context.optional_input("validation").map(|path| digest(context, path)).transpose()?,
         })
     }
 
@@ -104,7 +105,8 @@ impl Training {
     }
 }
 
-/// Writes the port: `state`, whose curves are the whole of `curves` at present, if there is a `training` to keep it for.
+/// Writes the port: `state`, if there is a `training` to keep it for. Its curves are the whole of `curves` at present, which
+/// is what was `written`.
 ///
 /// # Errors
 /// The disk refuses.
@@ -114,11 +116,12 @@ pub fn write(
     state: &State,
     training: Option<Training>,
     curves: &Path,
+    written: &Written,
 ) -> Result<(), Failure> {
     fs_err::create_dir_all(folder)?;
     if training.is_some() {
-        let length = fs_err::copy(curves, folder.join(CURVES))?;
-        saved::write(&folder.join(STATE), network, state, length)?;
+        copy(curves, &folder.join(CURVES))?;
+        saved::write(&folder.join(STATE), network, state, written)?;
     }
     let description = Description { format: FORMAT, training };
     let mut text = serde_json::to_vec_pretty(&description).map_err(|error| Failure::internal(error.to_string()))?;
@@ -128,7 +131,7 @@ pub fn write(
 }
 
 /// Takes the state from the port `folder` for this `training` of `total_steps`; the curves so far are brought to the folder
-/// that is kept. Returns their length as well.
+/// that is kept. Returns what was written of them as well.
 ///
 /// # Errors
 /// There is no state in it, or one of another training or of a longer one.
@@ -139,7 +142,7 @@ pub fn take(
     given: &Given,
     training: &Training,
     total_steps: u64,
-) -> Result<(State, u64), Failure> {
+) -> Result<(State, Written), Failure> {
     let wrong = |what: String| Failure::input(format!("input `state` ({}) {what}", folder.display()));
     let text = fs_err::read(folder.join(DESCRIPTION))?;
     let unreadable = |error: serde_json::Error| wrong(format!("is no state of a training: {error}"));
@@ -158,17 +161,26 @@ pub fn take(
              `horizon`",
         ));
     }
-    let (state, length) = saved::read(&folder.join(STATE), network, &given.config)
+    let (state, written) = saved::read(&folder.join(STATE), network, &given.config)
         .map_err(|unusable| wrong(format!("cannot be continued: {unusable}")))?;
     if state.step > total_steps {
         return Err(wrong(format!("has made {} steps, and this training is to have {total_steps}", state.step)));
     }
-    fs_err::copy(folder.join(CURVES), keep::curves_path(context.kept()))?;
-    Ok((state, length))
+    if !written.begins(&folder.join(CURVES))? {
+        return Err(wrong("cannot be continued: its curves are not those that its state knows".into()));
+    }
+    copy(&folder.join(CURVES), &keep::curves_path(context.kept()))?;
+    Ok((state, written))
+}
+
+/// Copies the bytes alone: what comes out of the store must not be written to, and the copy must.
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    std::io::copy(&mut fs_err::File::open(from)?, &mut fs_err::File::create(to)?)?;
+    Ok(())
 }
 
 /// BLAKE3 of a dataset: names, sizes and contents of its files, by name.
-fn digest(folder: &Path) -> Result<String, Failure> {
+fn digest(context: &Context, folder: &Path) -> Result<String, Failure> {
     let mut files: Vec<PathBuf> =
         fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_, Failure>>()?;
     files.sort();
@@ -180,6 +192,7 @@ fn digest(folder: &Path) -> Result<String, Failure> {
         let size = file.metadata()?.len();
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(&size.to_le_bytes());
         loop {
+            context.check_cancelled()?;
             match file.read(&mut piece)? {
                 0 => break,
                 read => _ = hasher.update(&piece[..read]),

@@ -1,12 +1,12 @@
 //! What is written as training goes: one JSON object a line.
 
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use cwm_contract::Failure;
 use cwm_models::metrics::Tally;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// One line.
@@ -75,31 +75,68 @@ pub fn number(value: f64) -> Value {
     }
 }
 
+/// How far curves were written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Bytes.
+    length: u64,
+    /// BLAKE3 of them.
+    blake3: String,
+}
+
+impl Written {
+    /// Before the first line.
+    pub fn nothing() -> Self {
+        Written::of(0, &blake3::Hasher::new())
+    }
+
+    fn of(length: u64, hasher: &blake3::Hasher) -> Self {
+        Written { length, blake3: hasher.finalize().to_hex().to_string() }
+    }
+
+    /// Whether the file at `path` begins with just that.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    pub fn begins(&self, path: &Path) -> Result<bool, Failure> {
+        match fs_err::File::open(path) {
+            Ok(mut file) => Ok(self.hash(&mut file)?.is_some()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The hash of so many bytes of `file` from where it stands, if they are what was written.
+    fn hash(&self, file: impl Read) -> io::Result<Option<blake3::Hasher>> {
+        let mut hasher = blake3::Hasher::new();
+        io::copy(&mut file.take(self.length), &mut hasher)?;
+        Ok(Some(hasher).filter(|hasher| Written::of(hasher.count(), hasher) == *self))
+    }
+}
+
 /// The file of curves of a run in progress; it survives interruption.
 pub struct Curves {
     file: BufWriter<File>,
     length: u64,
+    hasher: blake3::Hasher,
 }
 
 impl Curves {
-    /// Opens the file at `path`, made if absent, and cuts off all beyond `length`: what an interrupted run wrote after
-    /// its last checkpoint.
+    /// Opens the file at `path`, made if absent, and cuts off all beyond what was `written`: what an interrupted run added
+    /// after its last checkpoint.
     ///
     /// # Errors
-    /// The file cannot be opened, or is shorter.
-    pub fn open(path: &Path, length: u64) -> Result<Self, Failure> {
-        let mut file = fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)?.into_parts().0;
-        let found = file.metadata()?.len();
-        if found < length {
-            return Err(Failure::input(format!(
-                "{} has {found} bytes where its checkpoint knows of {length}",
-                path.display()
-            ))
-            .hint("delete the folder that holds it to train from the start"));
-        }
-        file.set_len(length)?;
+    /// The file cannot be opened, or does not begin with that.
+    pub fn open(path: &Path, written: &Written) -> Result<Self, Failure> {
+        let file = fs_err::OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
+        let mut file = file.into_parts().0;
+        let hasher = written.hash(&mut file)?.ok_or_else(|| {
+            Failure::input(format!("{} does not begin with the curves that its checkpoint knows", path.display()))
+                .hint("delete the folder that holds it to train from the start")
+        })?;
+        file.set_len(written.length)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Curves { file: BufWriter::new(file), length })
+        Ok(Curves { file: BufWriter::new(file), length: written.length, hasher })
     }
 
     /// Adds a line.
@@ -113,17 +150,18 @@ impl Curves {
         // People follow the file while it grows; a line is written at once, and is the length of a step from the next.
         self.file.flush()?;
         self.length += text.len() as u64;
+        self.hasher.update(&text);
         Ok(())
     }
 
-    /// Brings all lines to the disk; returns their length in bytes.
+    /// Brings all lines to the disk; returns what was written.
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn sync(&mut self) -> Result<u64, Failure> {
+    pub fn sync(&mut self) -> Result<Written, Failure> {
         self.file.flush()?;
         self.file.get_ref().sync_data()?;
-        Ok(self.length)
+        Ok(Written::of(self.length, &self.hasher))
     }
 }
 
@@ -149,15 +187,22 @@ mod tests {
     fn lines_after_the_checkpoint_are_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("curves.jsonl");
-        let mut curves = Curves::open(&path, 0).unwrap();
+        let mut curves = Curves::open(&path, &Written::nothing()).unwrap();
         curves.push(&Line::train(1, 1.0, 1.0, 1.0)).unwrap();
-        let length = curves.sync().unwrap();
+        let written = curves.sync().unwrap();
         let before = std::fs::read(&path).unwrap();
         curves.push(&Line::train(2, 1.0, 1.0, 1.0)).unwrap();
-        curves.sync().unwrap();
+        let more = curves.sync().unwrap();
         drop(curves);
-        Curves::open(&path, length).unwrap().sync().unwrap();
+        assert!(written.begins(&path).unwrap() && more.begins(&path).unwrap());
+        assert_eq!(Curves::open(&path, &written).unwrap().sync().unwrap(), written);
         assert_eq!(std::fs::read(&path).unwrap(), before);
-        assert!(Curves::open(&path, length + 1).is_err());
+        // A file that is shorter, or that is another, is not gone on with.
+        assert!(!more.begins(&path).unwrap() && Curves::open(&path, &more).is_err());
+        std::fs::write(&path, before.to_ascii_uppercase()).unwrap();
+        assert!(!written.begins(&path).unwrap() && Curves::open(&path, &written).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), before.to_ascii_uppercase(), "nothing was cut");
+        std::fs::remove_file(&path).unwrap();
+        assert!(!written.begins(&path).unwrap());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_chess::Dataset;
-use cwm_contract::Failure;
+use cwm_contract::{Context, Failure, FailureKind};
 use cwm_encoding::EnPassant;
 use cwm_models::batch::{MicroBatch, cut_by_length};
 use rayon::prelude::*;
@@ -60,24 +60,27 @@ impl Games {
         self.games
     }
 
-    /// In which shards of `shard_games` of the corpus the games were.
+    /// In which shards of `shard_games` of the corpus the games were. Looks at every game.
     ///
     /// # Errors
-    /// A game cannot be read, or they are not in the corpus's order.
-    pub fn shards(&mut self, shard_games: u64) -> Result<Shards, Failure> {
+    /// A game cannot be read, they are not in the corpus's order, or the stage was asked to stop.
+    pub fn shards(&mut self, context: &Context, shard_games: u64) -> Result<Shards, Failure> {
         let mut read = 0;
         let ordinals = std::iter::from_fn(|| {
             let place = read;
             read += 1;
             (place < self.games).then(|| {
                 if place % LOOK_EVERY == 0 {
+                    context.check_cancelled()?;
                     self.let_go();
                 }
                 self.dataset.get(place)?.map(|game| game.row().index).ok_or_else(|| self.no_game(place))
             })
         });
-        Shards::read(ordinals, shard_games)
-            .map_err(|failure| Failure { message: format!("input `{}`: {}", self.name, failure.message), ..failure })
+        Shards::read(ordinals, shard_games).map_err(|failure| match failure.kind {
+            FailureKind::Cancelled => failure,
+            _ => Failure { message: format!("input `{}`: {}", self.name, failure.message), ..failure },
+        })
     }
 
     /// Number of tokens of the game at a place.

@@ -13,7 +13,7 @@ use crate::best::Best;
 use crate::choice::Given;
 use crate::config::Config;
 use crate::continuation::{self, Training};
-use crate::curves::{Curves, Line};
+use crate::curves::{Curves, Line, Written};
 use crate::data::Games;
 use crate::description::{self, Extent};
 use crate::feed::with_batches;
@@ -36,6 +36,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
 }
 
 fn train(context: &Context, device: &Device) -> Result<(), Failure> {
+    context.check_cancelled()?;
     let given = Given::read(context)?;
     let config = &given.config;
     let network = Network::build(config.architecture()?)?;
@@ -43,19 +44,19 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     let lanes = Lanes::new(if device::is_processor(device) { context.cores() } else { 1 })?;
     let mut games = Games::open("train", context.input("train")?, config.games, config)?;
     let validation = match context.optional_input("validation") {
-        Some(path) => Some(Validation::new(&Games::open("validation", path, None, config)?, config.validation_games)?),
+        Some(path) => Some(Validation::new(Games::open("validation", path, None, config)?, config.validation_games)?),
         None => None,
     };
     if config.keeps_best() && validation.is_none() {
         return Err(Failure::input("`checkpoint: best` needs the input `validation`: nothing else says which is best"));
     }
-    let order = config.order(&mut games)?;
+    let order = config.order(context, &mut games)?;
     let mut sampler = Sampler::new(games.len(), config.batch_size as usize, order);
     let total_steps = config.total_steps(&mut sampler);
     let extent = Extent { games: games.len(), steps_per_epoch: sampler.steps_of(1), total_steps };
     let goes_on = config.keep_state || context.optional_input("state").is_some();
     let training = if goes_on { Some(Training::read(context, &given, total_steps)?) } else { None };
-    let (state, curves_length) = begin(context, &network, &given, training.as_ref(), total_steps)?;
+    let (state, written) = begin(context, &network, &given, training.as_ref(), total_steps)?;
 
     let mut run = Run {
         context,
@@ -63,8 +64,8 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         network: &network,
         lanes: &lanes,
         device,
-        validation: validation.as_ref(),
-        curves: Curves::open(&keep::curves_path(context.kept()), curves_length)?,
+        validation,
+        curves: Curves::open(&keep::curves_path(context.kept()), &written)?,
         sampler: sampler.clone(),
         extent,
         measured: None,
@@ -92,7 +93,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
     run.finish(trainer.state, training.filter(|_| config.keep_state))
 }
 
-/// The state to go on from and the length of the curves that belong to it: that of an interrupted run, else that of a
+/// The state to go on from and what was written of the curves that belong to it: that of an interrupted run, else that of a
 /// shorter training, else the beginning.
 fn begin(
     context: &Context,
@@ -100,17 +101,17 @@ fn begin(
     given: &Given,
     training: Option<&Training>,
     total_steps: u64,
-) -> Result<(State, u64), Failure> {
-    if let Some((state, curves_length)) = keep::load(context, network, &given.config)? {
+) -> Result<(State, Written), Failure> {
+    if let Some((state, written)) = keep::load(context, network, &given.config)? {
         context.log(format!("going on after step {} of {total_steps}", state.step));
-        return Ok((state, curves_length));
+        return Ok((state, written));
     }
     if let (Some(folder), Some(training)) = (context.optional_input("state"), training) {
         let found = continuation::take(context, folder, network, given, training, total_steps)?;
         context.log(format!("going on from a training of {} steps to {total_steps}", found.0.step));
         return Ok(found);
     }
-    Ok((State::new(network, &given.config), 0))
+    Ok((State::new(network, &given.config), Written::nothing()))
 }
 
 /// What a run writes as it goes.
@@ -120,7 +121,7 @@ struct Run<'a> {
     network: &'a Network,
     lanes: &'a Lanes,
     device: &'a Device,
-    validation: Option<&'a Validation>,
+    validation: Option<Validation>,
     curves: Curves,
     sampler: Sampler,
     extent: Extent,
@@ -159,7 +160,7 @@ impl Run<'_> {
 
     /// Measures the weights once a step, and writes that to the curves unless they have it already.
     fn validate(&mut self, state: &mut State) -> Result<(), Failure> {
-        let Some(validation) = self.validation else { return Ok(()) };
+        let Some(validation) = &mut self.validation else { return Ok(()) };
         if self.measured.as_ref().is_some_and(|(step, _)| *step == state.step) {
             return Ok(());
         }
@@ -184,8 +185,8 @@ impl Run<'_> {
     fn keep(&mut self, state: &State) -> Result<(), Failure> {
         let Run { context, network, curves, .. } = self;
         self.pace.during(Pause::Checkpoint, || {
-            let length = curves.sync()?;
-            keep::save(context.kept(), network, state, length)
+            let written = curves.sync()?;
+            keep::save(context.kept(), network, state, &written)
         })?;
         self.kept = Instant::now();
         Ok(())
@@ -195,8 +196,8 @@ impl Run<'_> {
     fn finish(mut self, mut state: State, training: Option<Training>) -> Result<(), Failure> {
         let curves = keep::curves_path(self.context.kept());
         // Before the validation at the end, which a longer training does not make here.
-        self.curves.sync()?;
-        continuation::write(self.context.output("state")?, self.network, &state, training, &curves)?;
+        let written = self.curves.sync()?;
+        continuation::write(self.context.output("state")?, self.network, &state, training, &curves, &written)?;
         if let Err(failure) = self.validate(&mut state) {
             self.keep(&state)?;
             return Err(failure);

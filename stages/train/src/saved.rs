@@ -1,35 +1,51 @@
 //! The state of a training as a file: flat f32 tensors `weights`, `first`, `second` (moments) and `snapshot` in a
-//! safetensors file, with `checkpoint: best` also `best`, and all else as JSON in its metadata.
+//! safetensors file, with `checkpoint: best` also `best`, and all else as JSON in its metadata, with a digest of all of it.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::Path;
 
 use cwm_contract::Failure;
-use cwm_models::checkpoint::{Floats, fill};
+use cwm_models::checkpoint::fill;
 use cwm_models::parameters::Weights;
 use cwm_models::{Architecture, Network};
-use safetensors::tensor::{Dtype, SafeTensors};
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::best::{Best, Measured};
 use crate::config::Config;
+use crate::curves::Written;
 use crate::trainer::State;
 
 /// Version of the files that this code writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Name of the JSON in a file's metadata.
 const KEY: &str = "cwm.train";
+/// Floats that are turned into bytes at once.
+const PIECE: usize = 1 << 14;
+
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: u32,
+    /// BLAKE3 of counts and arrays: a disk may give back other bytes than were brought to it.
+    blake3: String,
+    counts: Counts,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Counts {
-    format: u32,
     architecture: Architecture,
     step: u64,
     updates: u64,
     skipped: u64,
     bad_in_a_row: u64,
     validated: u64,
-    curves_length: u64,
+    curves: Written,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     best: Option<Measured>,
 }
@@ -37,10 +53,12 @@ struct Counts {
 /// Why a file cannot be gone on from.
 #[derive(Debug)]
 pub enum Unusable {
-    /// It is not whole.
+    /// It is not there or not as it was written.
     Damaged(String),
     /// It is another's.
     Foreign(String),
+    /// It cannot be read at present; nothing is known of what it holds.
+    Unreadable(io::Error),
 }
 
 impl std::fmt::Display for Unusable {
@@ -48,29 +66,26 @@ impl std::fmt::Display for Unusable {
         match self {
             Unusable::Damaged(why) => write!(f, "it is damaged: {why}"),
             Unusable::Foreign(why) => f.write_str(why),
+            Unusable::Unreadable(error) => write!(f, "{error}"),
         }
     }
 }
 
-/// Writes `state`, to which the first `curves_length` bytes of the curves belong, and brings it to the disk.
+/// Writes `state`, to which what was `written` of the curves belongs, and brings it to the disk.
 ///
 /// # Errors
 /// The disk refuses.
-pub fn write(path: &Path, network: &Network, state: &State, curves_length: u64) -> Result<(), Failure> {
+pub fn write(path: &Path, network: &Network, state: &State, written: &Written) -> Result<(), Failure> {
     let counts = Counts {
-        format: FORMAT,
         architecture: network.architecture().clone(),
         step: state.step,
         updates: state.adamw.updates,
         skipped: state.skipped,
         bad_in_a_row: state.bad_in_a_row,
         validated: state.validated,
-        curves_length,
+        curves: written.clone(),
         best: state.best.as_ref().map(Best::measured),
     };
-    let counts = serde_json::to_string(&counts).map_err(|error| Failure::internal(error.to_string()))?;
-    let metadata = HashMap::from([(KEY.to_owned(), counts)]);
-    let shape = [network.layout().total()];
     let mut arrays = vec![
         ("weights", &state.weights),
         ("first", &state.adamw.first),
@@ -78,31 +93,106 @@ pub fn write(path: &Path, network: &Network, state: &State, curves_length: u64) 
         ("snapshot", &state.snapshot),
     ];
     arrays.extend(state.best.as_ref().map(|best| ("best", &best.weights)));
-    let arrays = arrays.into_iter().map(|(name, weights)| (name, Floats { shape: &shape, values: weights.values() }));
-    safetensors::serialize_to_file(arrays, Some(metadata), path)
-        .map_err(|error| Failure::system(format!("cannot write {}: {error}", path.display())))?;
-    fs_err::File::open(path)?.sync_all()?;
+    arrays.sort_unstable_by_key(|(name, _)| *name);
+    let internal = |error: &dyn std::fmt::Display| Failure::internal(error.to_string());
+    let mut digest = Digest::begin(&counts).map_err(|error| internal(&error))?;
+    for (name, array) in &arrays {
+        digest.array(name, array.values().len());
+        pieces(array, |bytes| {
+            digest.0.update(bytes);
+            Ok(())
+        })?;
+    }
+    let header = Header { format: FORMAT, blake3: digest.end(), counts };
+    let header = serde_json::to_string(&header).map_err(|error| internal(&error))?;
+    let mut offset = 0;
+    let tensors = arrays.iter().map(|(name, array)| {
+        let begin = offset;
+        offset += size_of_val(array.values());
+        let (dtype, shape) = (Dtype::F32, vec![array.values().len()]);
+        ((*name).to_owned(), TensorInfo { dtype, shape, data_offsets: (begin, offset) })
+    });
+    let metadata = Metadata::new(Some(HashMap::from([(KEY.to_owned(), header)])), tensors.collect());
+    let metadata = metadata.map_err(|error| internal(&error))?;
+    let mut metadata = serde_json::to_vec(&metadata).map_err(|error| internal(&error))?;
+    // Tensors begin at a multiple of eight bytes.
+    metadata.resize(metadata.len().next_multiple_of(8), b' ');
+
+    let mut file = fs_err::File::create(path)?;
+    file.write_all(&(metadata.len() as u64).to_le_bytes())?;
+    file.write_all(&metadata)?;
+    for (_, array) in &arrays {
+        pieces(array, |bytes| file.write_all(bytes))?;
+    }
+    file.sync_all()?;
     Ok(())
 }
 
-/// Reads the state of a training of `network`, and the length of the curves that belong to it.
+/// Gives `take` the bytes of an array as they stand in a file, some at a time.
+fn pieces(array: &Weights, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut bytes = Vec::with_capacity(PIECE * size_of::<f32>());
+    for piece in array.values().chunks(PIECE) {
+        bytes.clear();
+        piece.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        take(&bytes)?;
+    }
+    Ok(())
+}
+
+/// BLAKE3 of what a file says: its counts, and its arrays by name.
+struct Digest(blake3::Hasher);
+
+impl Digest {
+    fn begin(counts: &Counts) -> serde_json::Result<Self> {
+        let mut hasher = blake3::Hasher::new_derive_key("cwm-train 2 state of a training");
+        let counts = serde_json::to_vec(counts)?;
+        hasher.update(&(counts.len() as u64).to_le_bytes()).update(&counts);
+        Ok(Digest(hasher))
+    }
+
+    /// The bytes of the array `name`, of so many values, come next.
+    fn array(&mut self, name: &str, values: usize) {
+        self.0.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        self.0.update(&(values as u64).to_le_bytes());
+    }
+
+    fn end(self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+}
+
+/// Reads the state of a training of `network`, and what was written of the curves that belong to it.
 ///
 /// # Errors
-/// The file is damaged, or belongs to another model or a newer cwm.
-pub fn read(path: &Path, network: &Network, config: &Config) -> Result<(State, u64), Unusable> {
+/// The file is damaged or cannot be read, or belongs to another model or a newer cwm.
+pub fn read(path: &Path, network: &Network, config: &Config) -> Result<(State, Written), Unusable> {
     let damaged = |error: &dyn std::fmt::Display| Unusable::Damaged(error.to_string());
-    let bytes = fs_err::read(path).map_err(|error| damaged(&error))?;
+    let bytes = fs_err::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => damaged(&error),
+        _ => Unusable::Unreadable(error),
+    })?;
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(&error))?;
-    let counts = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
-    let counts = counts.ok_or_else(|| Unusable::Foreign("it is no checkpoint of a training".into()))?;
-    let counts: Counts = serde_json::from_str(counts).map_err(|error| Unusable::Foreign(error.to_string()))?;
-    if counts.format != FORMAT {
-        return Err(Unusable::Foreign(format!("it has format {}, this build reads {FORMAT}", counts.format)));
+    let header = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+    let header = header.ok_or_else(|| damaged(&format!("it says nothing under `{KEY}`")))?;
+    let Version { format } = serde_json::from_str(header).map_err(|error| damaged(&error))?;
+    if format != FORMAT {
+        return Err(Unusable::Foreign(format!("it has format {format}, this build reads {FORMAT}")));
+    }
+    let Header { blake3, counts, .. } = serde_json::from_str(header).map_err(|error| damaged(&error))?;
+    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(&error))?;
+    let mut digest = Digest::begin(&counts).map_err(|error| damaged(&error))?;
+    let mut found = tensors.tensors();
+    found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    for (name, tensor) in &found {
+        digest.array(name, tensor.data().len() / size_of::<f32>());
+        digest.0.update(tensor.data());
+    }
+    if digest.end() != blake3 {
+        return Err(damaged(&"its content is not what was written"));
     }
     if counts.architecture != *network.architecture() {
         return Err(Unusable::Foreign("it belongs to another model".into()));
     }
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(&error))?;
     let array = |name: &str| {
         let tensor = tensors.tensor(name).map_err(|error| damaged(&error))?;
         if tensor.dtype() != Dtype::F32 || tensor.shape() != [network.layout().total()] {
@@ -123,5 +213,5 @@ pub fn read(path: &Path, network: &Network, config: &Config) -> Result<(State, u
     state.bad_in_a_row = counts.bad_in_a_row;
     state.validated = counts.validated;
     state.best = counts.best.map(|measured| Ok(measured.of(array("best")?))).transpose()?;
-    Ok((state, counts.curves_length))
+    Ok((state, counts.curves))
 }

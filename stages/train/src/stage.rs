@@ -76,7 +76,7 @@ impl Stage for Train {
         Some(vec![family.part.to_owned()])
     }
 
-    fn work(&self, values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+    fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         work::work(values, inputs)
     }
 

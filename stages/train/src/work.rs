@@ -9,21 +9,53 @@ use crate::config::Config;
 
 /// Positions of a usual game, and bytes of it in a dataset (docs/formats.md).
 const GAME: (f64, f64) = (80.0, 188.0);
+/// Bytes of memory for each parameter: weights, moments, snapshot and gradient, and what was measured above those.
+const PER_PARAMETER: u64 = 26;
+/// Bytes of memory for each parameter of the best weights, with `checkpoint: best`.
+const PER_PARAMETER_OF_BEST: u64 = 4;
+/// Bytes of memory for each token of a micro-batch, layer and element of the model's width: what a pass keeps for its
+/// gradient, about 25 numbers.
+const PER_ACTIVATION: u64 = 100;
+/// Bytes of a line of curves.
+const LINE: (f64, f64) = (105.0, 165.0);
 
 /// Positions that go through the model, times its parameters; of one family, its options and precision. What goes on from
 /// a shorter training does an unknown part of it, and is no measure of others.
-pub fn work(values: &Values, inputs: &BTreeMap<String, u64>) -> Option<Work> {
+pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let config = Config::read(values).ok()?;
-    let parameters = Network::build(config.architecture().ok()?).ok()?.layout().total() as f64;
-    let games = *inputs.get("train")? as f64 / GAME.1;
-    let games = config.games.map_or(games, |limit| games.min(limit as f64));
-    let seen = match config.steps {
-        Some(steps) => (steps * config.batch_size) as f64,
-        None => games * config.epochs.unwrap_or(1) as f64,
+    let network = Network::build(config.architecture().ok()?).ok()?;
+    let parameters = network.layout().total() as u64;
+    let batch = config.batch_size as f64;
+    let steps = match config.steps {
+        Some(steps) => steps as f64,
+        // Only then do the games that there are decide.
+        None => {
+            let games = inputs.get("train").copied().flatten()? as f64 / GAME.1;
+            let games = config.games.map_or(games, |limit| games.min(limit as f64));
+            games * config.epochs.unwrap_or(1) as f64 / batch
+        }
     };
     let begins = if inputs.contains_key("state") { " from a shorter one" } else { "" };
     let sort = format!("{} {:?} {}{begins}", config.family, config.options, config.precision);
-    Some(Work { sort, units: seen * GAME.0 * parameters })
+
+    let weights = 4.0 * parameters as f64;
+    let validated = if inputs.contains_key("validation") { steps / config.validation_every as f64 + 1.0 } else { 0.0 };
+    let curves = LINE.0 * steps / config.curve_every as f64 + LINE.1 * validated;
+    // Weights, both moments, the snapshot, and the best weights where there are any.
+    let arrays = if config.keeps_best() { 5.0 } else { 4.0 };
+    let state = if config.keep_state { arrays * weights + curves } else { 64.0 };
+    let bytes = [("checkpoint", weights + 1e3), ("curves", curves), ("summary", 1e3), ("state", state)];
+
+    let size = network.architecture().size;
+    let tokens = config.micro_batch_tokens.min((batch * GAME.0) as u64);
+    let per_parameter = PER_PARAMETER + if config.keeps_best() { PER_PARAMETER_OF_BEST } else { 0 };
+    let activations = tokens.saturating_mul(size.width as u64 * size.layers as u64).saturating_mul(PER_ACTIVATION);
+    Some(Work {
+        sort,
+        units: steps * batch * GAME.0 * parameters as f64,
+        memory: activations.saturating_add(parameters * per_parameter),
+        bytes: bytes.into_iter().map(|(output, bytes)| (output.to_owned(), bytes)).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -32,18 +64,55 @@ mod tests {
 
     use super::*;
 
+    fn work_of(given: &[(&str, Value)], train: Option<u64>) -> Option<Work> {
+        let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
+        let mut values: Values = defaults.collect();
+        values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        work(&values, &BTreeMap::from([("train".to_owned(), train)]))
+    }
+
     #[test]
     fn work_grows_with_games_epochs_and_parameters() {
-        let units = |given: &[(&str, Value)]| {
-            let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
-            let mut values: Values = defaults.collect();
-            values.extend(given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-            work(&values, &BTreeMap::from([("train".to_owned(), 188_000)])).unwrap().units
-        };
+        let units = |given: &[(&str, Value)]| work_of(given, Some(188_000)).unwrap().units;
         let once = units(&[]);
         assert_eq!(units(&[("epochs", Value::Int(3))]), 3.0 * once);
         assert_eq!(units(&[("games", Value::Int(500))]), once / 2.0);
-        assert_eq!(units(&[("steps", Value::Int(10)), ("batch_size", Value::Int(100))]), once);
+        let steps = [("steps", Value::Int(10)), ("batch_size", Value::Int(100))];
+        assert_eq!(units(&steps), once);
         assert!(units(&[("size", Value::Text("d256/l2".into()))]) > 2.0 * once);
+        // How many games there are is asked only where it counts.
+        assert_eq!(work_of(&steps, None).unwrap().units, once);
+        assert_eq!(work_of(&[], None), None);
+    }
+
+    #[test]
+    fn memory_and_what_is_written_grow_with_the_model_and_not_with_the_games() {
+        let of = |given: &[(&str, Value)]| work_of(given, Some(188_000)).unwrap();
+        let (once, often) = (of(&[]), of(&[("epochs", Value::Int(200))]));
+        assert_eq!((often.memory, often.bytes["checkpoint"]), (once.memory, once.bytes["checkpoint"]));
+        assert!(often.bytes["curves"] > 100.0 * once.bytes["curves"]);
+        // What was seen: 12,514,785 bytes of d128/l1; 146,657,410 bytes and 1,070 MB of d512/l6 with batches of two games.
+        assert!((once.bytes["checkpoint"] / 12_514_785.0 - 1.0).abs() < 0.01, "{once:?}");
+        let large = of(&[("size", Value::Text("d512/l6".into())), ("batch_size", Value::Int(2))]);
+        assert!((large.bytes["checkpoint"] / 146_657_410.0 - 1.0).abs() < 0.01, "{large:?}");
+        assert!((large.memory as f64 / 1.07e9 - 1.0).abs() < 0.1, "{large:?}");
+        assert!(of(&[("batch_size", Value::Int(2))]).memory < once.memory);
+        let kept = of(&[("keep_state", Value::Bool(true))]);
+        assert!(kept.bytes["state"] > 4.0 * kept.bytes["checkpoint"] - 1e4 && once.bytes["state"] < 100.0, "{kept:?}");
+    }
+
+    #[test]
+    fn the_best_weights_are_one_array_more_in_memory_and_in_the_state() {
+        let of = |checkpoint: &str, keep_state: bool| {
+            let given = [("checkpoint", Value::Text(checkpoint.into())), ("keep_state", Value::Bool(keep_state))];
+            work_of(&given, Some(188_000)).unwrap()
+        };
+        let (last, best) = (of("last", true), of("best", true));
+        let weights = last.bytes["checkpoint"] - 1e3;
+        assert_eq!((best.memory - last.memory) as f64, weights);
+        assert!((best.bytes["state"] - last.bytes["state"] - weights).abs() < 1.0, "{best:?} {last:?}");
+        assert_eq!(best.bytes["checkpoint"], last.bytes["checkpoint"], "one of the two is given out");
+        assert_eq!(of("best", false).bytes["state"], of("last", false).bytes["state"]);
+        assert_eq!((best.sort, best.units), (last.sort, last.units), "it takes no longer");
     }
 }

@@ -29,8 +29,13 @@ fn checkpoints(context: &Context) -> Vec<u64> {
     kept(context).into_iter().filter_map(step).collect()
 }
 
+/// Whether a checkpoint is being written: some of it is there, and not yet as much as of those that are whole.
 fn is_writing(context: &Context) -> bool {
-    kept(context).iter().any(|path| path.ends_with("writing.tmp"))
+    let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let is_whole = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "safetensors");
+    let kept = kept(context);
+    let whole = kept.iter().filter(is_whole).map(size).min().unwrap_or(0);
+    kept.iter().any(|path| path.ends_with("writing.tmp") && (1..whole).contains(&size(path)))
 }
 
 /// The process of the stage that `executor` runs.
@@ -211,6 +216,9 @@ fn a_warning_makes_it_keep_where_it_is_and_stop() {
         let found = state_at(step, &path, &curves(&context));
         context.write("pipeline.yaml", &training(&format!("steps: {step}, horizon: {ENDLESS}, keep_state: true")));
         context.run(&["model"]).ran_just(&["model"]);
+        let log = context.cwm(&["log", "model"]).stdout;
+        let folder = path.parent().expect("its folder").display();
+        assert!(log.contains(&format!("was kept in {folder}: this starts anew")), "{log}");
         let state = PathBuf::from(context.cwm(&["path", "model.state"]).stdout.trim());
         let told = std::fs::read_to_string(state.join("curves.jsonl")).expect("curves");
         let expected = state_at(step, &state.join("state.safetensors"), &told);

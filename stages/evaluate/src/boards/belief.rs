@@ -17,54 +17,130 @@ pub fn wrong(believed: &[u8], labels: &[u8]) -> Wrong {
     pairs.map(|(label, (&said, _))| (label as u8, Some(said))).collect()
 }
 
-/// The labels in which the arg-max of `logits` [1878] differs from `labels` [75], as [`PositionScore::new`] counts them:
-/// the first class wins ties, and a label with a NaN among its logits is wrong.
-fn wrong_of_logits(logits: &[f32], labels: &[u8]) -> Wrong {
+/// The labels of a position that the bits of its score, `right`, do not say are right, with what `logits` [1878] believe
+/// in place of `labels` [75]: the largest of the other classes, the first where several are.
+///
+/// Where the score was made of these logits this is their arg-max. A device that does not repeat itself to the last digit
+/// may find the truth the largest after all; the bits count, so that boards and scores never disagree.
+fn wrong_of_logits(logits: &[f32], labels: &[u8], right: u128) -> Wrong {
     let mut wrong = Wrong::new();
     for (label, (&(start, classes), &truth)) in SPANS.iter().zip(labels).enumerate() {
-        let logits = &logits[start..start + classes];
-        let best = (0..classes).fold(0, |best, class| if logits[class] > logits[best] { class } else { best });
-        let believed = (!logits.iter().any(|logit| logit.is_nan())).then_some(best as u8);
-        if believed != Some(truth) {
-            wrong.push((label as u8, believed));
+        if right >> label & 1 == 1 {
+            continue;
         }
+        let logits = &logits[start..start + classes];
+        let others = (0..classes).filter(|&class| class != usize::from(truth));
+        let largest = others.reduce(|best, class| if logits[class] > logits[best] { class } else { best });
+        let believed = largest.filter(|_| !logits.iter().any(|logit| logit.is_nan()));
+        wrong.push((label as u8, believed.map(|class| class as u8)));
     }
     wrong
 }
 
-/// Scores of all real positions of each game of `games`, as [`cwm_models::scoring::score`] gives them, and what the same
-/// logits believe of each.
+/// What is wrong in each position of the games at `places` of `games`, to which `scores` belong, as
+/// [`cwm_models::scoring::score`] gives them.
 ///
-/// The logits come to the processor, wherever they were computed. There a loss is the same to the bit; a GPU adds up its
-/// own in another order, so that the last digits of these games' losses may be others than it would have found.
-pub fn score_and_believe(
+/// The games go through the model once more, in the same micro-batch, and of the logits only the rows of these games come
+/// to the processor. So scores are what they are without boards, wherever they were computed.
+pub fn believe(
     network: &Network,
     placed: &Placed<'_>,
     games: &MicroBatch,
-) -> Vec<(Vec<PositionScore>, Vec<Wrong>)> {
-    let logits = network.flat_logits(&Pass::evaluation(placed), &games.tokens).into_data();
-    let logits = logits.as_slice::<f32>().expect("logits are f32 and contiguous");
-    let time = games.tokens.time();
-    let of_row = |row: usize| {
-        let logits = &logits[row * LOGITS..(row + 1) * LOGITS];
-        let labels = &games.targets.labels[row * LABELS..(row + 1) * LABELS];
-        (PositionScore::new(logits, labels), wrong_of_logits(logits, labels))
+    scores: &[Vec<PositionScore>],
+    places: &[usize],
+) -> Vec<Vec<Wrong>> {
+    let all = network.flat_logits(&Pass::evaluation(placed), &games.tokens);
+    let of_game = |&place: &usize| -> Vec<Wrong> {
+        let scores = &scores[place];
+        let first = place * games.tokens.time();
+        let last = first + scores.len();
+        let logits = all.clone().slice([first..last, 0..LOGITS]).into_data();
+        let logits = logits.as_slice::<f32>().expect("logits are f32 and contiguous");
+        let labels = &games.targets.labels[first * LABELS..last * LABELS];
+        let positions = logits.chunks_exact(LOGITS).zip(labels.chunks_exact(LABELS)).zip(scores);
+        positions.map(|((logits, labels), score)| wrong_of_logits(logits, labels, score.right)).collect()
     };
-    let of_game = |(game, &length): (usize, &usize)| (game * time..game * time + length).map(of_row).unzip();
-    games.tokens.lengths().iter().enumerate().map(of_game).collect()
+    places.iter().map(of_game).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use cwm_encoding::{START, VOCABULARY};
+    use cwm_models::ops::composed;
+    use cwm_models::scoring::score;
+    use cwm_models::{Architecture, device};
+
     use super::*;
 
-    /// What is wrong is what the score's bits say is wrong.
+    /// The labels that are wrong, as bits.
+    fn bits(wrong: &[(u8, Option<u8>)]) -> u128 {
+        wrong.iter().fold(0u128, |bits, (label, _)| bits | 1 << label)
+    }
+
+    /// What is wrong is what the score's bits say is wrong, and what is believed is the first of the largest.
     #[track_caller]
     fn check(logits: &[f32], labels: &[u8]) -> Wrong {
-        let wrong = wrong_of_logits(logits, labels);
-        let bits = wrong.iter().fold(0u128, |bits, (label, _)| bits | 1 << label);
-        assert_eq!(bits, !PositionScore::new(logits, labels).right & ((1 << LABELS) - 1));
+        let right = PositionScore::new(logits, labels).right;
+        let wrong = wrong_of_logits(logits, labels, right);
+        assert_eq!(bits(&wrong), !right & ((1 << LABELS) - 1));
+        for &(label, believed) in &wrong {
+            let (start, classes) = SPANS[usize::from(label)];
+            let of = &logits[start..start + classes];
+            // None is at least as large as a NaN.
+            let largest = of.iter().position(|one| of.iter().all(|other| one >= other));
+            assert_eq!(believed.map(usize::from), largest, "label {label}");
+        }
         wrong
+    }
+
+    #[test]
+    fn what_the_score_calls_wrong_is_never_believed_to_be_the_truth() {
+        let mut logits = vec![0.0f32; LOGITS];
+        logits[SPANS[3].0] = 1.0;
+        logits[SPANS[3].0 + 5] = 0.999_999;
+        assert_eq!(check(&logits, &[0; LABELS]), []);
+        assert_eq!(wrong_of_logits(&logits, &[0; LABELS], !(1 << 3)), [(3, Some(5))]);
+    }
+
+    /// As a GPU has it, all operations composed: what is wrong is what the scores of the micro-batch say, and what is
+    /// believed is what the game alone gives.
+    #[test]
+    fn beliefs_fit_the_scores_that_another_device_computed() {
+        let network = Network::build(Architecture {
+            family: "transformer".into(),
+            size: "d16/l1".parse().unwrap(),
+            vocabulary: VOCABULARY,
+            dropout: 0.0,
+            options: Default::default(),
+        })
+        .unwrap();
+        let weights = network.initial_weights(7);
+        let placed = Placed::new(&weights, &device::cpu());
+        let (short, long): ([u16; 3], [u16; 6]) = ([START, 5, 90], [START, 90, 5, 700, 8, 31]);
+        let games: [&[u16]; 2] = [&short, &long];
+        let batch = |chosen: &[usize]| {
+            let ones = |_: usize, labels: &mut [u8]| -> Result<(), ()> {
+                labels.fill(1);
+                Ok(())
+            };
+            MicroBatch::labelled(&games, chosen, ones).unwrap()
+        };
+        composed(|| {
+            let both = batch(&[1, 0]);
+            let scores = score(&network, &placed, &both);
+            let believed = believe(&network, &placed, &both, &scores, &[0, 1]);
+            for (place, length) in [(0, 6), (1, 3)] {
+                assert_eq!(believed[place].len(), length);
+                for (wrong, score) in believed[place].iter().zip(&scores[place]) {
+                    assert_eq!(bits(wrong), !score.right & ((1 << LABELS) - 1));
+                    assert!(wrong.len() > 10, "a model without training believes little");
+                }
+            }
+            assert_eq!(believe(&network, &placed, &both, &scores, &[1]), believed[1..]);
+            let alone = batch(&[0]);
+            let scores = score(&network, &placed, &alone);
+            assert_eq!(believe(&network, &placed, &alone, &scores, &[0]), believed[1..]);
+        });
     }
 
     #[test]

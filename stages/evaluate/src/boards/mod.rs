@@ -5,5 +5,5 @@
 mod belief;
 mod writer;
 
-pub use belief::{Wrong, score_and_believe, wrong};
+pub use belief::{Wrong, believe, wrong};
 pub use writer::BoardsWriter;

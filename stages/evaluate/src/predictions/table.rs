@@ -21,6 +21,8 @@ use super::names::Names;
 
 /// Rows in memory at once.
 const BATCH: usize = 8_192;
+/// A cross-entropy is 0 or more; a program's sums may be so far off.
+const LEAST_LOSS: f64 = -1e-6;
 
 /// An opened file.
 pub struct Table {
@@ -127,6 +129,12 @@ impl Table {
 /// Checks the columns; returns which one says the game, and whether by its id.
 fn columns(schema: &Arc<Schema>) -> Result<(&'static str, bool), Failure> {
     let kind = |name: &str| schema.field_with_name(name).ok().map(|field| field.data_type());
+    for name in ["id", "game", "t", "labels", "loss"] {
+        let count = schema.fields().iter().filter(|field| field.name() == name).count();
+        if count > 1 {
+            return Err(Failure::input(format!("the predictions have {count} columns `{name}`: leave one of them")));
+        }
+    }
     let wrong = |name: &str, wanted: &str, found: &DataType| {
         Err(Failure::input(format!("the column `{name}` of the predictions must hold {wanted}, not {found}")))
     };
@@ -210,6 +218,10 @@ fn rows(batch: &RecordBatch, first: u64, game: (&'static str, bool), names: &Nam
         Some(_) => Some(cast(column("loss")?, &DataType::Float64)?.as_primitive::<Float64Type>().values().to_vec()),
         None => None,
     };
+    let negative = loss.iter().flatten().position(|loss| *loss < LEAST_LOSS);
+    if let Some(row) = negative {
+        return Err(wrong(row, "has a negative `loss`".into()));
+    }
     Ok(Rows { first, games, t, labels, loss })
 }
 

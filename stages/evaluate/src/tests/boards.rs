@@ -1,4 +1,4 @@
-//! Boards beside the scores: the same pass, the same truth.
+//! Boards beside the scores: the same mistakes, the same truth.
 
 use arrow_array::Array;
 use serde_json::Value as Json;

@@ -124,7 +124,7 @@ impl<Coordinate> Drawable<Sheet> for Plate<'_, Coordinate> {
     }
 }
 
-/// An arrow between two markers; none where they touch.
+/// An arrow between two markers, a line alone where there is no room for its head; nothing where they touch.
 pub(super) struct Arrow {
     pub(super) ends: [(f64, f64); 2],
     pub(super) style: Style,
@@ -148,7 +148,12 @@ impl Drawable<Sheet> for Arrow {
         let (Some(from), Some(to)) = (places.next(), places.next()) else { return Ok(()) };
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let length = dx.hypot(dy);
-        if length < 2.0 * CLEARANCE + HEAD {
+        let headed = length >= 2.0 * CLEARANCE + HEAD;
+        let (begin, tip) = match headed {
+            true => (CLEARANCE, length - CLEARANCE),
+            false => (f64::from(RADIUS), length - f64::from(RADIUS)),
+        };
+        if tip - begin < 1.0 {
             return Ok(());
         }
         // A point so far along the arrow and so far beside it.
@@ -157,12 +162,14 @@ impl Drawable<Sheet> for Arrow {
             let y = f64::from(from.1) + (dy * along + dx * beside) / length;
             (x.round() as i32, y.round() as i32)
         };
-        let (begin, tip) = (CLEARANCE, length - CLEARANCE);
         let pen = Pen { dash: 0, ..Pen::line(self.style) };
         let width = if self.style.light { 9 } else { 14 };
-        sheet.shapes.push(Shape::Line { points: vec![at(begin, 0.0), at(tip - HEAD, 0.0)], pen, width });
-        let head = vec![at(tip, 0.0), at(tip - HEAD, HEAD * 0.45), at(tip - HEAD, -HEAD * 0.45)];
-        sheet.shapes.push(Shape::Area { points: head, pen, note: String::new() });
+        let end = if headed { tip - HEAD } else { tip };
+        sheet.shapes.push(Shape::Line { points: vec![at(begin, 0.0), at(end, 0.0)], pen, width });
+        if headed {
+            let head = vec![at(tip, 0.0), at(tip - HEAD, HEAD * 0.45), at(tip - HEAD, -HEAD * 0.45)];
+            sheet.shapes.push(Shape::Area { points: head, pen, note: String::new() });
+        }
         Ok(())
     }
 }

@@ -103,7 +103,7 @@ pub(crate) enum Grid {
 #[derive(Clone, Debug)]
 pub(crate) enum Layer {
     Series(Series),
-    /// An arrow between two points, which stand apart by more than their markers.
+    /// An arrow between two points; a line alone where they stand too near for a head.
     Arrow {
         from: (f64, f64),
         to: (f64, f64),
@@ -173,7 +173,20 @@ pub(crate) struct Tile {
     pub(crate) note: String,
 }
 
+impl Point {
+    /// What an axis has to span for it: its number and the ends of its range.
+    pub(crate) fn heights(&self) -> [f64; 3] {
+        let (low, high) = self.range.unwrap_or((self.y, self.y));
+        [self.y, low, high]
+    }
+}
+
 impl Chart {
+    /// What its caption begins with: its title, the paper's number before it where it has one.
+    pub(crate) fn numbered_title(&self) -> String {
+        crate::table::numbered(&self.title, self.paper)
+    }
+
     /// Whether there is anything to draw.
     pub(crate) fn is_empty(&self) -> bool {
         let shows = |layer: &Layer| match layer {

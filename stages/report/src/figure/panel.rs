@@ -27,7 +27,7 @@ pub(super) const TICK: u32 = 115;
 /// Markers of one line that are closer than this are drawn faint, or they would hide the line and each other.
 const MARKER_GAP: i32 = 150;
 /// Nobody can point at one of two that are closer than this: the second is left out.
-const TARGET_GAP: i32 = 40;
+const TARGET_GAP: i32 = 60;
 /// Room between the labels of neighbouring ticks.
 const TICK_GAP: i32 = 80;
 /// How far the last tick's label may reach beyond the plot.
@@ -153,6 +153,8 @@ fn series(chart: &mut Chart<'_>, panel: &Panel, series: &Series) -> Drawn {
         }
     } else {
         for (point, (low, high)) in series.points.iter().filter_map(|point| Some((point, point.range?))) {
+            // By factors a lower end that is not positive has no place: the bar begins where the axis does.
+            let low = if low.is_nan() { low } else { low.max(panel.y.low) };
             let ends = [low, high].map(|end| panel.place((point.x, end)));
             if let [Some(low), Some(high)] = ends {
                 chart.draw_series([PathElement::new([low, high], Pen::line(style).stroke(12))])?;

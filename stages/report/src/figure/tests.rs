@@ -93,8 +93,8 @@ fn crowded_points_get_faint_markers() {
     };
     // About 660 pixels wide: of 100 points every third is 15 or more from the one before ...
     assert_eq!(marks(100), (34, 66));
-    // ... and of 300 every second 4 or more.
-    assert_eq!(marks(300).0 + marks(300).1, 150);
+    // ... and of 300 every third 6 or more.
+    assert_eq!(marks(300).0 + marks(300).1, 100);
     let chart = chart(vec![line(&[1.0; 100])]);
     let places: Vec<i32> = chart
         .sheet()
@@ -107,6 +107,37 @@ fn crowded_points_get_faint_markers() {
         })
         .collect();
     assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 150), "{places:?}");
+}
+
+/// Length of the bar through a point at 1 on an axis made for it.
+fn bar(by_factors: bool, range: (f64, f64)) -> i32 {
+    let point = Point { x: 0.5, y: 1.0, range: Some(range), note: "n".into() };
+    let heights = point.heights().into_iter();
+    let y = if by_factors { Axis::logarithmic("y", heights) } else { Axis::linear("y", heights) };
+    let mut chart = chart(vec![Series { joined: false, points: vec![point], ..line(&[]) }]);
+    chart.rows[0].panels[0].y = y;
+    let upright = |shape: &Shape| match shape {
+        Shape::Line { points, pen, .. } if pen.ink == pen::Ink::Colour(1) && points[0].0 == points[1].0 => {
+            Some((points[0].1 - points[1].1).abs())
+        }
+        _ => None,
+    };
+    chart.sheet().unwrap().shapes.iter().filter_map(upright).sum()
+}
+
+/// The plot is 2,700 tenths of a pixel high; an axis ends a little beyond the numbers.
+#[test]
+fn bars_are_as_long_as_their_ranges() {
+    let check = |by_factors, range, part: f64| {
+        let length = bar(by_factors, range);
+        assert!((f64::from(length) - 2_700.0 * part).abs() < 4.0, "{range:?}: {length} is not {part}");
+    };
+    check(false, (0.25, 3.0), 2.75 / 3.12);
+    check(false, (-1.0, 3.0), 1.0 / 1.08);
+    check(true, (0.1, 10.0), 1.0 / 1.08);
+    // From the axis' end, which is at 1 / 1.05.
+    check(true, (-1.0, 3.0), (3.0 * 1.05f64).ln() / (3.0 * 1.05f64.powi(2)).ln());
+    check(true, (f64::NAN, 3.0), 0.0);
 }
 
 #[test]

@@ -38,16 +38,18 @@ pub(crate) fn ablations(results: &Results, paper: &Paper) -> Chart {
     });
     let panels: Vec<Panel> = panels.filter(|panel| panel.series().next().is_some()).collect();
     let legend = paper_legend(panels.iter());
-    let values = panels.iter().flat_map(|panel| panel.series()).flat_map(|series| &series.points).map(|point| point.y);
-    let y = Axis::linear("Exact-state accuracy (%)", values);
+    let points = panels.iter().flat_map(|panel| panel.series()).flat_map(|series| &series.points);
+    let y = Axis::linear("Exact-state accuracy (%)", points.flat_map(Point::heights));
     Chart {
         id: "figure-4".into(),
         title: "Less expressive recurrences".into(),
         paper: Some("Figure 4, Section 4"),
         description: "Exact-state accuracy of each recurrent family (filled marks) and of its less expressive variant \
-                      (open marks) of the same size, joined by an arrow from the variant to the family. Within a size \
+                      (open marks) of the same size, joined by an arrow from the variant to the family, or by a \
+                      line alone where they are too near for one. Within a size \
                       the horizontal place only sets the pairs apart. The paper's own stand to the right of ours in \
-                      lighter marks."
+                      lighter marks. Bars through marks are 95 % intervals, from games drawn anew; over several runs \
+                      one standard deviation."
             .into(),
         rows: rows(vec![(String::new(), panels)], 2, &y, "Size"),
         legend,
@@ -127,6 +129,7 @@ fn one(name: &str, style: Style, point: Point) -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::tests::overall;
 
     #[test]
     fn pairs_differ_in_the_family_alone() {
@@ -144,5 +147,20 @@ mod tests {
         ];
         assert_eq!(pairs(&models), [(0, 1, 4), (1, 3, 5)]);
         assert!(is_ablation("mamba2") && !is_ablation("mamba3"));
+    }
+
+    #[test]
+    fn bars_have_room() {
+        let overall = [overall((1.0, 0.1), (0.5, 0.55)), overall((1.0, 0.1), (0.25, 0.01))];
+        let results = Results {
+            models: ["slice", "slice_diag"].map(|family| Model::new("e", family, "d128/l1")).into(),
+            parameters: vec![None; 2],
+            tests: vec![TestSet::HeldOut],
+            overall: overall.into_iter().enumerate().map(|(model, overall)| ((model, 0), overall)).collect(),
+            ..Results::default()
+        };
+        let chart = ablations(&results, &Paper::load().unwrap());
+        let y = &chart.rows[0].panels[0].y;
+        assert!(y.low < -5.0 && y.high > 105.0, "{y:?}");
     }
 }

@@ -6,7 +6,8 @@ use crate::figures::{around, distinct, family_colour, legend_name, paper_legend}
 use crate::model::{MAIN_FAMILIES, Model, SIZES, family_name};
 use crate::number;
 use crate::paper::{Metric, Paper};
-use crate::results::{Overall, Results, Spread};
+use crate::results::{Overall, Results};
+use crate::spread::Spread;
 use crate::test_set::TestSet;
 
 /// What is plotted against the number of parameters.
@@ -48,6 +49,11 @@ impl Measure {
         }
     }
 
+    /// Whether its axis has one: that of the loss grows by factors, and has no zero.
+    fn has_place(self, value: f64) -> bool {
+        value.is_finite() && (self == Measure::Exact || value > 0.0)
+    }
+
     fn is_better(self, value: f64, than: f64) -> bool {
         match self {
             Measure::Loss => value < than,
@@ -70,7 +76,7 @@ pub(crate) fn by_parameters(results: &Results, paper: &Paper) -> Chart {
     let last = drawn.len().saturating_sub(1);
     let row = |(index, (heading, panels)): (usize, (String, Vec<Drawn>))| {
         let panel = |drawn: Drawn| {
-            let values = points(&drawn).into_iter().map(|point| point.y);
+            let values = points(&drawn).into_iter().flat_map(|point| point.heights());
             let y = match drawn.measure {
                 Measure::Loss => Axis::logarithmic(drawn.measure.label(), values),
                 Measure::Exact => Axis::linear(drawn.measure.label(), values),
@@ -98,7 +104,9 @@ pub(crate) fn by_parameters(results: &Results, paper: &Paper) -> Chart {
         description: "Loss (left) and exact-state accuracy (right) of each model against its number of parameters, in \
                       colours by family. The dashed line is the Pareto frontier: models that no smaller one surpasses. \
                       The paper's own models and their frontier stand behind in lighter marks; less expressive \
-                      variants are in Figure 4."
+                      variants are in Figure 4. Bars through marks are 95 % intervals, from games drawn anew; over \
+                      several runs one standard deviation; where that reaches down to no loss at all, to the end of the \
+                      axis."
             .into(),
         rows,
         legend,
@@ -123,7 +131,7 @@ fn layers(results: &Results, paper: &Paper, (test, index): (&TestSet, usize), me
             else {
                 continue;
             };
-            let (Some(parameters), true) = (results.parameters[place], spread.mean.is_finite()) else {
+            let (Some(parameters), true) = (results.parameters[place], measure.has_place(spread.mean)) else {
                 missing += 1;
                 continue;
             };
@@ -194,6 +202,7 @@ fn frontier(of: &[Series], measure: Measure, name: &str, light: bool) -> Series 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::tests::overall;
 
     fn points(values: &[(f64, f64)]) -> Vec<Series> {
         let points = values.iter().map(|(x, y)| Point { x: *x, y: *y, ..Point::default() }).collect();
@@ -208,5 +217,21 @@ mod tests {
         };
         assert_eq!(on(Measure::Exact), [(1.0, 30.0), (4.0, 70.0)]);
         assert_eq!(on(Measure::Loss), [(1.0, 20.0)]);
+    }
+
+    #[test]
+    fn bars_have_room_and_no_loss_has_no_place() {
+        let overall = [overall((0.0, 0.0), (0.5, 0.0)), overall((50.0, 45.0), (0.5, 0.55))];
+        let results = Results {
+            models: ["d8/l1", "d16/l1"].map(|size| Model::new("e", "slice", size)).into(),
+            parameters: vec![Some(1_000_000), Some(2_000_000)],
+            tests: vec![TestSet::HeldOut],
+            overall: overall.into_iter().enumerate().map(|(model, overall)| ((model, 0), overall)).collect(),
+            ..Results::default()
+        };
+        let chart = by_parameters(&results, &Paper::load().unwrap());
+        let [loss, exact] = chart.rows[0].panels.as_slice() else { panic!("{chart:?}") };
+        assert_eq!((loss.note.as_str(), exact.note.as_str()), ("1 model has no place here", ""));
+        assert!(loss.y.high > 95.0 && exact.y.low < -5.0 && exact.y.high > 105.0, "{:?} {:?}", loss.y, exact.y);
     }
 }

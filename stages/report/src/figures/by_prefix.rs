@@ -53,10 +53,13 @@ fn chart(results: &Results, paper: &Paper, accuracy: Accuracy, shifts: bool) -> 
         // No size tells the panels apart: test sets stand side by side.
         panels = vec![(String::new(), panels.into_iter().flat_map(|(_, panels)| panels).collect())];
     }
-    // One vertical axis for all, for its lines: bands beyond are cut, and so is what lies below zero.
+    // One vertical axis for all, for lines and bands; what lies below zero or above 100 % is cut.
     let points =
         panels.iter().flat_map(|(_, panels)| panels).flat_map(|panel| panel.series()).flat_map(|series| &series.points);
-    let ends = |point: &Point| [point.y, point.range.map_or(point.y, |(low, _)| low.max(0.0))];
+    let ends = |point: &Point| {
+        let (low, high) = point.range.unwrap_or((point.y, point.y));
+        [point.y, low.max(0.0), high.min(100.0)]
+    };
     let y = Axis::linear(&format!("{what} (%)"), points.flat_map(ends));
     let legend = paper_legend(panels.iter().flat_map(|(_, panels)| panels));
     let x_label = format!("Plies played (bins of {width})");
@@ -152,7 +155,8 @@ fn extent(results: &Results, test: usize, accuracy: Accuracy) -> Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{PrefixBin, Spread};
+    use crate::results::PrefixBin;
+    use crate::spread::Spread;
 
     /// A panel's end and note, for one model with these accuracies in bins of 20.
     fn check(fractions: &[f64], end: u64, note: &str) {
@@ -191,6 +195,31 @@ mod tests {
         fractions[10] = 0.0001;
         check(&fractions, 280, "0.00 % from ply 220 on");
         check(&[0.0; 10], 60, "0.00 % from ply 0 on");
+    }
+
+    #[test]
+    fn bands_have_room_up_to_100() {
+        let top = |mean: f64, high: f64| {
+            let exact = Spread { mean, deviation: None, interval: Some((0.1, high)) };
+            let bin = PrefixBin {
+                start: 0,
+                end: 20,
+                runs: 1,
+                labels: Vec::new(),
+                positions: 9,
+                labelwise: Spread::of(&[1.0]),
+                exact,
+            };
+            let results = Results {
+                models: vec![Model::new("e", "slice", "d32/l1")],
+                tests: vec![TestSet::HeldOut],
+                prefix: [((0, 0), vec![bin])].into(),
+                ..Results::default()
+            };
+            by_prefix(&results, &Paper::load().unwrap(), Accuracy::Exact).rows[0].panels[0].y.high
+        };
+        assert!((80.0..90.0).contains(&top(0.5, 0.8)), "{}", top(0.5, 0.8));
+        assert!((100.0..106.0).contains(&top(0.5, 1.5)), "{}", top(0.5, 1.5));
     }
 
     #[test]

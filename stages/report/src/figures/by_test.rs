@@ -3,7 +3,8 @@
 use crate::figure::{Axis, Chart, Grid, Height, Layer, Panel, Point, Row, Series, Style, Tile};
 use crate::figures::{family_colour, largest, legend_name};
 use crate::number;
-use crate::results::{Overall, Results, Spread};
+use crate::results::{Overall, Results};
+use crate::spread::Spread;
 use crate::test_set::TestSet;
 
 /// Pixels for each marker of a test set, and between test sets.

@@ -16,7 +16,7 @@ pub(crate) use learning_curves::learning_curves;
 
 use crate::figure::{Axis, COLOURS, DASHES, Height, LegendEntry, Panel, Row, Style};
 use crate::model::{Model, family_place};
-use crate::results::Spread;
+use crate::spread::Spread;
 
 /// Panels side by side at most, where each shows the models of one size.
 const SIZES_ABREAST: usize = 4;
@@ -116,7 +116,7 @@ fn paper_legend<'a>(mut panels: impl Iterator<Item = &'a Panel>) -> Vec<LegendEn
 }
 
 /// What bands and bars are, for descriptions.
-const BANDS: &str = "Bands are one standard deviation over runs.";
+const BANDS: &str = "Bands are 95 % intervals, from games drawn anew; over several runs one standard deviation.";
 
 /// Rows of so many columns, a new one for each heading; the horizontal axis is named below the last, the vertical one
 /// stands at the left of each.
@@ -148,15 +148,34 @@ fn rows(headed: Vec<(String, Vec<Panel>)>, columns: usize, y: &Axis, x_label: &s
     rows
 }
 
-/// From where to where a number may as well be, in `unit`s: one standard deviation over runs.
+/// From where to where a number may as well be, in `unit`s: one standard deviation over runs, or of a single run the
+/// interval that games drawn anew give.
 fn around(spread: Spread, unit: f64) -> Option<(f64, f64)> {
-    let deviation = spread.deviation?;
-    Some(((spread.mean - deviation) * unit, (spread.mean + deviation) * unit))
+    let over_runs = spread.deviation.map(|deviation| (spread.mean - deviation, spread.mean + deviation));
+    over_runs.or(spread.interval).map(|(low, high)| (low * unit, high * unit))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Overall;
+
+    /// Results of two runs, of each metric the mean and the deviation.
+    pub(super) fn overall(loss: (f64, f64), exact: (f64, f64)) -> Overall {
+        let [loss, exact] =
+            [loss, exact].map(|(mean, deviation)| Spread { mean, deviation: Some(deviation), interval: None });
+        Overall {
+            each: Vec::new(),
+            runs: 2,
+            diverged: 0,
+            games: 9,
+            positions: 99,
+            loss: Some(loss),
+            labelwise: exact,
+            exact,
+            trajectory: exact,
+        }
+    }
 
     fn models(named: &[(&str, &str)]) -> Vec<Model> {
         named.iter().map(|(family, size)| Model::new("e", family, size)).collect()
@@ -174,6 +193,14 @@ mod tests {
         assert_eq!(shown(&groups[0]), [(0, "Transformer".into(), Some(0)), (2, "SLiCE".into(), Some(1))]);
         // The first colour that no family here has.
         assert_eq!(shown(&groups[1]), [(1, "Transformer".into(), Some(0)), (3, "zeta".into(), Some(2))]);
+    }
+
+    #[test]
+    fn runs_spread_before_games_do() {
+        let one = Spread { mean: 0.5, deviation: None, interval: Some((0.25, 0.75)) };
+        assert_eq!(around(one, 100.0), Some((25.0, 75.0)));
+        assert_eq!(around(Spread { deviation: Some(0.125), ..one }, 1.0), Some((0.375, 0.625)));
+        assert_eq!(around(Spread { interval: None, ..one }, 1.0), None);
     }
 
     #[test]

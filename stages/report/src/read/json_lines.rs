@@ -40,12 +40,26 @@ pub(crate) struct Difference {
     /// Coordinates beyond family, size, seed and test.
     pub(crate) variant: String,
     pub(crate) baseline: String,
+    /// What it differs in beyond its family; files of earlier versions, where it does not, lack both.
+    pub(crate) baseline_size: Option<String>,
+    pub(crate) baseline_variant: Option<String>,
     pub(crate) test: String,
     pub(crate) games: u64,
     #[serde(deserialize_with = "number")]
     pub(crate) difference: Option<f64>,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
+    pub(crate) p: Option<f64>,
+    #[serde(default, deserialize_with = "number")]
+    pub(crate) labelwise_difference: Option<f64>,
+    pub(crate) labelwise_low: Option<f64>,
+    pub(crate) labelwise_high: Option<f64>,
+    pub(crate) labelwise_p: Option<f64>,
+    #[serde(default, deserialize_with = "number")]
+    pub(crate) exact_difference: Option<f64>,
+    pub(crate) exact_low: Option<f64>,
+    pub(crate) exact_high: Option<f64>,
+    pub(crate) exact_p: Option<f64>,
     pub(crate) confidence: f64,
     pub(crate) lower_games: f64,
 }

@@ -1,7 +1,7 @@
 //! A cell: what is printed, the number behind it, how sure it is, and which results made it.
 
 use crate::number;
-use crate::results::Spread;
+use crate::spread::Spread;
 
 /// A cell.
 #[derive(Clone, Debug, Default, PartialEq)]

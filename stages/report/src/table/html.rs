@@ -29,6 +29,11 @@ struct Part<'a> {
 }
 
 impl View<'_> {
+    /// What its groups are.
+    fn noun(&self) -> &'static str {
+        if self.table.columns.first().is_some_and(|column| column.name == "Model") { "models" } else { "rows" }
+    }
+
     /// Where the cell's number comes from, as places in the page's list of labels.
     fn places(&self, cell: &Cell) -> Option<String> {
         places(self.sources, cell)

@@ -7,7 +7,7 @@ impl Table {
     /// A whole Markdown file: heading, caption, table.
     pub(crate) fn markdown(&self) -> String {
         let paper = self.paper.map_or(String::new(), |place| format!(" In the paper: {place}."));
-        let mut text = format!("# {}\n\n{}{paper}\n\n", markdown(&self.title), markdown(&self.caption));
+        let mut text = format!("# {}\n\n{}{paper}\n\n", markdown(&self.numbered_title()), markdown(&self.caption));
         if !self.groups.is_empty() {
             self.rows(&mut text, &self.groups);
         }

@@ -41,6 +41,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// What a caption begins with: its title, the paper's number before it where it has one.
+    fn numbered_title(&self) -> String {
+        numbered(&self.title, self.paper)
+    }
+
     /// Whether it has no rows at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.not_run.is_empty()
@@ -73,6 +78,15 @@ impl Table {
     /// All groups, the paper's own last, and whether they were run here.
     fn all_groups(&self) -> impl Iterator<Item = (&Vec<Row>, bool)> {
         self.groups.iter().map(|group| (group, true)).chain(self.not_run.iter().map(|group| (group, false)))
+    }
+}
+
+/// A title with the number before it that the paper gives to this table or figure: `Table 8 — Test results`.
+pub(crate) fn numbered(title: &str, paper: Option<&str>) -> String {
+    let number = paper.and_then(|place| place.split(',').next());
+    match number.filter(|number| number.starts_with("Table ") || number.starts_with("Figure ")) {
+        Some(number) => format!("{number} — {title}"),
+        None => title.to_owned(),
     }
 }
 

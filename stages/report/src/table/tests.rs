@@ -3,7 +3,7 @@
 use polars::prelude::{ParquetReader, SerReader};
 
 use super::*;
-use crate::results::Spread;
+use crate::spread::Spread;
 
 fn paper(cells: Vec<Cell>) -> Row {
     Row { kind: RowKind::Paper, cells }
@@ -59,7 +59,7 @@ fn table() -> Table {
 #[test]
 fn as_markdown() {
     let expected = "\
-# Title &lt;i&gt;
+# Table 8 — Title &lt;i&gt;
 
 Caption &amp; more. In the paper: Table 8, Appendix D.
 
@@ -99,7 +99,7 @@ fn as_latex() {
 \begin{table}[tbp]
 \centering
 \small
-\caption{Title $<$i$>$. Caption \& more. In the paper: Table 8{,} Appendix D.}\label{tab:table-08}
+\caption{Table 8 --- Title $<$i$>$. Caption \& more. In the paper: Table 8{,} Appendix D.}\label{tab:table-08}
 % No wider than the text.
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 \begin{tabular}{llrr}
@@ -129,10 +129,26 @@ $<$b$>$$|${\char34}x{\char34}{,}{'}y{'}{\char96}\&\textbackslash{}\%\_ & 2 runs 
 #[test]
 fn what_is_longer_than_a_page_goes_over_several() {
     let long = Table { groups: vec![table().groups.remove(1); 30], ..table() }.latex();
-    assert!(
-        long.starts_with("% needs \\usepackage{booktabs,longtable}\n") && long.contains("\\begin{longtable}{llrr}")
-    );
-    assert_eq!(long.matches("Loss & ExactState").count(), 2, "the head of the first page, and of the others");
+    assert!(long.starts_with("% needs \\usepackage{booktabs,graphicx}\n\\par"), "{long}");
+    let parts: Vec<&str> = long.split("\\begin{tabular}{llrr}").skip(1).collect();
+    assert!(parts.len() > 1 && long.matches("(continued)").count() == parts.len() - 1, "{long}");
+    assert_eq!((long.matches("\\caption{").count(), long.matches("\\begin{table}").count()), (1, 0));
+    for part in &parts {
+        assert!(part.contains("Loss & ExactState") && part.matches("=b &").count() <= 16, "{part}");
+    }
+    assert_eq!(long.matches("=b &").count(), 30);
+    // Every row has a line of intervals.
+    assert_eq!(long.matches("{\\scriptsize").count(), 30);
+    assert!(parts.last().unwrap().contains("Not run here") && parts.last().unwrap().contains("\\textit{d}"), "{long}");
+}
+
+#[test]
+fn a_group_longer_than_a_page_is_cut_and_named_again() {
+    let rows = vec![table().groups[1][0].clone(); 90];
+    let long = Table { groups: vec![rows], not_run: Vec::new(), ..table() }.latex();
+    let parts = long.matches("\\begin{tabular}").count();
+    assert!(parts > 4, "{long}");
+    assert_eq!((long.matches("=b &").count(), long.matches("& this run &").count()), (parts, 90));
 }
 
 #[test]
@@ -185,6 +201,7 @@ fn as_html() {
     let html = table.html(&sources).unwrap();
     for part in [
         "<caption id=\"table-08-caption\">",
+        "<strong>Table 8 — Title &#60;i&#62;.</strong>",
         "<th scope=\"colgroup\" colspan=\"2\">Held-out</th>",
         "<th scope=\"col\" class=\"number\"",
         "<th scope=\"rowgroup\" rowspan=\"2\">&#60;b&#62;|&#34;x&#34;,&#39;y&#39;`&#38;\\%_</th>",
@@ -200,6 +217,9 @@ fn as_html() {
     assert_eq!(ours.matches("<tbody>").count(), 3);
     assert_eq!(papers.matches("<tbody>").count(), 1);
     assert!(papers.contains("<summary>Not run here: 1 of the paper's models</summary>"), "{papers}");
+    let sets = Table { columns: vec![Column::text("Set"); 4], ..table };
+    let html = sets.html(&sources).unwrap();
+    assert!(html.contains("<summary>Not run here: 1 of the paper's rows</summary>"), "{html}");
     assert_eq!(sources, ["0", "1", "2"].map(|seed| format!("e[x=</script>,seed={seed}]")));
 }
 
@@ -208,6 +228,14 @@ fn what_only_the_paper_has_is_not_hidden_where_it_is_all() {
     let html = Table { groups: Vec::new(), ..table() }.html(&[]).unwrap();
     assert!(!html.contains("<details>") && html.contains("Title &#60;i&#62;") && html.contains("0.500000"), "{html}");
     assert!(Table::default().is_empty() && !Table { groups: Vec::new(), ..table() }.is_empty());
+}
+
+#[test]
+fn a_caption_begins_with_the_papers_number() {
+    assert_eq!(numbered("Test results", Some("Table 8, Appendix D")), "Table 8 — Test results");
+    assert_eq!(numbered("Size", Some("Figure 3, Section 4")), "Figure 3 — Size");
+    assert_eq!(numbered("Winners", Some("text of Appendix C")), "Winners");
+    assert_eq!(numbered("Drops", None), "Drops");
 }
 
 #[test]

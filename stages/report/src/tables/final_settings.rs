@@ -22,7 +22,9 @@ pub(crate) fn final_settings(results: &Results, paper: &Paper) -> Table {
         }
         // Another way to compute a model that stands here already is no other training.
         let known = models.iter_mut().find(|(other, theirs)| {
-            (&other.family, &other.size) == (&model.family, &model.size) && values(theirs) == values(&runs)
+            (&other.family, &other.size) == (&model.family, &model.size)
+                && training(other) == training(model)
+                && values(theirs) == values(&runs)
         });
         match known {
             Some((_, known)) => known.extend(runs),
@@ -49,6 +51,20 @@ pub(crate) fn final_settings(results: &Results, paper: &Paper) -> Table {
         shared_columns: 2,
         data: None,
     }
+}
+
+/// What tells the model's training from others of its family and size: all coordinates but those that say how it is
+/// computed and which stage scored it.
+fn training(model: &Model) -> Vec<&(String, String)> {
+    let tells = |(axis, value): &(String, String)| match axis.as_str() {
+        "scan" | "stage" => false,
+        "family" => *value != model.family,
+        "size" => *value != model.size,
+        _ => true,
+    };
+    let mut coordinates: Vec<_> = model.coordinates.iter().filter(|coordinate| tells(coordinate)).collect();
+    coordinates.sort();
+    coordinates
 }
 
 /// The settings that occur, each once, by name.

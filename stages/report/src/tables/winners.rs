@@ -3,7 +3,7 @@
 use crate::paper::{ChosenIn, Metric, Paper};
 use crate::plain_text::visible;
 use crate::read::json_lines::Candidate;
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Cell, Column, Row, RowKind, Table};
 use crate::tables::beside::{self, Beside};
 use crate::tables::choices::{Choice, choices};
 
@@ -27,7 +27,8 @@ pub(crate) fn winners(given: &[(String, Vec<Candidate>)], paper: &Paper) -> Tabl
         title: "Where the winner by loss is the winner by another metric".into(),
         paper: Some("text of Appendix C"),
         caption: "Of the families and sizes of the sweep, those in which the training with the lowest last validation loss is \
-                  also the best by another metric of that validation. One that shares the best value is the best, too."
+                  also the best by another metric of that validation. One that shares the best value is the best, too. \
+                  There is a difference only where as many cells were counted as in the paper."
             .into(),
         columns: vec![
             Column::text("Winner by loss is winner by").called("metric"),
@@ -55,12 +56,52 @@ fn rows((name, read, fact): &Counted, cells: &[&Choice], paper: &Paper) -> Vec<R
         Beside::count(Cell::count(cells.len() as u64).from(&labels), printed(&Metric::Cells)),
         Beside::count(Cell::count(agree as u64).from(&labels), printed(fact)),
     ];
-    beside::rows(&[Cell::text(*name)], Some("this run"), &columns)
+    let mut rows = beside::rows(&[Cell::text(*name)], Some("this run"), &columns);
+    // Counts out of different numbers have no difference that means anything.
+    if printed(&Metric::Cells).is_none_or(|printed| printed.value != cells.len() as f64) {
+        for row in rows.iter_mut().filter(|row| row.kind == RowKind::Difference) {
+            row.cells.iter_mut().skip(2).for_each(|cell| *cell = Cell::none());
+        }
+    }
+    rows
 }
 
-/// Whether no ranked training has a higher value than the one of rank 1.
+/// Whether no ranked training has a higher value than the one of rank 1. One that is no number is not higher, and is
+/// not the best.
 fn agrees(choice: &Choice, read: fn(&Candidate) -> Option<f64>) -> bool {
     let winner = choice.ranked(1).and_then(read);
     let ranked = choice.candidates.iter().filter(|candidate| candidate.rank.is_some());
-    winner.is_some_and(|winner| ranked.filter_map(read).all(|value| value <= winner))
+    winner.is_some_and(|winner| {
+        !winner.is_nan() && ranked.filter_map(read).all(|value| value.is_nan() || value <= winner)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the first of the trainings by loss is the best by exact state, which of each is a number or a text.
+    fn check(exact: &[serde_json::Value], agrees: u64) {
+        let candidate = |(index, exact): (usize, &serde_json::Value)| -> Candidate {
+            serde_json::from_value(serde_json::json!({
+                "rank": index + 1, "chosen": index == 0, "why": null, "label": "s", "family": "slice", "size": "d8/l1",
+                "parameters": {}, "loss": 0.5, "labelwise": 0.5, "exact": exact, "trajectory": 0.5,
+            }))
+            .unwrap()
+        };
+        let given = [("choice".to_owned(), exact.iter().enumerate().map(candidate).collect::<Vec<Candidate>>())];
+        let table = winners(&given, &Paper::load().unwrap());
+        let agree = &table.groups[0][0].cells[3];
+        assert_eq!(agree.value, Some(agrees as f64), "{exact:?}");
+    }
+
+    #[test]
+    fn what_is_no_number_is_neither_higher_nor_the_best() {
+        let number = |value: f64| serde_json::json!(value);
+        let nan = serde_json::json!("nan");
+        check(&[number(0.5), number(0.25), nan.clone()], 1);
+        check(&[number(0.5), nan.clone(), number(0.75)], 0);
+        check(&[nan.clone(), number(0.25)], 0);
+        check(&[nan], 0);
+    }
 }

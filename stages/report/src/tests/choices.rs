@@ -112,10 +112,10 @@ fn winners_are_counted_as_the_paper_counts_them() {
         [
             "| ExactState | this run | 3 | 2 |",
             "| ExactState | paper | 16 | 5 |",
-            "| ExactState | difference | −13 | −3 |",
+            "| ExactState | difference | – | – |",
             "| Labelwise | this run | 3 | 2 |",
             "| Labelwise | paper | 16 | 9 |",
-            "| Labelwise | difference | −13 | −7 |",
+            "| Labelwise | difference | – | – |",
         ]
     );
 }
@@ -164,10 +164,41 @@ fn differences_stand_by_test_set_and_what_is_not_finite_is_said() {
     assert_eq!(rows.len(), 2, "{table}");
     assert_eq!(
         rows[0],
-        "| Held-out games | SLiCE | d128/l1 | Transformer | −0.062500 \\[−0.070000, −0.050000\\] | 97.50 | 250 |"
+        "| Held-out games | SLiCE | d128/l1 | Transformer | −0.062500 \\[−0.070000, −0.050000\\] | – | – | – | – | – | 97.50 | 250 |"
     );
-    assert!(rows[1].starts_with("| Random-uniform games | SLiCE | d128/l1 | Transformer | +inf | 97.50 |"), "{table}");
+    assert!(
+        rows[1]
+            .starts_with("| Random-uniform games | SLiCE | d128/l1 | Transformer | +inf | – | – | – | – | – | 97.50 |"),
+        "{table}"
+    );
     assert!(table.contains("holds 95 %"), "{table}");
+}
+
+#[test]
+fn every_pair_has_its_differences_and_how_likely_chance_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pairs");
+    let line = serde_json::json!({
+        "family": "slice", "size": "d128/l1", "variant": "", "baseline": "slice", "baseline_size": "d256/l2",
+        "baseline_variant": "lr=0.1", "test": "held_out", "games": 250, "positions": 9, "difference": 0.125, "low": 0.1, "high": 0.15,
+        "p": 0.0001, "labelwise_difference": -0.01, "labelwise_low": -0.02, "labelwise_high": 0.0, "labelwise_p": 0.0625,
+        "exact_difference": "nan", "exact_low": null, "exact_high": null, "exact_p": null, "confidence": 0.9, "lower_games": 0.0,
+    });
+    std::fs::write(&path, format!("{line}\n")).unwrap();
+    let report = run(trial(folder.path(), &rows()).input("differences", path)).unwrap();
+    assert_eq!(
+        lines(&read(&report, "tables/differences.md"), "| SLiCE |"),
+        [
+            "| Held-out games | SLiCE | d128/l1 | SLiCE (lr=0.1) d256/l2 | +0.125000 \\[+0.100000, +0.150000\\] | 0.0001 \
+             | −1.00 \\[−2.00, 0.00\\] | 0.0625 | NaN | – | 0.00 | 250 |"
+        ]
+    );
+    let csv = read(&report, "tables/differences.csv");
+    let head = "kind,test_set,model,size,baseline,loss_difference,loss_difference_low,loss_difference_high,loss_p,\
+                labelwise_percent_difference,labelwise_percent_difference_low,labelwise_percent_difference_high,\
+                labelwise_percent_p,exact_percent_difference,exact_percent_p,games_lower_percent,games\n";
+    assert!(csv.starts_with(head), "{csv}");
+    assert!(csv.contains(",0.125,0.1,0.15,0.0001,-1,-2,0,0.0625,nan,,0,250\n"), "{csv}");
 }
 
 #[test]

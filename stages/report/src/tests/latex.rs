@@ -9,7 +9,7 @@ use crate::synthetic::{Scored, scored};
 
 /// Whether there is a LaTeX with booktabs; else says that the test is skipped, unless `CWM_REQUIRE` names `latex`.
 fn is_there() -> bool {
-    let found = Command::new("kpsewhich").args(["booktabs.sty", "longtable.sty", "graphicx.sty"]).output();
+    let found = Command::new("kpsewhich").args(["booktabs.sty", "graphicx.sty"]).output();
     let found = found.is_ok_and(|found| found.status.success())
         && Command::new("pdflatex").arg("--version").output().is_ok_and(|ran| ran.status.success());
     let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
@@ -33,8 +33,8 @@ fn tables(report: &Path) -> Vec<PathBuf> {
     tables
 }
 
-/// Every one of these files in one document.
-fn compile(folder: &Path, tables: &[PathBuf]) {
+/// Every one of these files in one document; gives LaTeX's log.
+fn compile(folder: &Path, tables: &[PathBuf]) -> String {
     let inputs: String = tables
         .iter()
         .enumerate()
@@ -44,7 +44,7 @@ fn compile(folder: &Path, tables: &[PathBuf]) {
         })
         .collect();
     let document = format!(
-        "\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx,longtable}}\n\\begin{{document}}\n{inputs}\\end{{document}}\n"
+        "\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\n{inputs}\\end{{document}}\n"
     );
     std::fs::write(folder.join("document.tex"), document).unwrap();
     let arguments = ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "document.tex"];
@@ -53,8 +53,19 @@ fn compile(folder: &Path, tables: &[PathBuf]) {
     assert!(ran.status.success(), "{log}");
     assert!(std::fs::read(folder.join("document.pdf")).unwrap().starts_with(b"%PDF"));
     let log = std::fs::read(folder.join("document.log")).unwrap();
-    let log = String::from_utf8_lossy(&log);
+    let log = String::from_utf8_lossy(&log).into_owned();
     assert!(!log.contains("Missing character"), "{log}");
+    log
+}
+
+/// What the log tells of boxes that are wider than the text, or higher than a page, by more than 5 points.
+fn overfull(log: &str) -> Vec<&str> {
+    let by = |line: &str| line.split_once('(').and_then(|(_, by)| by.split_once("pt too ")?.0.parse::<f64>().ok());
+    let told = log.lines().filter(|line| match line.starts_with("Overfull ") {
+        true => by(line).is_none_or(|by| by > 5.0),
+        false => line.contains("Float too large"),
+    });
+    told.collect()
 }
 
 #[test]
@@ -73,7 +84,16 @@ fn every_table_compiles() {
     let more = tempfile::tempdir().unwrap();
     found.extend(tables(&run(trial(more.path(), &all)).unwrap()));
     assert!(found.len() > 12, "{found:?}");
-    compile(folder.path(), &found);
+    // A table that no page holds, with intervals.
+    let long = (0..60).map(|number| Scored {
+        within: Some(0.01),
+        ..scored(&format!("d{number}/l2"), 0, "random_uniform", [0.5, 0.5, 0.1, 0.0], &[(0.5, 0.1)])
+    });
+    let long_folder = tempfile::tempdir().unwrap();
+    found.extend(tables(&run(trial(long_folder.path(), &long.collect::<Vec<_>>())).unwrap()));
+    let log = compile(folder.path(), &found);
+    let overfull = overfull(&log);
+    assert!(overfull.is_empty(), "{overfull:?}");
 }
 
 #[test]

@@ -77,6 +77,25 @@ fn the_final_settings_are_those_of_the_checkpoints() {
 }
 
 #[test]
+fn trainings_of_the_same_settings_stand_apart_and_scans_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |label: &str| Scored {
+        label: format!("{label},size=d64/l1,seed=0,test=held_out]"),
+        settings: Some([0.003, 5000.0, 0.95, 0.0, 0.01]),
+        ..scored("d64/l1", 0, "held_out", [0.5, 0.85, 0.1, 0.0], &[(0.9, 0.4)])
+    };
+    let rows = ["evaluation[games=1000", "evaluation[games=100000", "again[scan=sequential,games=1000"].map(row);
+    let report = run(trial(folder.path(), &rows)).unwrap();
+    assert_eq!(
+        lines(&read(&report, "tables/table-07.md"), "d64/l1"),
+        [
+            "| Transformer (games=1000) | d64/l1 | this run | 0.003 | 5000 | 0.95 | 0 | 0.01 |",
+            "| Transformer (games=100000) | d64/l1 | this run | 0.003 | 5000 | 0.95 | 0 | 0.01 |",
+        ]
+    );
+}
+
+#[test]
 fn ablations_stand_in_tables_of_their_own_with_every_scan() {
     let folder = tempfile::tempdir().unwrap();
     let row = |test| scored("d256/l2", 0, test, [0.5, 0.9, 0.2, 0.0], &[(0.9, 0.2)]);

@@ -1,5 +1,7 @@
 //! A longer training goes on from a shorter one's state.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{Failure, Value};
@@ -18,9 +20,12 @@ fn steps(steps: i128) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Trains in a fresh folder, from `state` if there is one.
+/// Trains in a fresh folder, from `state` if there is one; its files are as the store has them.
 fn train(data: &Path, more: &[(&str, Value)], state: Option<PathBuf>) -> Result<tempfile::TempDir, Failure> {
     let work = tempfile::tempdir().unwrap();
+    for file in state.iter().flat_map(|state| std::fs::read_dir(state).unwrap()) {
+        std::fs::set_permissions(file.unwrap().path(), Permissions::from_mode(0o444)).unwrap();
+    }
     let trial = trial(work.path(), data, more);
     let trial = state.iter().fold(trial, |trial, state| trial.input("state", state));
     trial.run(&Train).map(|_| work)
@@ -39,6 +44,9 @@ fn a_continued_training_ends_as_an_uninterrupted_one() {
         let short = train(data.path(), &[steps(first), vec![ON]].concat(), None).unwrap();
         let long = train(data.path(), &steps(9), Some(state(&short))).unwrap();
         assert!(written(long.path()) == written(whole.path()), "from step {first}");
+        // Who is not root writes to the copy as well.
+        let curves = std::fs::metadata(long.path().join("keep/curves.jsonl")).unwrap();
+        assert_eq!(curves.permissions().mode() & 0o200, 0o200);
     }
     // And in three pieces.
     let first = train(data.path(), &[steps(2), vec![ON]].concat(), None).unwrap();
@@ -115,8 +123,17 @@ fn another_training_is_refused_in_words() {
         message(others.path(), steps(9), state(&short)),
         "is of another training: the games of `validation` are others"
     );
-    let path = state(&short).join("state.safetensors");
-    let bytes = std::fs::read(&path).unwrap();
-    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let change = |name: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        let path = state(&short).join(name);
+        let bytes = change(std::fs::read(&path).unwrap());
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+    };
+    change("curves.jsonl", &|bytes| bytes.to_ascii_uppercase());
+    assert_eq!(
+        message(data.path(), steps(9), state(&short)),
+        "cannot be continued: its curves are not those that its state knows"
+    );
+    change("state.safetensors", &|bytes| bytes[..bytes.len() / 2].to_vec());
     assert!(message(data.path(), steps(9), state(&short)).starts_with("cannot be continued: it is damaged: "));
 }

@@ -17,10 +17,12 @@ use crate::config::Config;
 mod best;
 mod choices;
 mod continuation;
+mod kept;
 mod order;
 mod outputs;
 mod refusals;
 mod resume;
+mod validation;
 
 fn text(text: &str) -> Value {
     Value::Text(text.into())

@@ -1,9 +1,15 @@
 //! What is wrong is said in words.
 
-use cwm_contract::{FailureKind, Value};
+use cwm_contract::{
+    Cancellation, Context, Event, Failure, FailureKind, GroupInput, Label, Parameters, Reporter, Task, Value,
+};
 
 use super::{data, dataset, shuffle_knights, text, trial};
 use crate::Train;
+use crate::choice::Given;
+use crate::config::Config;
+use crate::continuation::Training;
+use crate::data::Games;
 
 #[test]
 fn bad_parameters_are_refused_in_words() {
@@ -23,6 +29,44 @@ fn bad_parameters_are_refused_in_words() {
     assert_eq!(error("steps", Value::Int(3)), "parameter `steps` must not be given together with `epochs`");
     assert_eq!(error("lr", Value::Float(0.0)), "parameter `lr` must be a positive number");
     assert_eq!(error("dropout", Value::Float(1.0)), "parameter `dropout` must be from 0 to below 1");
+    // Warm-up is 2 updates.
+    for horizon in [0, 1, 2] {
+        assert_eq!(
+            error("horizon", Value::Int(horizon)),
+            "parameter `horizon` must be more than `warmup`, after which the learning rate begins to fall"
+        );
+    }
+    let constant = [("horizon", Value::Int(2)), ("schedule", text("constant"))];
+    trial(work.path(), data.path(), &constant).run(&Train).unwrap();
+    assert!(error("bucket_batches", Value::Int(20_000)).starts_with("parameter `bucket_batches` "));
+}
+
+#[test]
+fn a_training_that_was_asked_to_stop_reads_no_dataset_to_its_end() {
+    let data = data();
+    let specs = Config::specs().into_iter();
+    let values = specs.filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
+    let path = data.path().join("train");
+    let input = GroupInput { label: Label::stage("train"), path: path.clone() };
+    let task = Task { values, inputs: [("train".to_owned(), vec![input])].into(), ..Task::default() };
+    let cancellation = Cancellation::default();
+    cancellation.cancel();
+    let context = Context::new(&Train, task, Box::new(Silent), cancellation);
+    let given = Given::read(&context).unwrap();
+    let mut games = Games::open("train", &path, None, &given.config).unwrap();
+    let hashed = Training::read(&context, &given, 1).map(drop);
+    let counted = games.shards(&context, 4).map(drop);
+    for stopped in [hashed, counted] {
+        let failure = stopped.unwrap_err();
+        assert_eq!((failure.kind, failure.message), (FailureKind::Cancelled, Failure::cancelled().message));
+    }
+}
+
+/// Tells nobody.
+struct Silent;
+
+impl Reporter for Silent {
+    fn report(&self, _: Event) {}
 }
 
 #[test]

@@ -6,7 +6,7 @@ use cwm_contract::{Event, FailureKind};
 
 use super::{data, run_until, written};
 
-fn is_validated(event: &Event) -> bool {
+pub fn is_validated(event: &Event) -> bool {
     matches!(event, Event::Metric { name, .. } if name == "validation_loss")
 }
 
@@ -14,7 +14,7 @@ fn is_validating(event: &Event) -> bool {
     matches!(event, Event::Doing(what) if what == "validating")
 }
 
-fn never(_: &Event) -> bool {
+pub fn never(_: &Event) -> bool {
     false
 }
 

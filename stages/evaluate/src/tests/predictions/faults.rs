@@ -87,6 +87,14 @@ fn files_of_another_form_are_refused_in_words() {
     let mut unknown = rows.clone();
     unknown[6].loss = None;
     check(vec![id(), t(), labels(), ("loss", losses(&unknown))], "row 6 of the predictions has no `loss`");
+    let mut negative = rows.clone();
+    (negative[3].loss, negative[4].loss) = (Some(-1e-9), Some(-3.0));
+    check(vec![id(), t(), labels(), ("loss", losses(&negative))], "row 4 of the predictions has a negative `loss`");
+    check(vec![id(), t(), t(), labels()], "the predictions have 2 columns `t`: leave one of them");
+    check(
+        vec![id(), t(), labels(), ("loss", losses(&rows)), ("loss", losses(&rows))],
+        "the predictions have 2 columns `loss`: leave one of them",
+    );
     let places: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.game as i64 + 1)));
     check(
         vec![("game", places), t(), labels()],

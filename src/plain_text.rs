@@ -1,0 +1,58 @@
+//! Text from files and stages, made harmless for a terminal.
+//!
+//! A column of somebody's table, a heading of a report, the words of a query's engine: a terminal must not obey what
+//! stands in them, nor show them in another order than they have.
+
+/// The text with every character written out (`\u{1b}`) that controls a terminal, reorders text or is not seen.
+pub fn visible(text: &str) -> String {
+    escaped(text, is_hidden)
+}
+
+/// The same of a text of several lines, which stay so; tabs stay, too.
+pub fn visible_lines(text: &str) -> String {
+    escaped(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
+}
+
+fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
+    let mut told = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_bad(character) {
+            true => told.extend(character.escape_default()),
+            false => told.push(character),
+        }
+    }
+    told
+}
+
+fn is_hidden(character: char) -> bool {
+    let is_known = matches!(character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
+    is_known || character.is_control()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_or_hides_is_written_out() {
+        let terminal = "\u{0}\u{7}\u{1b}\u{7f}\u{9b}\r";
+        let order = "\u{61c}\u{200f}\u{2028}\u{2029}\u{202e}\u{2066}\u{2069}";
+        let unseen = "\u{ad}\u{180e}\u{200b}\u{feff}\u{e0000}\u{e0041}\u{e0fff}";
+        for hidden in [terminal, order, unseen].concat().chars() {
+            let told = format!("a{}b", hidden.escape_default());
+            assert_eq!(visible(&format!("a{hidden}b")), told);
+            assert_eq!(visible_lines(&format!("a{hidden}b")), told);
+        }
+        assert_eq!(visible("\u{1b}[31m\u{202e}"), r"\u{1b}[31m\u{202e}");
+    }
+
+    #[test]
+    fn what_people_read_stays_as_it_is() {
+        let read = "Größe – “x” \\u 対局 ♞ 1 000…";
+        assert_eq!((visible(read), visible_lines(read)), (read.to_owned(), read.to_owned()));
+        assert_eq!(visible_lines("one\n\ttwo"), "one\n\ttwo");
+        assert_eq!(visible("one\n\ttwo"), r"one\n\ttwo");
+    }
+}

@@ -1,0 +1,55 @@
+//! Commands on models by hand: what they take for a model, and whose fault it is where there is none.
+
+use std::process::Command;
+
+use crate::context::Context;
+
+const TRAINED: &str = "
+cwm: 1
+stages:
+  games: { stage: play, with: { policy: uniform, games: 4 } }
+  corpus: { stage: parse, from: games, with: { ids: site } }
+  tokens: { stage: tokenize, from: corpus }
+  model: { stage: train, from: { train: tokens.dataset }, with: { size: d16/l1, batch_size: 2, steps: 1 } }
+";
+
+/// A stage that trains has curves beside its checkpoint, and is meant by its name all the same.
+#[test]
+fn a_stage_that_trains_is_followed_by_its_name() {
+    if !cfg!(all(feature = "play", feature = "tokenize", feature = "train", feature = "workbench")) {
+        println!("skipped: built without the stages `play`, `tokenize` and `train`");
+        return;
+    }
+    let context = Context::with(TRAINED);
+    let ran = context.run(&[]);
+    assert_eq!(ran.raw.code, 0, "{}", ran.raw.stderr);
+    let tracked = context.cwm(&["track", "model", "--summary", "e4", "e5"]);
+    assert_eq!(tracked.code, 0, "{}", tracked.stderr);
+    assert!(tracked.stdout.contains(" of 3 positions exact, "), "{}", tracked.stdout);
+    assert_eq!(context.cwm(&["track", "model.checkpoint", "--summary", "e4", "e5"]).stdout, tracked.stdout);
+    let curves = context.cwm(&["track", "model.curves", "e4"]);
+    assert!(curves.code == 2 && curves.stderr.contains("and no checkpoint"), "{}", curves.stderr);
+    let folder = context.cwm(&["track", "model", "--input", "."]);
+    assert!(folder.code == 2 && folder.stderr.contains(". is a folder; name a file of moves"), "{}", folder.stderr);
+}
+
+/// The command line is at fault (2), and not this machine (70).
+#[test]
+fn what_cannot_be_read_is_the_command_line_s_fault() {
+    if !cfg!(feature = "workbench") {
+        println!("skipped: built without the feature `workbench`");
+        return;
+    }
+    let context = Context::with("cwm: 1\nstages: {}\n");
+    let ran = context.cwm(&["parity", "--device", "gpu", "pipeline.yaml"]);
+    assert!(ran.code == 2 && ran.stderr.contains("`gpu` is no device"), "{}", ran.stderr);
+    let made = Command::new("mkfifo").arg(context.path("pipe")).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("skipped: pipes (coreutils has `mkfifo`)");
+        return;
+    }
+    let ran = context.cwm(&["import", "pipe", "made"]);
+    assert!(ran.code == 2 && ran.stderr.contains("pipe is a pipe or a device, and no file"), "{}", ran.stderr);
+    let ran = context.cwm(&["parity", "pipe"]);
+    assert!(ran.code == 6 && ran.stdout.contains("is no file that could be read to its end"), "{}", ran.stdout);
+}
