@@ -230,18 +230,20 @@ mod tests {
         line.trim().strip_suffix(" kB").unwrap().trim().parse().unwrap()
     }
 
+    /// Of each order, every game of an epoch once; and, for people, what drawing them took. `docs/design/training.md` has the
+    /// figures of 10^8 games, which `CWM_ORDER_GAMES=100000000` asks for: then with `--nocapture --test-threads 1`.
     #[test]
-    #[ignore = "takes a minute: cargo test --release -p cwm-train hundred_million -- --ignored --nocapture --test-threads 1"]
-    fn an_epoch_of_a_hundred_million_games_takes_no_memory_for_each() {
-        const GAMES: usize = 100_000_000;
+    fn an_epoch_has_every_game_once_and_takes_no_memory_for_each() {
+        let asked = std::env::var("CWM_ORDER_GAMES").ok().map(|games| games.parse().expect("a number of games"));
+        let games: usize = asked.unwrap_or(2_000_000);
         // The corpus has one game in two hundred more, for validation.
-        let ordinals = (0..GAMES as u64).map(|place| Ok(place + place / 199));
+        let ordinals = (0..games as u64).map(|place| Ok(place + place / 199));
         let before = own_memory();
         let authors =
             |workers| Order::Authors { seed: 0, shards: Shards::read(ordinals.clone(), 1_000_000).unwrap(), workers };
         for (name, order) in [("shuffled", Order::Shuffled { seed: 0 }), ("authors, 4 processes", authors(4))] {
-            let mut seen = vec![0u64; GAMES.div_ceil(64)];
-            let mut sampler = Sampler::new(GAMES, 128, order);
+            let mut seen = vec![0u64; games.div_ceil(64)];
+            let mut sampler = Sampler::new(games, 128, order);
             let (steps, mut drawn, mut most) = (sampler.steps_of(1), 0, 0);
             for step in 0..steps {
                 for game in sampler.batch(step) {
@@ -252,11 +254,11 @@ mod tests {
                     most = most.max(own_memory());
                 }
             }
-            assert_eq!((drawn, seen.iter().map(|bits| bits.count_ones() as usize).sum()), (GAMES, GAMES), "{name}");
-            // What was seen is a bit a game, and this test's own.
+            assert_eq!((drawn, seen.iter().map(|bits| bits.count_ones() as usize).sum()), (games, games), "{name}");
+            // What was seen is a bit a game, and this test's own. Other tests' memory counts too, unless this runs alone.
             let own = most.saturating_sub(before + (seen.len() * 8 / 1024) as u64);
             println!("{name}: {steps} steps, {own} kB");
-            assert!(own < 4_096, "{name}: {own} kB");
+            assert!(asked.is_none() || own < 4_096, "{name}: {own} kB");
         }
     }
 }
