@@ -1,0 +1,38 @@
+//! What is known of a model in a file of another program.
+
+use clap::Args;
+
+use super::pipeline::assignment;
+
+/// What is known of a model in a file of another program.
+#[derive(Debug, Args)]
+pub struct HintArguments {
+    /// The family of a model from a file, where its names and shapes leave it open
+    #[arg(long, value_name = "NAME")]
+    pub family: Option<String>,
+    /// Its size, such as d128/l1, to be sure of it
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// An option of its family, such as heads=2 or rope=standard (may be repeated)
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub options: Vec<(String, String)>,
+    /// Where in the file its parameters are, such as model_state_dict, if several models are in it
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// Round float64 parameters that are no float32, which are refused otherwise
+    #[arg(long)]
+    pub round: bool,
+}
+
+impl HintArguments {
+    /// The same, for whoever reads the file.
+    pub fn hints(&self) -> cwm_contract::ModelHints {
+        cwm_contract::ModelHints {
+            family: self.family.clone(),
+            size: self.size.clone(),
+            options: self.options.iter().cloned().collect(),
+            key: self.key.clone(),
+            round: self.round,
+        }
+    }
+}

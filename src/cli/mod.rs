@@ -1,0 +1,101 @@
+//! The command line: what can be typed, one file a command. What each does is in the file of its name under `commands/`.
+
+mod dag;
+mod devices;
+mod diff;
+mod exec;
+mod export;
+mod hints;
+mod import;
+mod log;
+mod parity;
+mod path;
+mod pin;
+mod pipeline;
+mod run;
+mod show;
+mod sql;
+mod status;
+mod tensorboard;
+mod track;
+mod verify;
+mod why;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub use dag::{DagArguments, DagFormat};
+pub use devices::DevicesArguments;
+pub use diff::DiffArguments;
+pub use exec::ExecArguments;
+pub use export::ExportArguments;
+pub use hints::HintArguments;
+pub use import::ImportArguments;
+pub use log::LogArguments;
+pub use parity::ParityArguments;
+pub use path::PathArguments;
+pub use pin::PinArguments;
+pub use pipeline::PipelineArguments;
+pub use run::{Output, RunArguments};
+pub use show::ShowArguments;
+pub use sql::SqlArguments;
+pub use status::StatusArguments;
+pub use tensorboard::TensorboardArguments;
+pub use track::TrackArguments;
+pub use verify::VerifyArguments;
+pub use why::WhyArguments;
+
+/// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
+#[derive(Debug, Parser)]
+#[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
+pub struct Cli {
+    /// Where results are kept [default: artifacts/ beside the pipeline]
+    #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do what is not done yet: the whole pipeline, or the named stages and what they need
+    Run(RunArguments),
+    /// Show, stage by stage, what is cached and what would run
+    Status(StatusArguments),
+    /// Say why a stage would run, or where its result comes from
+    Why(WhyArguments),
+    /// Say how two runs differ: by their lock files, here or in git, and by their reports; exit code 7 if they do
+    Diff(DiffArguments),
+    /// Draw the graph of stages
+    Dag(DagArguments),
+    /// Print the log of a stage's last run; with -f, log and curves as they are written
+    Log(LogArguments),
+    /// Write the curves of trainings for TensorBoard, and as JSON lines
+    Tensorboard(TensorboardArguments),
+    /// Describe a stage's result and what is in it, or what a digest or key stands for
+    Show(ShowArguments),
+    /// Print where a stage's output lies in the store (read-only)
+    Path(PathArguments),
+    /// Copy a stage's output to a folder; or a dataset with its labels, or as a stream
+    Export(ExportArguments),
+    /// Ask the tables that stages wrote (Parquet, Arrow, JSON lines) a query in SQL (docs/sql.md)
+    Sql(SqlArguments),
+    /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
+    Pin(PinArguments),
+    /// Rehash everything in the store; set damaged files aside
+    Verify(VerifyArguments),
+    /// Hold our models against fixtures of the authors' code: a line a file; exit code 6 if one differs too much
+    Parity(ParityArguments),
+    /// Take over a model of another program: a PyTorch checkpoint or safetensors, as a checkpoint of ours
+    Import(ImportArguments),
+    /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
+    Track(TrackArguments),
+    /// List what models can be computed on here, and what keeps GPUs from being used
+    Devices(DevicesArguments),
+    /// Do one action that an executor has prepared (used by cwm itself)
+    #[command(hide = true)]
+    Exec(ExecArguments),
+}

@@ -1,0 +1,42 @@
+//! Which pipeline a command is about.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::Error;
+
+/// Which pipeline.
+#[derive(Debug, Args)]
+pub struct PipelineArguments {
+    /// The pipeline [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Give a variable of the pipeline another value (may be repeated)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub sets: Vec<(String, String)>,
+}
+
+impl PipelineArguments {
+    /// Takes the pipeline from the first of the words, if it is one: what ends in .yaml or .yml.
+    ///
+    /// # Errors
+    /// Another one is named by `--file`.
+    pub fn take_from(&mut self, words: &mut Vec<String>) -> Result<(), Error> {
+        let is_file = |word: &String| [".yaml", ".yml"].iter().any(|extension| word.ends_with(extension));
+        if let Some(first) = words.first().filter(|first| is_file(first)) {
+            if self.file.is_some() {
+                return Err(Error::usage(format!("two pipelines are named: `{first}` and the one of `--file`")));
+            }
+            self.file = Some(PathBuf::from(words.remove(0)));
+        }
+        Ok(())
+    }
+}
+
+/// What `NAME=VALUE` says.
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+        .ok_or_else(|| format!("`{text}` is not of the form NAME=VALUE"))
+}

@@ -1,0 +1,52 @@
+//! The arguments of `run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::PipelineArguments;
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE")]
+    pub words: Vec<String>,
+    /// Which pipeline, and with which variables
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// Say what would run, and why; run nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Run these stages even if they are cached (may be repeated)
+    #[arg(long, value_name = "STAGE")]
+    pub force: Vec<String>,
+    /// Write the curves of trainings into this folder while they run, for TensorBoard
+    #[arg(long, value_name = "DIR")]
+    pub tensorboard: Option<PathBuf>,
+    /// Cores to use [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME")]
+    pub device: Option<cwm_contract::DeviceChoice>,
+    /// How to show what happens
+    #[arg(long, value_enum, default_value_t = Output::Auto)]
+    pub output: Output,
+    /// One JSON object a line on standard output; the same as --output json
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a run shows what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Live on a terminal, plain lines elsewhere
+    Auto,
+    /// Live bars
+    Live,
+    /// One line an event
+    Plain,
+    /// One JSON object a line, on standard output
+    Json,
+}

@@ -1,0 +1,22 @@
+//! The arguments of `show`.
+
+use clap::Args;
+
+use super::PipelineArguments;
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// A stage, a cell, an output such as tokens.train, or (the beginning of) a key or digest
+    #[arg(value_name = "STAGE[.PORT]|HASH")]
+    pub what: String,
+    /// How many games to show of games and datasets
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub games: usize,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

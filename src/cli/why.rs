@@ -1,0 +1,19 @@
+//! The arguments of `why`.
+
+use clap::Args;
+
+use super::PipelineArguments;
+
+/// Arguments of `why`.
+#[derive(Debug, Args)]
+pub struct WhyArguments {
+    /// A pipeline file (if it ends in .yaml or .yml), then stages, or one cell: 'model[size=d32/l1]'
+    #[arg(value_name = "FILE|STAGE", required = true)]
+    pub stages: Vec<String>,
+    /// Which pipeline
+    #[command(flatten)]
+    pub pipeline: PipelineArguments,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
