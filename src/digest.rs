@@ -3,7 +3,43 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// What 64 lower-case hexadecimal digits spell. By hand, as thousands are read and written before a run says that there is
+/// nothing to do.
+fn bytes_of(text: &str) -> Option<[u8; 32]> {
+    let digit = |character: u8| match character {
+        b'0'..=b'9' => Some(character - b'0'),
+        b'a'..=b'f' => Some(character - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+    let pairs: &[[u8; 2]; 32] = pairs.try_into().ok()?;
+    let mut bytes = [0; 32];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}
+
+/// Reads a value out of its text, without a copy of that: what makes the value, and what to call it.
+struct Text<T>(fn([u8; 32]) -> T, &'static str);
+
+impl<T> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.1)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        let wrong = || E::custom(format!("`{text}` is not {}: 64 lower-case hexadecimal digits are", self.1));
+        bytes_of(text).map(self.0).ok_or_else(wrong)
+    }
+}
 
 macro_rules! hex_newtype {
     ($(#[$meta:meta])* $name:ident, $what:literal) => {
@@ -20,7 +56,11 @@ macro_rules! hex_newtype {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                let mut text = [0; 64];
+                for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+                    *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+                }
+                f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
             }
         }
 
@@ -34,16 +74,9 @@ macro_rules! hex_newtype {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                let wrong = || format!("`{text}` is not {}: 64 lower-case hexadecimal digits are", $what);
-                if text.len() != 64 || !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-                    return Err(wrong());
-                }
-                let mut bytes = [0; 32];
-                for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-                    let pair = std::str::from_utf8(pair).map_err(|_| wrong())?;
-                    *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
-                }
-                Ok($name(bytes))
+                bytes_of(text)
+                    .map($name)
+                    .ok_or_else(|| format!("`{text}` is not {}: 64 lower-case hexadecimal digits are", $what))
             }
         }
 
@@ -55,7 +88,7 @@ macro_rules! hex_newtype {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+                d.deserialize_str(Text($name, $what))
             }
         }
     };

@@ -92,6 +92,15 @@ impl LockFile {
         LockFile::of(path, text)
     }
 
+    /// What is there now: as it was when this was read, or by someone else since.
+    ///
+    /// # Errors
+    /// As [`LockFile::read`].
+    pub fn again(&self) -> Result<LockFile> {
+        let is_same = |text: &String| fs::read(&self.path).is_ok_and(|now| now == text.as_bytes());
+        if self.text.as_ref().is_some_and(is_same) { Ok(self.clone()) } else { LockFile::read(&self.path) }
+    }
+
     /// What `text` says, which `path` held: now, or in an earlier version of it.
     ///
     /// # Errors
@@ -127,8 +136,8 @@ impl LockFile {
     }
 
     /// Drops the cells that a pipeline does not have any more. Only after planning all of it.
-    pub fn keep_only(&mut self, mut known: impl FnMut(&Label) -> bool) {
-        self.cells.retain(|label, _| label.parse().is_ok_and(|label| known(&label)));
+    pub fn keep_only(&mut self, mut known: impl FnMut(&str) -> bool) {
+        self.cells.retain(|label, _| known(label));
     }
 
     /// The file's text.
@@ -316,7 +325,7 @@ mod tests {
         again.update([(label("a"), line("changed"))]);
         assert!(again.save().unwrap());
         assert_eq!(again.get(&label("b")), Some(&line("2")));
-        again.keep_only(|label| label.stage != "gone");
+        again.keep_only(|label| label != "gone");
         assert!(again.save().unwrap());
         let last = LockFile::read(&path).unwrap();
         assert_eq!(last.cells().map(|(label, _)| label).collect::<Vec<_>>(), ["a", "b"]);

@@ -1,6 +1,6 @@
 //! After a run: the lock file for git, and what goes where people find it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{Fetch, Fetched, Origin};
 
@@ -29,9 +29,9 @@ pub fn update_lock_file(
     if plan.sets {
         return Ok(());
     }
-    let mut locked = LockFile::read(locked.path())?;
+    let mut locked = locked.again()?;
     if whole {
-        let known: BTreeSet<_> = plan.cells.iter().map(|cell| &cell.label).collect();
+        let known: HashSet<String> = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
         locked.keep_only(|label| known.contains(label));
     }
     locked.update(plan.cells.iter().zip(records).filter_map(|(cell, record)| {
