@@ -30,6 +30,9 @@ pub struct RunArguments {
     /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME")]
     pub device: Option<cwm_contract::DeviceChoice>,
+    /// Show each cached cell, however many there are, and in plain lines all progress
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
     /// How to show what happens
     #[arg(long, value_enum, default_value_t = Output::Auto)]
     pub output: Output,

@@ -136,7 +136,7 @@ impl Workspace {
         plan.name_descriptors();
         let pins = Pins::beside(&plan.file)?.asked_with(typed::options(store, arguments));
         let root = store.map_or_else(|| plan.folder.join("artifacts"), Path::to_owned);
-        let store = Store::at(&root)?;
+        let store = Store::at(&root)?.remembering();
         let files = Files::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         for warning in locked.warnings() {
@@ -149,6 +149,7 @@ impl Workspace {
     fn survey(&mut self) -> Result<Survey, Error> {
         let survey = Survey::take(&self.plan, &self.store, &self.files, &self.locked, &self.pins)?;
         self.files.save_if_possible();
+        self.store.remember();
         Ok(survey)
     }
 

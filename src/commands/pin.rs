@@ -80,7 +80,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         return Err(missing.into());
     }
     let shown: Box<dyn Reader> =
-        if stderr().is_terminal() { Box::new(Terminal::new()) } else { Box::new(Plain::new(stderr(), false)) };
+        if stderr().is_terminal() { Box::new(Terminal::new(false)) } else { Box::new(Plain::new(stderr(), false)) };
     let mut readers = Readers(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
     workspace.store.create()?;
     let _guard = workspace.store.lock_shared(|holder| {

@@ -80,6 +80,7 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     let written = engine::update_lock_file(plan, locked, &records, whole);
     let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();
+    store.remember();
     drop(guard);
     if let Some(error) = fault.take() {
         let message = format!("the curves in the folder of `--tensorboard` are not whole: {}", error.message);
@@ -105,9 +106,9 @@ fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
         chosen => chosen,
     };
     let shown: Box<dyn Reader> = match output {
-        Output::Live => Box::new(Terminal::new()),
+        Output::Live => Box::new(Terminal::new(arguments.verbose)),
         Output::Json => Box::new(Json(stdout())),
-        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), false)),
+        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), arguments.verbose)),
     };
     let mut readers = vec![shown];
     if !arguments.dry_run {

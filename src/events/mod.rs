@@ -3,6 +3,7 @@
 //! The engine emits [`RunEvent`]s; the terminal, plain lines, JSON and the run log are four readers of the same stream.
 //! Nothing else in the executor prints.
 
+mod cached;
 mod json;
 mod plain;
 mod run_log;

@@ -5,30 +5,43 @@ use std::io::Write;
 use cwm_contract::amount;
 
 use crate::engine::{Estimate, Total};
+use crate::events::cached::{self, Cached};
 use crate::events::words::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
 
 /// Writes to the stream that it is given (standard error, in practice).
 pub struct Plain<W: Write> {
     out: W,
-    /// Whether lines of cached cells are shown.
+    /// Whether progress and each cached cell are shown.
     verbose: bool,
+    cached: Cached,
 }
 
+/// So many cached cells in a row are listed; more are counted.
+const FEW: usize = 20;
+
 impl<W: Write> Plain<W> {
-    /// A reader that writes to `out`; `verbose` also shows progress.
+    /// A reader that writes to `out`; `verbose` also shows progress, and each cached cell.
     pub fn new(out: W, verbose: bool) -> Self {
-        Plain { out, verbose }
+        Plain { out, verbose, cached: Cached::new(FEW) }
     }
 }
 
 impl<W: Write> Reader for Plain<W> {
     fn read(&mut self, event: &RunEvent) {
-        for line in lines(event, self.verbose) {
+        let mut told = match event {
+            RunEvent::Cached { label, origin, .. } if !self.verbose => {
+                self.cached.add(label, origin);
+                return;
+            }
+            RunEvent::Progress { .. } | RunEvent::Doing { .. } if !self.verbose => return,
+            _ => self.cached.take(),
+        };
+        told.extend(lines(event, self.verbose));
+        if !told.is_empty() {
             // A closed pipe must not end the run.
-            let _ = writeln!(self.out, "{line}");
+            let _ = self.out.write_all((told.join("\n") + "\n").as_bytes()).and_then(|()| self.out.flush());
         }
-        let _ = self.out.flush();
     }
 }
 
@@ -41,7 +54,7 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Read { path, bytes: size, .. } => {
             vec![format!("  read     {}  ({})", path.display(), amount::in_words(*size))]
         }
-        RunEvent::Cached { label, origin, .. } => vec![format!("  cached   {label}  ({origin})")],
+        RunEvent::Cached { label, origin, .. } => vec![cached::line(label, origin)],
         RunEvent::WouldRun { label, cause, uncertain, estimate } => {
             let verb = if *uncertain { "may run  " } else { "would run" };
             let mut lines = vec![format!("{verb}  {label}")];

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cwm_contract::Label;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use crate::events::cached::Cached;
 use crate::events::plain::lines;
 use crate::events::{Reader, RunEvent};
 
@@ -13,15 +14,19 @@ use crate::events::{Reader, RunEvent};
 pub struct Terminal {
     bars: MultiProgress,
     running: HashMap<Label, ProgressBar>,
-    /// Cached cells are counted in one line that the next event completes, not listed.
-    cached: Vec<Label>,
+    /// Whether each cached cell is shown.
+    verbose: bool,
+    cached: Cached,
 }
 
+/// So many cached cells in a row are listed; more are counted.
+const FEW: usize = 5;
+
 impl Terminal {
-    /// Nothing drawn yet.
-    pub fn new() -> Self {
+    /// Nothing drawn yet; `verbose` shows each cached cell.
+    pub fn new(verbose: bool) -> Self {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        Terminal { bars, running: HashMap::new(), cached: Vec::new() }
+        Terminal { bars, running: HashMap::new(), verbose, cached: Cached::new(FEW) }
     }
 
     fn print(&self, text: &[String]) {
@@ -30,19 +35,9 @@ impl Terminal {
         }
     }
 
-    /// Says which cells were cached: by name when few, else as a number.
     fn flush_cached(&mut self) {
-        let cached = std::mem::take(&mut self.cached);
-        match cached.as_slice() {
-            [] => {}
-            few @ [_, ..] if few.len() <= 3 => {
-                let names: Vec<_> = few.iter().map(Label::to_string).collect();
-                self.print(&[format!("  cached   {}", names.join(", "))]);
-            }
-            many => {
-                self.print(&[format!("  cached   {}, {} and {} more", many[0], many[1], many.len() - 2)]);
-            }
-        }
+        let told = self.cached.take();
+        self.print(&told);
     }
 
     fn bar(&mut self, label: &Label) -> &ProgressBar {
@@ -59,12 +54,6 @@ impl Terminal {
         if let Some(bar) = self.running.remove(label) {
             bar.finish_and_clear();
         }
-    }
-}
-
-impl Default for Terminal {
-    fn default() -> Self {
-        Terminal::new()
     }
 }
 
@@ -121,8 +110,10 @@ fn colour(line: &str) -> String {
 
 impl Reader for Terminal {
     fn read(&mut self, event: &RunEvent) {
-        if let RunEvent::Cached { label, .. } = event {
-            self.cached.push(label.clone());
+        if let RunEvent::Cached { label, origin, .. } = event
+            && !self.verbose
+        {
+            self.cached.add(label, origin);
             return;
         }
         match event {

@@ -83,7 +83,7 @@ pub fn exec(root: &Path, key: &Key) -> Result<ExitCode, Error> {
 }
 
 fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -> Result<Outcome, Error> {
-    let store = Store::at(root)?;
+    let store = Store::at(root)?.seen_whole();
     let files = Files::of_store(&store);
     let work = store.work(key);
     let mut told = false;
@@ -109,7 +109,10 @@ fn perform(root: &Path, key: &Key, lines: &Lines, cancellation: &Cancellation) -
     check_components(&action, &files)?;
     work.prepare()?;
     lines.log_to(&work.log())?;
-    if let Err(failure) = kept::prepare(&work, &kept::attempt(&action))? {
+    // A command keeps nothing, and need not wait for a stamp to reach the disk.
+    if matches!(action.body, ActionBody::Stage { .. })
+        && let Err(failure) = kept::prepare(&work, &kept::attempt(&action))?
+    {
         return Ok(Outcome::Failed(FailedKind::Input, failure));
     }
     let goes_on = !kept::usable(work.kept()?).is_empty();

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::Store;
 use super::error::{Result, StoreError};
 use super::layout;
 use super::record::ActionRecord;
+use super::remembered::{Remembered, Seen, SeenRecord};
 use crate::digest::{Digest, Key};
+use crate::outside::Stat;
 
 impl Store {
     /// All results of `key`, the first recorded first.
@@ -17,7 +21,47 @@ impl Store {
     /// # Errors
     /// A record is damaged or of a newer version, or cannot be read.
     pub fn actions(&self, key: &Key) -> Result<Vec<ActionRecord>> {
-        self.record_files(key)?.iter().map(|file| read_record(key, file)).collect()
+        let Some(remembered) = &self.remembered else {
+            return self.record_files(key)?.iter().map(|file| read_record(key, file)).collect();
+        };
+        let folder = self.layout.action_folder(key);
+        if let Some(files) = remembered.proven(key, &folder) {
+            return files.iter().map(|(path, bytes)| decode_record(key, path, bytes)).collect();
+        }
+        // Before the folder is listed and the files are read: what changes meanwhile will not be as it was then.
+        let before = match fs::symlink_metadata(&folder) {
+            Ok(before) => Stat::from(&before),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("look at", &folder)(error)),
+        };
+        let mut seen = Seen { folder: before, records: Vec::new() };
+        let mut records = Vec::new();
+        for file in self.record_files(key)? {
+            let before = fs::symlink_metadata(&file.path).map_err(StoreError::io("look at", &file.path))?;
+            let bytes = read_checked(&file)?;
+            records.push(decode_record(key, &file.path, &bytes)?);
+            let stat = Stat::from(&before);
+            seen.records.push(SeenRecord { number: file.number, digest: file.digest, stat, bytes });
+        }
+        remembered.learn(key, seen);
+        Ok(records)
+    }
+
+    /// This store, with what is read of its records remembered from run to run: for whoever asks for many.
+    pub fn remembering(self) -> Store {
+        self.remembering_by(SystemTime::now)
+    }
+
+    /// As [`Store::remembering`], with a clock of one's own.
+    pub(super) fn remembering_by(self, now: fn() -> SystemTime) -> Store {
+        let remembered = Remembered::read(self.layout.records_cache(), now);
+        Store { remembered: Some(Arc::new(remembered)), ..self }
+    }
+
+    /// Keeps what was read of records for the next run, if that is worth it: true if it was written. A failure is passed
+    /// over, since what is not kept costs only time.
+    pub fn remember(&self) -> bool {
+        self.remembered.as_ref().is_some_and(|remembered| remembered.save().unwrap_or(false))
     }
 
     /// The results of `key` in the order in which they should be used: those whose outputs are `preferred` (what the
@@ -107,19 +151,34 @@ pub(super) struct RecordFile {
 impl RecordFile {
     /// The name of record `number` with these bytes.
     pub fn name(number: u32, bytes: &[u8]) -> String {
-        format!("{number:04}-{}.json", Digest::of(bytes))
+        RecordFile::name_of(number, &Digest::of(bytes))
+    }
+
+    /// The name of record `number` whose bytes have this digest.
+    pub fn name_of(number: u32, digest: &Digest) -> String {
+        format!("{number:04}-{digest}.json")
     }
 }
 
 /// Reads one record of `key` and checks that it is what was written.
 pub(super) fn read_record(key: &Key, file: &RecordFile) -> Result<ActionRecord> {
+    decode_record(key, &file.path, &read_checked(file)?)
+}
+
+/// The bytes of a record's file, which are what its name says.
+fn read_checked(file: &RecordFile) -> Result<Vec<u8>> {
     let bytes = fs::read(&file.path).map_err(StoreError::io("read", &file.path))?;
     if Digest::of(&bytes) != file.digest {
         return Err(StoreError::damaged(&file.path, "its content does not have the digest that names it"));
     }
-    let record = ActionRecord::decode(&file.path, &bytes)?;
+    Ok(bytes)
+}
+
+/// The record of `key` out of `bytes`, which `path` held.
+fn decode_record(key: &Key, path: &Path, bytes: &[u8]) -> Result<ActionRecord> {
+    let record = ActionRecord::decode(path, bytes)?;
     if record.key != *key {
-        return Err(StoreError::damaged(&file.path, format!("it is the record of another key, {}", record.key)));
+        return Err(StoreError::damaged(path, format!("it is the record of another key, {}", record.key)));
     }
     Ok(record)
 }

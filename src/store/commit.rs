@@ -1,25 +1,25 @@
 //! Taking over what a stage made: all files, then folders, then the record.
 //!
 //! In this order, so that at any instant whatever is recorded is there: hash and sync each file, make it read-only,
-//! rename it into `objects/`; write the manifests of folders the same way and make their trees; sync every folder
-//! that got a name; write, sync and rename the record, and sync its folders. What was renamed when a commit is
+//! rename it into `objects/`; write the manifests of folders the same way and make their trees; write the record aside;
+//! sync it and every folder that got a name; rename the record, and sync its folders. What was renamed when a commit is
 //! interrupted is content without a record, which nothing refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{Fetched, Format, Label};
 use rayon::prelude::*;
 
 use super::Store;
-use super::actions::{RecordFile, read_record};
+use super::actions::read_record;
 use super::error::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
 use super::objects::{MadeFile, survey};
 use super::record::{ActionRecord, Circumstances, OutputRecord, OutputShape, OutsideReference, RECORD_FORMAT};
 use super::trees::PreparedTree;
+use super::written::WrittenRecord;
 use crate::digest::Digest;
 use crate::key::Components;
 use crate::outside::Snapshot;
@@ -92,15 +92,14 @@ impl Store {
         let key = action.components.key();
         let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
 
-        let surveyed = action
-            .outputs
-            .values()
-            .map(|output| match &output.content {
-                Content::Made(path) => survey(path, &output.shape),
-                Content::Outside(_) | Content::Stored(_) => Ok(Vec::new()),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let hashed = commit.hash_and_sync(surveyed)?;
+        let surveyed = action.outputs.values().map(|output| match &output.content {
+            Content::Made(path) => survey(path, &output.shape),
+            Content::Outside(_) | Content::Stored(_) => Ok(Vec::new()),
+        });
+        let log = action.log.as_deref().map(|path| survey(path, &OutputShape::File { extension: String::new() }));
+        let surveyed = surveyed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
+        let mut hashed = commit.hash_and_sync(surveyed)?;
+        let log = hashed.pop().and_then(|mut files| files.pop());
         let mut outputs = BTreeMap::new();
         for ((name, output), files) in action.outputs.iter().zip(hashed) {
             outputs.insert(name.clone(), commit.place_output(output, files)?);
@@ -112,12 +111,12 @@ impl Store {
         for file in &numbered {
             match read_record(&key, file) {
                 Ok(record) if record.outputs == outputs => {
-                    if action.log.is_some() && self.lost_log(&record)?.is_some() {
+                    if log.is_some() && self.lost_log(&record)?.is_some() {
                         without_log = Some(file);
                         break;
                     }
                     // Its content may have been lost since; then it has just been put back.
-                    commit.finish_content()?;
+                    commit.finish_content(None)?;
                     return Ok(Recorded { record, new: false });
                 }
                 // A damaged or newer record is no reason to lose this result; looking it up tells about it.
@@ -126,8 +125,9 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        let log = action.log.as_deref().map(|path| commit.place_log(path)).transpose()?;
-        commit.finish_content()?;
+        if let Some(log) = &log {
+            commit.place_object(&log.file.path, log.file.size, &log.digest, log.synced)?;
+        }
         let record = ActionRecord {
             format: RECORD_FORMAT,
             key,
@@ -138,16 +138,17 @@ impl Store {
             cause: action.cause,
             metrics: action.metrics,
             fetched: action.fetched,
-            log,
+            log: log.map(|log| log.digest),
             circumstances: action.circumstances,
         };
-        match without_log {
-            // First the new one: if we end between the two, both stand for the same outputs.
-            Some(old) if self.write_record(&record, old.number)? != old.path => self.disk.remove(&old.path)?,
-            Some(_) => {}
-            None => {
-                self.write_record(&record, numbered.last().map_or(1, |last| last.number.saturating_add(1)))?;
-            }
+        let number = without_log.or(numbered.last());
+        let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
+        let written = WrittenRecord::new(self, &record, number)?;
+        commit.finish_content(Some(written.path()))?;
+        let place = written.place()?;
+        // First the new one: if we end between the two, both stand for the same outputs.
+        if let Some(old) = without_log.filter(|old| old.path != place) {
+            self.disk.remove(&old.path)?;
         }
         Ok(Recorded { record, new: true })
     }
@@ -167,24 +168,10 @@ impl Store {
             return Ok(());
         }
         let record = ActionRecord { key, components, fetched, ..record.clone() };
-        self.write_record(&record, numbered.last().map_or(1, |last| last.number.saturating_add(1)))?;
-        Ok(())
-    }
-
-    /// Writes the record under this number; where.
-    fn write_record(&self, record: &ActionRecord, number: u32) -> Result<PathBuf> {
-        let bytes = record.encode()?;
-        let folder = self.layout.action_folder(&record.key);
-        let shard = self.layout.action_shard(&record.key);
-        let file = self.disk.write_temporary(&self.layout.temporary(), &bytes)?;
-        self.disk.protect(file.path())?;
-        self.disk.make_folder(&folder)?;
-        let place = folder.join(RecordFile::name(number, &bytes));
-        file.place(&place)?;
-        self.disk.sync_folder(&folder)?;
-        // Also if the folder was there: whoever made it may not have come to this.
-        self.disk.sync_folder(&shard)?;
-        Ok(place)
+        let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
+        let written = WrittenRecord::new(self, &record, number)?;
+        self.disk.sync_file(written.path())?;
+        written.place().map(drop)
     }
 
     /// How a file from outside is referred to.
@@ -217,17 +204,25 @@ struct Commit<'store> {
 }
 
 impl Commit<'_> {
-    /// Hashes the files of all outputs on all cores, and syncs those that are new.
+    /// Hashes the files of all outputs, large ones on all cores, and syncs those that are new.
     fn hash_and_sync(&self, outputs: Vec<Vec<MadeFile>>) -> Result<Vec<Vec<Hashed>>> {
         let hash = |file: MadeFile| {
             let digest = hash_own_file(&file.path)?;
             let new = self.store.object_size(&digest)? != Some(file.size);
-            if new {
-                self.store.disk.sync_file(&file.path)?;
-            }
             Ok(Hashed { file, digest, synced: new })
         };
-        outputs.into_par_iter().map(|files| files.into_par_iter().map(hash).collect()).collect()
+        // For less, starting threads takes longer than the work.
+        let is_much = outputs.iter().flatten().map(|file| file.size.max(4096)).sum::<u64>() > 1 << 20;
+        let hashed: Vec<Vec<Hashed>> = if is_much {
+            let all = outputs.into_par_iter().map(|files| files.into_par_iter().map(hash).collect());
+            all.collect::<Result<_>>()?
+        } else {
+            outputs.into_iter().map(|files| files.into_iter().map(hash).collect()).collect::<Result<_>>()?
+        };
+        let new: Vec<&Path> =
+            hashed.iter().flatten().filter(|hashed| hashed.synced).map(|hashed| hashed.file.path.as_path()).collect();
+        self.store.disk.sync_together(&new, &BTreeSet::new())?;
+        Ok(hashed)
     }
 
     fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
@@ -311,18 +306,11 @@ impl Commit<'_> {
         Ok(digest)
     }
 
-    fn place_log(&mut self, path: &Path) -> Result<Digest> {
-        let size = fs::metadata(path).map_err(StoreError::io("look at", path))?.len();
-        let digest = hash_own_file(path)?;
-        self.place_object(path, size, &digest, false)?;
-        Ok(digest)
-    }
-
-    /// After this, all content is there for good.
-    fn finish_content(self) -> Result<()> {
+    /// After this, all content is there for good, and so is what the record's file holds.
+    fn finish_content(self, record: Option<&Path>) -> Result<()> {
         let mut folders = self.touched;
         folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
-        folders.par_iter().try_for_each(|folder| self.store.disk.sync_folder(folder))?;
+        self.store.disk.sync_together(record.as_slice(), &folders)?;
         self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
     }
 }

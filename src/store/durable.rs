@@ -5,15 +5,21 @@
 //! pages, so the file is given up and never synced again. In tests each step can be watched, failed, or be the last
 //! one that happens.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::error::{Result, StoreError};
 
 /// Begins the name of everything temporary: hidden, since some of it stands beside the user's files for an instant.
 pub(crate) const TEMPORARY: &str = ".cwm-";
+
+/// Syncs that wait for the disk side by side. They wait and do not compute, so this is not a matter of cores.
+const SYNCS_AT_ONCE: usize = 16;
 
 /// One change to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,6 +94,36 @@ impl Disk {
         self.step(Step::SyncFile, "sync", path, || File::open(path)?.sync_all())
     }
 
+    /// Sends files and folders to the disk for good, side by side: a file system writes down at once what it is asked for at
+    /// once, so that many take hardly longer than one.
+    pub fn sync_together(&self, files: &[&Path], folders: &BTreeSet<PathBuf>) -> Result<()> {
+        let syncs: Vec<(&Path, bool)> = files
+            .iter()
+            .map(|file| (*file, false))
+            .chain(folders.iter().map(|folder| (folder.as_path(), true)))
+            .collect();
+        let sync =
+            |(path, is_folder): &(&Path, bool)| if *is_folder { self.sync_folder(path) } else { self.sync_file(path) };
+        if let [one] = syncs.as_slice() {
+            return sync(one);
+        }
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            while let Some(one) = syncs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                sync(one)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            // Where no thread can be had, the others do all of the work.
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..syncs.len().min(SYNCS_AT_ONCE)).filter_map(start).collect();
+            let own = work();
+            let joined = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            joined.fold(own, Result::and)
+        })
+    }
+
     /// Sends the names in a folder to the disk for good.
     pub fn sync_folder(&self, path: &Path) -> Result<()> {
         self.step(Step::SyncFolder, "sync the folder", path, || File::open(path)?.sync_all())
@@ -146,11 +182,17 @@ impl Disk {
 
     /// Writes `bytes` to a new file in `folder` (mode 0666 less the umask) and syncs it; the file goes away on failure.
     pub fn write_temporary(&self, folder: &Path, bytes: &[u8]) -> Result<Temporary<'_>> {
-        let (mut file, temporary) = self.new_file(folder)?;
-        self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
+        let (file, temporary) = self.write_unsynced(folder, bytes)?;
         self.step(Step::SyncFile, "sync", temporary.path(), || file.sync_all())?;
         drop(file);
         Ok(temporary)
+    }
+
+    /// As [`Disk::write_temporary`], for whoever syncs it with others, or needs it no longer than this run.
+    pub fn write_unsynced(&self, folder: &Path, bytes: &[u8]) -> Result<(File, Temporary<'_>)> {
+        let (mut file, temporary) = self.new_file(folder)?;
+        self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
+        Ok((file, temporary))
     }
 
     /// A new empty folder in `folder`, whose name begins with `prefix`; it goes away unless it is placed.
@@ -171,6 +213,11 @@ impl Disk {
         let folder = path.parent().unwrap_or(Path::new("."));
         self.write_temporary(folder, bytes)?.place(path)?;
         if durable { self.sync_folder(folder) } else { Ok(()) }
+    }
+
+    /// As [`Disk::replace`], for what may be gone or empty after a power loss.
+    pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.place(path)
     }
 }
 

@@ -17,12 +17,14 @@ mod locks;
 mod manifest;
 mod objects;
 mod record;
+mod remembered;
 mod stamp;
 #[cfg(test)]
 mod tests;
 mod trees;
 mod verify;
 mod work;
+mod written;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -47,6 +49,7 @@ pub use work::{KeepStamp, WorkFolder};
 
 use durable::Disk;
 use layout::Layout;
+use remembered::Remembered;
 
 /// What stands in a new store's `README.md`.
 const README: &str = "\
@@ -65,6 +68,8 @@ pub struct Store {
     created: Arc<AtomicBool>,
     /// Whether this process has seen that all its folders are there.
     whole: Arc<AtomicBool>,
+    /// Records that were read before, where somebody asks for many.
+    remembered: Option<Arc<Remembered>>,
 }
 
 impl Store {
@@ -75,10 +80,16 @@ impl Store {
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
         let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
-        let store = Store { layout: Layout { root }, disk: Disk::default(), created, whole };
+        let store = Store { layout: Layout { root }, disk: Disk::default(), created, whole, remembered: None };
         let created = store.read_format()?;
         store.created.store(created, Ordering::Release);
         Ok(store)
+    }
+
+    /// This store, whose folders are all there, as whoever started this process has just seen to.
+    pub fn seen_whole(self) -> Store {
+        self.whole.store(self.exists(), Ordering::Release);
+        self
     }
 
     /// The folder of the store, absolute.

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::actions::list;
-use super::durable::Disk;
 use super::error::{Result, StoreError, Trouble};
 use crate::digest::Key;
 
@@ -185,7 +184,8 @@ impl WorkFolder {
         loop {
             attempts += 1;
             self.store.disk.make_folders(&self.path)?;
-            match write_json(&self.store.disk, &self.action_file(), action) {
+            // Not synced: after a power loss nobody runs it before it is written again.
+            match self.store.disk.replace_unsynced(&self.action_file(), &json(&self.action_file(), action)?) {
                 Err(error) if error.trouble() == Trouble::Missing && attempts < 10 => {}
                 Err(error) if error.trouble() == Trouble::DiskFull && !discarded => {
                     // A failure to make room is told as the full disk that it comes from.
@@ -213,7 +213,8 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn write_stamp(&self, stamp: &KeepStamp) -> Result<()> {
-        write_json(&self.store.disk, &self.keep().join(KeepStamp::NAME), stamp)
+        let path = self.keep().join(KeepStamp::NAME);
+        self.store.disk.replace(&path, &json(&path, stamp)?, false)
     }
 
     /// What wrote `keep/`, or nothing if it was never stamped.
@@ -236,11 +237,12 @@ impl WorkFolder {
     }
 }
 
-fn write_json<T: Serialize>(disk: &Disk, path: &Path, value: &T) -> Result<()> {
+/// The text of `value`, for the file at `path`.
+fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
     let mut bytes =
         serde_json::to_vec_pretty(value).map_err(|error| StoreError::io("write", path)(io::Error::from(error)))?;
     bytes.push(b'\n');
-    disk.replace(path, &bytes, false)
+    Ok(bytes)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {

@@ -7,6 +7,7 @@ mod checkpoints;
 mod code;
 mod commands;
 mod context;
+mod counts;
 mod curves;
 mod devices;
 mod diff;

@@ -240,8 +240,13 @@ impl Engine<'_> {
     /// Starts what there is room for; returns whether anything is ready to be looked at because of that.
     fn something_starts(&mut self) -> bool {
         let waiting: Vec<usize> = self.for_room.keys().copied().collect();
+        // What asks for the same as one that had no room has none either: thousands of cells may wait.
+        let mut refused = Vec::new();
         for index in waiting {
-            self.start_if_room(index);
+            let asks = self.asks(index);
+            if !refused.contains(&asks) && !self.start_if_room(index, asks) {
+                refused.push(asks);
+            }
         }
         !self.schedule.ready.is_empty()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{DeviceChoice, Shape};
+use cwm_contract::{DeviceChoice, Needs, Shape};
 
 use super::{Engine, Running};
 use crate::engine::cause::Cause;
@@ -16,15 +16,20 @@ use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, Actio
 use crate::plan::{Body, Origin, Plan};
 
 impl Engine<'_> {
-    pub(super) fn start_if_room(&mut self, index: usize) {
+    /// What a cell asks of the machine, and where it computes.
+    pub(super) fn asks(&self, index: usize) -> (Needs, DeviceChoice) {
         let device = self.device(index);
-        let asked = needs_on(device, &self.plan.cells[index].needs);
+        (needs_on(device, &self.plan.cells[index].needs), device)
+    }
+
+    /// Starts a cell if there is room for what it `asks`; whether there was.
+    pub(super) fn start_if_room(&mut self, index: usize, (asked, device): (Needs, DeviceChoice)) -> bool {
         let (needs, clamped) = self.pool.clamp(&asked);
-        let Some((share, mut resources)) = self.pool.take(&needs, device) else { return };
+        let Some((share, mut resources)) = self.pool.take(&needs, device) else { return false };
         resources.in_vain = asked.gpu > 0.0 && resources.devices.is_empty();
         let Some((resolved, causes)) = self.for_room.remove(&index) else {
             self.pool.give_back(share);
-            return;
+            return true;
         };
         let label = self.plan.cells[index].label.clone();
         if let Some(words) = clamped {
@@ -54,6 +59,7 @@ impl Engine<'_> {
                 self.fail(index, Some(key), error.message, error.hints.first().cloned(), true);
             }
         }
+        true
     }
 
     /// Where a cell computes: where this run says, else where the pipeline does.

@@ -5,6 +5,7 @@ mod disturbed;
 mod export;
 mod hostile;
 mod locks;
+mod remembered;
 mod stamp;
 mod verify;
 mod work;
