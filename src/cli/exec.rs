@@ -1,10 +1,42 @@
 //! The arguments of `exec`.
 
+use std::time::Duration;
+
 use clap::Args;
+
+use crate::exec::Terms;
 
 /// Arguments of `exec`.
 #[derive(Debug, Args)]
 pub struct ExecArguments {
     /// The key of the action
     pub key: String,
+    /// Which attempt it is
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub attempt: u32,
+    /// How many attempts there may be
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub attempts: u32,
+    /// Seconds that it may run
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<Duration>,
+    /// Bytes of memory that its processes may hold together
+    #[arg(long, value_name = "BYTES")]
+    pub memory: Option<u64>,
+    /// Who asked for it, for those who wait for it
+    #[arg(long, value_name = "WHO")]
+    pub asked_by: Option<String>,
+}
+
+impl ExecArguments {
+    /// On which terms the action is done.
+    pub fn terms(self) -> Terms {
+        let ExecArguments { key: _, attempt, attempts, time, memory, asked_by } = self;
+        Terms { attempt, attempts, time, memory, asked_by }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

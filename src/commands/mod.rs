@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they share: finding the pipeline and the store, and telling errors.
 
+mod again;
 mod contents;
 mod dag;
 mod devices;
@@ -91,7 +92,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key: Key = arguments.key.parse().map_err(Error::usage)?;
-            crate::exec::exec(root, &key)
+            crate::exec::exec(root, &key, &arguments.terms())
         }
     }
 }

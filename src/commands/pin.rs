@@ -92,8 +92,10 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         force: cells.iter().copied().collect(),
         machine: Machine::here(None),
         device: None,
+        command: super::again::typed(),
     };
-    let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    let engine::Outcome { records, ran: ran_now, summary, .. } =
+        engine::run(plan, store, files, locked, pins, options, &mut readers)?;
     engine::update_pins(plan, pins, &records, &ran_now)?;
     files.save_if_possible();
     Ok(match summary {

@@ -10,10 +10,11 @@ use cwm_contract::DeviceChoice;
 
 use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
+use crate::commands::again;
 use crate::commands::devices::missing;
 use crate::commands::tensorboard::board;
 use crate::curves::Live;
-use crate::engine::{self, Cause, CellState, Estimates, Machine, Options, Summary, Survey};
+use crate::engine::{self, Cause, CellState, Estimates, Machine, Options, Outcome, Summary, Survey};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
@@ -24,9 +25,9 @@ use crate::registry::Registry;
 ///
 /// # Errors
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
-pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
+pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
     let mut targets = BTreeSet::new();
     for word in &arguments.words {
         targets.extend(workspace.plan.select(word)?);
@@ -72,9 +73,11 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
         force,
         machine: Machine::here(arguments.jobs),
         device: arguments.device,
+        command: again::typed(),
     };
     let Workspace { plan, store, files, locked, pins } = &mut workspace;
-    let (records, ran_now, summary) = engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    let Outcome { records, ran: ran_now, failures, summary } =
+        engine::run(plan, store, files, locked, pins, options, &mut readers)?;
     // None keeps the others from being done.
     let pinned = engine::update_pins(plan, pins, &records, &ran_now);
     let written = engine::update_lock_file(plan, locked, &records, whole);
@@ -85,6 +88,10 @@ pub fn run(store: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode
     if let Some(error) = fault.take() {
         let message = format!("the curves in the folder of `--tensorboard` are not whole: {}", error.message);
         readers.read(&RunEvent::Warning { message });
+    }
+    if !failures.failed.is_empty() {
+        let again = again::command(store_given, &arguments, plan, |cell| records[cell].is_some());
+        readers.read(&failures.event(again));
     }
     let Summary { ran, cached, failed, skipped, .. } = summary;
     readers.read(&RunEvent::Summary { ran, cached, failed, skipped });

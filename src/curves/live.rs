@@ -54,7 +54,9 @@ impl Reader for Live {
                 self.running.insert(label.clone(), *key);
             }
             RunEvent::Cached { label, key, .. } => self.look(label, key),
-            RunEvent::Finished { label, key, .. } | RunEvent::Failed { label, key: Some(key), .. } => {
+            RunEvent::Finished { label, key, .. }
+            | RunEvent::Retrying { label, key, .. }
+            | RunEvent::Failed { label, key: Some(key), .. } => {
                 self.running.remove(label);
                 self.look(label, key);
             }

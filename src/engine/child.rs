@@ -10,7 +10,7 @@ use cwm_contract::Resources;
 
 use crate::digest::Key;
 use crate::error::Error;
-use crate::exec::Line;
+use crate::exec::{FailedKind, Line, Terms, kill_descendants, out_of_memory};
 
 /// What a child's threads tell the engine.
 pub enum ChildMessage {
@@ -37,7 +37,7 @@ impl ActionProcess {
         cell: usize,
         key: &Key,
         store: &Path,
-        resources: &Resources,
+        (resources, terms): (&Resources, &Terms),
         visible: Option<&[String]>,
         messages: Sender<M>,
     ) -> Result<Self, Error> {
@@ -48,6 +48,7 @@ impl ActionProcess {
             .arg(key.to_string())
             .arg("--store")
             .arg(store)
+            .args(terms.options())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -83,8 +84,11 @@ impl ActionProcess {
         unsafe { libc::kill(self.pid, libc::SIGTERM) };
     }
 
-    /// Kills it and all that it started.
+    /// Kills it and all that it started, also what has left its process group.
     pub fn kill(&self) {
+        if let Some(pid) = rustix::process::Pid::from_raw(self.pid) {
+            kill_descendants(pid);
+        }
         // SAFETY: as above, for its process group.
         unsafe { libc::kill(-self.pid, libc::SIGKILL) };
     }
@@ -107,30 +111,46 @@ fn own_binary() -> std::path::PathBuf {
     if linux.exists() { linux.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
 }
 
-/// How a process ended that did not tell: in words. `out_of_memory` is whether the kernel killed for memory meanwhile.
-pub fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool) -> (String, Option<String>) {
-    match status {
-        Err(error) => (format!("its process was lost: {error}"), None),
-        Ok(status) => match status.signal() {
-            Some(libc::SIGKILL) if out_of_memory => (
-                "killed by the kernel: out of memory".into(),
-                Some("give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`".into()),
-            ),
-            Some(libc::SIGKILL) => (
-                "killed (signal 9)".into(),
-                Some("somebody or something killed its process; `cwm run` goes on from there".into()),
-            ),
-            Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)) => (
-                format!("its process was stopped from outside: signal {signal} ({})", signal_name(signal)),
-                Some("`cwm run` goes on from there".into()),
-            ),
-            Some(signal) => (
-                format!("its process crashed: signal {signal} ({})", signal_name(signal)),
-                Some("this is a mistake in cwm or a library; please report it with the log".into()),
-            ),
-            None => (format!("its process ended with status {} without a word", status.code().unwrap_or(-1)), None),
-        },
-    }
+/// How a process ended that did not tell: in words. `out_of_memory` is whether the kernel killed for memory meanwhile,
+/// `told` the line of its log that says that it could get no memory.
+pub fn describe_end(
+    status: &std::io::Result<ExitStatus>,
+    out_of_memory: bool,
+    told: Option<&str>,
+) -> (FailedKind, String, Option<String>) {
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => return (FailedKind::System, format!("its process was lost: {error}"), None),
+    };
+    let (kind, reason, hint) = match (status.signal(), told) {
+        (Some(libc::SIGKILL), _) if out_of_memory => {
+            (FailedKind::OutOfMemory, "killed by the kernel: out of memory".into(), Some(out_of_memory::HINT))
+        }
+        (Some(libc::SIGKILL), _) => (
+            FailedKind::Killed,
+            "killed (signal 9)".into(),
+            Some("somebody or something killed its process; `cwm run` goes on from there"),
+        ),
+        (Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)), _) => (
+            FailedKind::Cancelled,
+            format!("its process was stopped from outside: signal {signal} ({})", signal_name(signal)),
+            Some("`cwm run` goes on from there"),
+        ),
+        // Rust's own way to say it.
+        (Some(libc::SIGABRT), Some(told)) => {
+            (FailedKind::OutOfMemory, format!("out of memory: {told}"), Some(out_of_memory::HINT))
+        }
+        (Some(signal), _) => (
+            FailedKind::Crash,
+            format!("its process crashed: signal {signal} ({})", signal_name(signal)),
+            Some("this is a mistake in cwm or a library; please report it with the log"),
+        ),
+        (None, _) => {
+            let code = status.code().unwrap_or(-1);
+            (FailedKind::Crash, format!("its process ended with status {code} without a word"), None)
+        }
+    };
+    (kind, reason, hint.map(str::to_owned))
 }
 
 fn signal_name(signal: i32) -> &'static str {
@@ -147,28 +167,24 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// How often the kernel has killed for want of memory on this machine so far.
-pub fn out_of_memory_kills() -> u64 {
-    let count = |path: &str| {
-        let text = std::fs::read_to_string(path).ok()?;
-        let line = text.lines().find(|line| line.starts_with("oom_kill "))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok()
-    };
-    count("/proc/vmstat").unwrap_or(0) + count("/sys/fs/cgroup/memory.events").unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_silent_end_is_told_in_words() {
-        let ended = |raw| describe_end(&Ok(ExitStatus::from_raw(raw)), false).0;
+        let ended = |raw| describe_end(&Ok(ExitStatus::from_raw(raw)), false, None).1;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (segmentation fault)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
         assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (terminated)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
-        let killed = describe_end(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true);
-        assert_eq!(killed.0, "killed by the kernel: out of memory");
+        let killed = describe_end(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
+        assert_eq!((killed.0, killed.1.as_str()), (FailedKind::OutOfMemory, "killed by the kernel: out of memory"));
+        // A crash is one also where something else was killed for memory.
+        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).0, FailedKind::Crash);
+        let told = "memory allocation of 8589934592 bytes failed";
+        let aborted = describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(told));
+        assert_eq!((aborted.0, aborted.1), (FailedKind::OutOfMemory, format!("out of memory: {told}")));
+        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).0, FailedKind::Crash);
     }
 }

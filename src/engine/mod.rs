@@ -17,5 +17,5 @@ pub use drain::drain;
 pub use estimate::{Estimate, Estimates, Total};
 pub use finish::{contradictions, export_all, fetches, update_lock_file, update_pins};
 pub use machine::Machine;
-pub use run::{Options, Summary, run};
+pub use run::{Failures, Options, Outcome, Summary, run};
 pub use status::{CellState, Survey, sources, unread, why_now};

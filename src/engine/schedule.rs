@@ -82,6 +82,14 @@ impl Schedule {
         }
     }
 
+    /// A cell that ran is to run once more; nothing that reads it has gone on.
+    pub fn wait_again(&mut self, index: usize) {
+        self.stands[index] = Stand::Waiting;
+        if self.can_go(index) {
+            self.ready.insert(index);
+        }
+    }
+
     /// A cell that was done must be made again (its files are gone); what reads it waits again.
     pub fn reopen(&mut self, index: usize) {
         self.stands[index] = Stand::Waiting;

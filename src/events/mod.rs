@@ -4,6 +4,7 @@
 //! Nothing else in the executor prints.
 
 mod cached;
+mod failures;
 mod json;
 mod plain;
 mod run_log;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, Key};
 use crate::engine::{Estimate, Total};
+use crate::exec::FailedKind;
 
 pub use json::Json;
 pub use plain::Plain;
@@ -80,6 +82,29 @@ pub enum RunEvent {
         key: Key,
         /// Why, one cause a line.
         cause: Vec<String>,
+        /// Which attempt of this run it is, from 1.
+        attempt: u32,
+    },
+    /// An attempt failed, and there will be another one.
+    Retrying {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Which attempt failed, from 1.
+        attempt: u32,
+        /// How many there may be in all.
+        attempts: u32,
+        /// What sort of failure it was.
+        kind: FailedKind,
+        /// Why it failed, in words.
+        reason: String,
+        /// Seconds until the next one.
+        wait_seconds: f64,
+        /// The last lines of what this attempt wrote into the log.
+        log_tail: Vec<String>,
+        /// Where the whole log is, with those of all attempts.
+        log: PathBuf,
     },
     /// Another process is doing the same work; this one waits.
     Waiting {
@@ -132,6 +157,8 @@ pub enum RunEvent {
         label: Label,
         /// Its key, unless not even that could be told.
         key: Option<Key>,
+        /// What sort of failure it was.
+        kind: FailedKind,
         /// Why, in words.
         reason: String,
         /// What to do.
@@ -140,6 +167,10 @@ pub enum RunEvent {
         log_tail: Vec<String>,
         /// Where the whole log is, if it came so far.
         log: Option<PathBuf>,
+        /// How many attempts there were; none if it could not be started.
+        attempts: u32,
+        /// Seconds that they took together.
+        seconds: f64,
     },
     /// It was not run because something it depends on did not finish.
     Skipped {
@@ -168,6 +199,15 @@ pub enum RunEvent {
         /// All estimates together.
         total: Total,
     },
+    /// What failed in this run and what was skipped because of that, and how to try those again; only if anything failed.
+    Failures {
+        /// What failed, in the plan's order.
+        failed: Vec<FailedCell>,
+        /// What was skipped because of that.
+        skipped: Vec<SkippedCell>,
+        /// The command that tries them again, as it is typed.
+        again: String,
+    },
     /// The end.
     Summary {
         /// Cells that ran.
@@ -179,6 +219,32 @@ pub enum RunEvent {
         /// Cells that were skipped.
         skipped: usize,
     },
+}
+
+/// A cell that failed, at the end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedCell {
+    /// The cell.
+    pub label: Label,
+    /// What sort of failure it was.
+    pub kind: FailedKind,
+    /// Why it failed last, in words.
+    pub reason: String,
+    /// How many attempts there were.
+    pub attempts: u32,
+    /// Seconds that they took together.
+    pub seconds: f64,
+    /// Where the log is, if it came so far.
+    pub log: Option<PathBuf>,
+}
+
+/// A cell that was skipped, at the end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkippedCell {
+    /// The cell.
+    pub label: Label,
+    /// The cell that it needs and that failed.
+    pub because: Label,
 }
 
 /// A reader of events.

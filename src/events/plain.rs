@@ -1,11 +1,13 @@
 //! One line an event, for logs, pipes and `--plain`.
 
 use std::io::Write;
+use std::path::Path;
 
 use cwm_contract::amount;
 
 use crate::engine::{Estimate, Total};
 use crate::events::cached::{self, Cached};
+use crate::events::failures::failures;
 use crate::events::words::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
 
@@ -62,9 +64,16 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
             lines.extend(estimate.iter().map(|estimate| format!("             {}", cost(estimate))));
             lines
         }
-        RunEvent::Started { label, cause, .. } => {
-            let mut lines = vec![format!("  running  {label}")];
+        RunEvent::Started { label, cause, attempt, .. } => {
+            let again = if *attempt > 1 { format!("  (attempt {attempt})") } else { String::new() };
+            let mut lines = vec![format!("  running  {label}{again}")];
             lines.extend(cause.iter().map(|line| format!("             {line}")));
+            lines
+        }
+        RunEvent::Retrying { label, attempt, attempts, reason, wait_seconds, log_tail, log, .. } => {
+            let next = format!("attempt {} of {attempts} follows in {}", attempt + 1, duration(*wait_seconds));
+            let mut lines = vec![format!("  retrying {label}: {reason}; {next}")];
+            lines.extend(end_of_log(log_tail, log));
             lines
         }
         RunEvent::Waiting { label, holder } => vec![format!("  waiting  {label}: {holder} is making it")],
@@ -82,11 +91,7 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
             let mut lines = vec![format!("  FAILED   {label}: {reason}")];
             lines.extend(hint.iter().map(|hint| format!("             hint: {hint}")));
-            if let (Some(log), false) = (log, log_tail.is_empty()) {
-                let count = plural(log_tail.len() as u64, "line", "lines");
-                lines.push(format!("             last {count} of its log ({}):", short_path(log)));
-                lines.extend(log_tail.iter().map(|line| format!("             | {line}")));
-            }
+            lines.extend(log.iter().flat_map(|log| end_of_log(log_tail, log)));
             lines
         }
         RunEvent::Skipped { label, because } => vec![format!("  skipped  {label}: needs {because}")],
@@ -96,10 +101,21 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
             let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
             costs.into_iter().chain([counts]).collect()
         }
+        RunEvent::Failures { failed, skipped, again } => failures(failed, skipped, again),
         RunEvent::Summary { ran, cached, failed, skipped } => {
             vec![format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")]
         }
     }
+}
+
+/// The last lines of a log, where there are any.
+fn end_of_log(tail: &[String], log: &Path) -> Vec<String> {
+    if tail.is_empty() {
+        return Vec::new();
+    }
+    let count = plural(tail.len() as u64, "line", "lines");
+    let heading = format!("             last {count} of its log ({}):", short_path(log));
+    [heading].into_iter().chain(tail.iter().map(|line| format!("             | {line}"))).collect()
 }
 
 /// What a cell is likely to cost.

@@ -92,9 +92,15 @@ fn colour(line: &str) -> String {
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
         return line.to_owned();
     }
-    for (word, paint) in
-        [("  done   ", 2), ("  cached ", 6), ("  FAILED ", 1), ("  skipped", 3), ("  waiting", 3), ("warning:", 3)]
-    {
+    for (word, paint) in [
+        ("  done   ", 2),
+        ("  cached ", 6),
+        ("  FAILED ", 1),
+        ("  skipped", 3),
+        ("  retrying", 3),
+        ("  waiting", 3),
+        ("warning:", 3),
+    ] {
         if let Some(rest) = line.strip_prefix(word) {
             let painted = match paint {
                 1 => word.red().bold().to_string(),
@@ -149,7 +155,9 @@ impl Reader for Terminal {
                 self.bar(label);
                 return;
             }
-            RunEvent::Finished { label, .. } | RunEvent::Failed { label, .. } => self.end(label),
+            RunEvent::Finished { label, .. } | RunEvent::Retrying { label, .. } | RunEvent::Failed { label, .. } => {
+                self.end(label);
+            }
             RunEvent::Planned { .. } => return,
             _ => {}
         }

@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::exec::action_file::ActionFile;
+use crate::exec::command_end::{self, Watched};
+use crate::exec::protocol::{Failed, FailedKind};
 use crate::exec::stragglers;
 
 /// What a command gets: where its inputs and outputs are.
@@ -23,6 +25,8 @@ pub struct Layout<'a> {
     pub temporary: &'a Path,
     /// Cores it may use.
     pub cores: usize,
+    /// Where it writes what it tells.
+    pub log: &'a Path,
 }
 
 /// Variables that a command finds, besides `PATH`, `HOME` and what `env:` lists.
@@ -61,7 +65,10 @@ pub fn run(
     inherited: &[String],
     layout: &Layout<'_>,
     cancellation: &Cancellation,
-) -> Result<(), Failure> {
+) -> Result<(), Failed> {
+    let refused =
+        |what: &str, error: std::io::Error| (FailedKind::System, Failure::system(format!("cannot {what}: {error}")));
+    let watched = Watched::begin(layout.log);
     let mut shell = Command::new("/bin/sh");
     shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
     // The executor chose the accelerators; with none, none are visible.
@@ -85,8 +92,8 @@ pub fn run(
             Ok(())
         });
     }
-    stragglers::adopt()?;
-    let mut child = shell.spawn().map_err(|error| Failure::system(format!("cannot start /bin/sh: {error}")))?;
+    stragglers::adopt().map_err(|failure| (FailedKind::System, failure))?;
+    let mut child = shell.spawn().map_err(|error| refused("start /bin/sh", error))?;
     let pid = child.id() as libc::pid_t;
     let mut asked = false;
     let status = loop {
@@ -95,11 +102,11 @@ pub fn run(
             Ok(None) => {
                 if cancellation.is_cancelled() && !asked {
                     asked = true;
-                    stragglers::ask_to_stop(pid);
+                    stragglers::ask_to_stop();
                 }
                 wait_a_little(pid);
             }
-            Err(error) => return Err(Failure::system(format!("cannot wait for the command: {error}"))),
+            Err(error) => return Err(refused("wait for the command", error)),
         }
     };
     if asked {
@@ -107,13 +114,13 @@ pub fn run(
     } else {
         stragglers::kill_all();
     }
-    match (status.code(), status.signal()) {
+    if asked {
         // Even with status 0: whoever listens to the request may end early and call that well.
-        _ if asked => Err(Failure::cancelled()),
+        return Err((FailedKind::Cancelled, Failure::cancelled()));
+    }
+    match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
-        (Some(code), _) => Err(Failure::input(format!("its command ended with exit status {code}"))),
-        (None, Some(signal)) => Err(Failure::input(format!("its command was killed by signal {signal}"))),
-        (None, None) => Err(Failure::internal("its command ended without status or signal")),
+        (code, signal) => Err(command_end::in_words(code, signal, &watched)),
     }
 }
 

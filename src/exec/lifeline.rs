@@ -2,8 +2,10 @@
 
 use std::io::Read;
 
+use super::family;
+
 /// Watches standard input, which the executor holds open: when it closes, the executor is gone, and this process group
-/// is killed. (No parent-death signal: that one fires when a *thread* of the parent ends.) Under a batch system there
+/// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent ends.) Under a batch system there
 /// is no executor to watch, and standard input is not a pipe; then nothing is watched.
 pub fn watch() {
     let stdin = std::io::stdin();
@@ -14,6 +16,7 @@ pub fn watch() {
         let mut stdin = stdin.lock();
         let mut buffer = [0; 64];
         while matches!(stdin.read(&mut buffer), Ok(n) if n > 0) {}
+        family::kill_descendants(rustix::process::getpid());
         // SAFETY: kill(0, …) signals this process's own group and touches no memory.
         unsafe { libc::kill(0, libc::SIGKILL) };
     });

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::Event;
+use cwm_contract::{Event, Failure};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::error::{Error, ErrorKind};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,4 +52,41 @@ pub enum FailedKind {
     Panic,
     /// A command ended with another status than 0.
     Command,
+    /// What it made is not what it declares: an output is missing, undeclared, or no plain file.
+    Output,
+    /// The kernel, or the program itself, ended it for want of memory.
+    OutOfMemory,
+    /// It held more memory than its `limits:` allow.
+    MemoryLimit,
+    /// It ran longer than its `limits:` allow.
+    TimeLimit,
+    /// Its process ended without a word: by a signal, mostly.
+    Crash,
+    /// Its process was ended from outside.
+    Killed,
+}
+
+impl FailedKind {
+    /// Whether another attempt may go better, though nothing that it depends on changed. One that went over its time may
+    /// where it goes on from what it `kept`.
+    pub fn may_pass(self, kept: bool) -> bool {
+        match self {
+            FailedKind::System | FailedKind::Panic | FailedKind::Command => true,
+            FailedKind::OutOfMemory | FailedKind::Crash | FailedKind::Killed => true,
+            FailedKind::TimeLimit => kept,
+            FailedKind::Input | FailedKind::Cancelled | FailedKind::Internal => false,
+            FailedKind::Output | FailedKind::MemoryLimit => false,
+        }
+    }
+}
+
+/// A failure with its sort.
+pub type Failed = (FailedKind, Failure);
+
+/// What kept the store or the machine from being used, as a failure of the action.
+pub fn failed(error: impl Into<Error>) -> Failed {
+    let error: Error = error.into();
+    let failure = Failure { hint: error.hints.first().cloned(), ..Failure::internal(error.message) };
+    let kind = if error.kind == ErrorKind::Internal { FailedKind::Internal } else { FailedKind::System };
+    (kind, failure)
 }

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use cwm_contract::Failure;
-use rustix::process::{Pid, WaitOptions, wait};
+use rustix::process::{Signal, WaitOptions, getpgid, getpgrp, getpid, kill_current_process_group, kill_process, wait};
+
+use super::family;
 
 /// From now on, processes whose parents end become children of this one, however deep they are and whatever their
 /// process group.
@@ -18,13 +20,18 @@ pub fn adopt() -> Result<(), Failure> {
     }
 }
 
-/// Asks `child`, and all that it started, to stop. Under an executor they share this process's group, in which this
+/// Asks all that a command consists of to stop. Under an executor most of it shares this process's group, in which this
 /// process itself only notes the signal; elsewhere the group is not ours to signal.
-pub fn ask_to_stop(child: libc::pid_t) {
-    // SAFETY: signals a child that has not been waited for, or our own group; touches no memory.
-    unsafe {
-        let group_is_ours = libc::getpgrp() == libc::getpid();
-        libc::kill(if group_is_ours { 0 } else { child }, libc::SIGTERM);
+pub fn ask_to_stop() {
+    let group = getpgrp();
+    let group_is_ours = group == getpid();
+    if group_is_ours {
+        let _ = kill_current_process_group(Signal::TERM);
+    }
+    for process in family::descendants(getpid()) {
+        if !(group_is_ours && getpgid(Some(process)) == Ok(group)) {
+            let _ = kill_process(process, Signal::TERM);
+        }
     }
 }
 
@@ -41,7 +48,7 @@ pub fn kill_all() {
             // One is gone; its children are ours now.
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Ok(None) => {
-                let left = children();
+                let left = family::children(getpid());
                 if !std::mem::replace(&mut told, true) {
                     let _ =
                         writeln!(std::io::stderr(), "the command left processes in the background; they are killed");
@@ -51,19 +58,11 @@ pub fn kill_all() {
                     return;
                 }
                 for child in left {
-                    let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
+                    let _ = kill_process(child, Signal::KILL);
                 }
                 let _ = wait(WaitOptions::empty());
             }
             Err(_) => return,
         }
     }
-}
-
-/// Children of all threads of this process.
-fn children() -> Vec<Pid> {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    let text: String = lists.collect();
-    text.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }

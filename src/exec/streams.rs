@@ -47,12 +47,23 @@ impl Lines {
         Ok(())
     }
 
-    /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process.
+    /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process. If it does not
+    /// read, stopped by Ctrl-Z for one, what is only news is dropped, so that the work goes on.
     pub fn send(&self, line: &Line) {
         if let (Ok(text), Ok(mut file)) = (serde_json::to_string(line), self.0.lock()) {
+            if matches!(line, Line::Event(_)) && !has_room(&file) {
+                return;
+            }
             let _ = file.write_all(format!("{text}\n").as_bytes());
         }
     }
+}
+
+/// Whether a pipe takes a page at once, and so a line of news.
+fn has_room(pipe: &File) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut descriptors = [PollFd::new(pipe, PollFlags::OUT)];
+    poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 /// A stage's events: log lines to the log, the rest to the executor; what the record needs is remembered.

@@ -5,14 +5,15 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use cwm_contract::Event;
+use cwm_contract::{Event, Failure, Fetched};
 
 use crate::brought;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::exec::Inputs;
 use crate::exec::action_file::ActionFile;
-use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
+use crate::exec::inputs::Inputs;
+use crate::exec::protocol::{Failed, FailedKind, failed};
+use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, Trouble, WorkFolder};
 
 /// The start of an action.
 #[derive(Clone, Copy)]
@@ -69,18 +70,20 @@ fn usage_of(who: i32) -> libc::rusage {
     }
 }
 
-/// Moves the outputs into the store and records the action. Returns what came out.
+/// What a stage made, where it lies, and what it told of it.
+pub struct Made {
+    /// By output name.
+    pub outputs: BTreeMap<String, NewOutput>,
+    metrics: BTreeMap<String, f64>,
+    fetched: Vec<Fetched>,
+    computed_on: Option<String>,
+}
+
+/// What a stage that ended well made of its outputs; nothing is touched.
 ///
 /// # Errors
-/// An output is missing or not what was declared, or the store refuses; then nothing is recorded.
-pub fn record(
-    store: &Store,
-    work: &WorkFolder,
-    action: &ActionFile,
-    inputs: &Inputs,
-    events: Vec<Event>,
-    clock: &Clock,
-) -> Result<BTreeMap<String, Digest>, Error> {
+/// One is missing, or said to be what it cannot be.
+pub fn made(work: &WorkFolder, action: &ActionFile, inputs: &Inputs, events: Vec<Event>) -> Result<Made, Failed> {
     let mut aliases = BTreeMap::new();
     let mut metrics = BTreeMap::new();
     let mut fetched = Vec::new();
@@ -98,7 +101,6 @@ pub fn record(
             Event::Progress { .. } | Event::Doing(_) | Event::Log(_) | Event::Note(_) => {}
         }
     }
-    let circumstances = clock.circumstances(action, computed_on);
     let mut outputs = BTreeMap::new();
     for (name, output) in &action.outputs {
         let made = work.out().join(output.file_name(name));
@@ -106,15 +108,13 @@ pub fn record(
             // Moved only now, so that an interruption before this has lost nothing.
             Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
             Some(path) => inputs.content(action, path).ok_or_else(|| {
-                Error::internal(format!(
-                    "output `{name}` is said to be {}, which is none of its inputs",
-                    path.display()
-                ))
+                let path = path.display();
+                failed(Error::internal(format!("output `{name}` is said to be {path}, which is none of its inputs")))
             })?,
             None if !made.exists() => {
                 let what = if output.shape.is_folder() { "a folder" } else { "a file" };
-                return Err(Error::system(format!("it did not write its output `{name}`"))
-                    .hint(format!("{what} was expected at {}", made.display())));
+                let failure = Failure::input(format!("it did not write its output `{name}`"));
+                return Err((FailedKind::Output, failure.hint(format!("{what} was expected at {}", made.display()))));
             }
             None => Content::Made(made),
         };
@@ -123,11 +123,27 @@ pub fn record(
         let made = NewOutput { format: output.format.clone(), shape, content };
         outputs.insert(name.clone(), made);
     }
+    Ok(Made { outputs, metrics, fetched, computed_on })
+}
+
+/// Moves the outputs into the store and records the action. Returns what came out.
+///
+/// # Errors
+/// An output is not what was declared, or the store refuses; then nothing is recorded.
+pub fn record(
+    store: &Store,
+    work: &WorkFolder,
+    action: &ActionFile,
+    made: Made,
+    clock: &Clock,
+) -> Result<BTreeMap<String, Digest>, Failed> {
+    let Made { outputs, metrics, fetched, computed_on } = made;
+    let circumstances = clock.circumstances(action, computed_on);
     // What was asked for by its URL is known by its sum from now on.
     let open = brought::is_open(&action.components);
     let settled = brought::settled(&action.components, &fetched);
     if open && settled.is_none() {
-        return Err(Error::internal("it did not tell the sum of everything that it fetched"));
+        return Err(failed(Error::internal("it did not tell the sum of everything that it fetched")));
     }
     let recorded = store.record(NewAction {
         pipeline: action.pipeline.clone(),
@@ -139,10 +155,17 @@ pub fn record(
         fetched: fetched.clone(),
         log: work.log().exists().then(|| work.log()),
         circumstances,
+    });
+    let recorded = recorded.map_err(|error| match (error.trouble(), error.hint()) {
+        (Trouble::Refused, hint) => {
+            let failure = Failure::input(error.to_string());
+            (FailedKind::Output, Failure { hint: hint.map(str::to_owned), ..failure })
+        }
+        _ => failed(error),
     })?;
     if open {
         // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
-        store.record_as(&recorded.record, action.components.clone(), fetched)?;
+        store.record_as(&recorded.record, action.components.clone(), fetched).map_err(failed)?;
     }
     // The result is recorded; what stays of the work folder is only in the way.
     if let Err(error) = work.remove() {

@@ -17,7 +17,8 @@ use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
 use super::{
-    Body, Cell, Dependency, Export, OutputPlan, StagePlan, command, dependencies, device, export, needs, unused,
+    Attempts, Body, Cell, Dependency, Export, OutputPlan, StagePlan, attempts, command, dependencies, device, export,
+    needs, unused,
 };
 use crate::diagnostics::Diagnostics;
 use crate::registry::Registry;
@@ -180,7 +181,7 @@ impl Building<'_> {
         (self.joins, self.edges) = (grouping.joins, grouping.total);
         let Some(outputs) = &self.outputs[number] else { return };
         for (cell, (inputs, body)) in cells.into_iter().enumerate() {
-            let (Some(inputs), Some((body, complete, needs, device))) = (inputs, body) else {
+            let (Some(inputs), Some(resolved)) = (inputs, body) else {
                 // Cells of this stage are no longer numbered without gaps; there is a fault, so nobody will run them.
                 return;
             };
@@ -188,17 +189,27 @@ impl Building<'_> {
             self.cells.push(Cell {
                 label: self.labels[number][cell].clone(),
                 kind: stage.kind.as_ref().map(|kind| kind.text.clone()).unwrap_or_default(),
-                body,
-                values: complete.values,
-                given: complete.given,
+                body: resolved.body,
+                values: resolved.complete.values,
+                given: resolved.complete.given,
                 outputs: outputs.clone(),
                 inputs,
-                needs,
-                device,
+                needs: resolved.needs,
+                device: resolved.device,
+                attempts: resolved.attempts,
                 place: stage.name.place,
             });
         }
     }
+}
+
+/// What one cell runs, and how.
+struct Resolved {
+    body: Body,
+    complete: Complete,
+    needs: Needs,
+    device: DeviceChoice,
+    attempts: Attempts,
 }
 
 /// What one cell runs with.
@@ -215,7 +226,7 @@ impl CellValues<'_> {
         mut scope: Scope,
         used: &mut BTreeSet<String>,
         problems: &mut Diagnostics,
-    ) -> Option<(Body, Complete, Needs, DeviceChoice)> {
+    ) -> Option<Resolved> {
         let (mut with, mut wrong) = (Vec::with_capacity(self.stage.with.len()), Vec::new());
         for (key, node) in &self.stage.with {
             let verbatim = matches!(self.kind, Kind::Command) && key.text == command::RUN;
@@ -231,6 +242,9 @@ impl CellValues<'_> {
             .filter_map(|(key, node)| Some((key.clone(), scope.node(node, problems)?)))
             .collect();
         let on = self.stage.device.as_ref().map(|(key, node)| Some((key, scope.node(node, problems)?)));
+        let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
+        let (retry, limits) = (substituted(&self.stage.retry), substituted(&self.stage.limits));
+        let attempts = attempts::attempts(retry.as_ref(), limits.as_ref(), problems);
         used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
         match self.kind {
             Kind::Built { stage, parameters, .. } => {
@@ -239,12 +253,17 @@ impl CellValues<'_> {
                 let needs = needs::needs(default, &written, problems);
                 // What could not be substituted was told.
                 let device = on.map(|on| device::device(*stage, on, problems)).unwrap_or_default();
-                complete.map(|complete| (Body::Stage(*stage), complete, needs, device))
+                let body = Body::Stage(*stage);
+                complete.map(|complete| Resolved { body, complete, needs, device, attempts })
             }
             Kind::Command => {
                 let needs = needs::needs(Needs::default(), &written, problems);
                 let planned = command::command(self.stage, &with, self.deps.unwrap_or_default(), problems);
-                planned.map(|(plan, complete)| (Body::Command(plan), complete, needs, DeviceChoice::Auto))
+                let device = DeviceChoice::Auto;
+                planned.map(|(plan, complete)| {
+                    let body = Body::Command(plan);
+                    Resolved { body, complete, needs, device, attempts }
+                })
             }
         }
     }

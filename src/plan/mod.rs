@@ -2,6 +2,7 @@
 //!
 //! [`load`] reads a pipeline file in steps that never look back: text, spec (what was written), plan.
 
+mod attempts;
 mod axes;
 mod bind;
 mod build;
@@ -35,6 +36,7 @@ use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Valu
 
 use crate::diagnostics::{Place, Sources};
 
+pub use attempts::Attempts;
 pub use command::RUN as COMMAND_RUN;
 pub use load::load;
 pub use select::SelectError;
@@ -94,6 +96,8 @@ pub struct Cell {
     pub needs: Needs,
     /// Where it should compute, if its stage asks.
     pub device: DeviceChoice,
+    /// How often it is tried, and when an attempt is ended.
+    pub attempts: Attempts,
     /// Where its stage's name is written.
     pub place: Place,
 }

@@ -11,8 +11,9 @@ use crate::diagnostics::Diagnostic;
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";
 
-const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device"];
-const COMMAND_KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "deps", "env", "outputs"];
+const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device", "retry", "limits"];
+const COMMAND_KEYS: &[&str] =
+    &["stage", "from", "with", "matrix", "each", "needs", "retry", "limits", "deps", "env", "outputs"];
 
 /// A stage as written.
 #[derive(Clone, Debug)]
@@ -33,6 +34,10 @@ pub struct StageSpec {
     pub needs: Vec<(Word, Node)>,
     /// Where it should compute, and the key that says so.
     pub device: Option<(Word, Node)>,
+    /// How often it is tried again after a failure.
+    pub retry: Option<Node>,
+    /// What an attempt may take.
+    pub limits: Option<Node>,
     /// Files that a command rests on; paths or globs.
     pub deps: Vec<Word>,
     /// Variables of the environment that a command sees.
@@ -71,6 +76,8 @@ impl StageSpec {
             each: None,
             needs: Vec::new(),
             device: None,
+            retry: None,
+            limits: None,
             deps: Vec::new(),
             env: Vec::new(),
             outputs: Vec::new(),
@@ -98,6 +105,8 @@ impl StageSpec {
                         .hint("with `needs: { gpu: 1 }` it finds its GPU in CUDA_VISIBLE_DEVICES"),
                 ),
                 "device" => stage.device = Some((key.clone(), value.clone())),
+                "retry" => stage.retry = Some(value.clone()),
+                "limits" => stage.limits = Some(value.clone()),
                 "deps" if command => stage.deps = reader.words(value, "`deps`"),
                 "env" if command => stage.env = env(value, reader),
                 "outputs" if command => stage.outputs = outputs(value, reader),

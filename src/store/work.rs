@@ -107,10 +107,22 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn prepare(&self) -> Result<()> {
+        self.empty_but(&["keep", "action.json"])
+    }
+
+    /// As [`WorkFolder::prepare`] for another attempt of the same run, which goes on in the log of the one before.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn prepare_again(&self) -> Result<()> {
+        self.empty_but(&["keep", "action.json", "log"])
+    }
+
+    fn empty_but(&self, kept: &[&str]) -> Result<()> {
         self.store.create()?;
         self.store.disk.make_folders(&self.path)?;
         for (name, path) in list(&self.path)? {
-            if name != "keep" && name != "action.json" {
+            if !kept.contains(&name.as_str()) {
                 self.store.disk.remove(&path)?;
             }
         }

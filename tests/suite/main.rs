@@ -1,5 +1,6 @@
 //! End to end, through the binary: one test binary, one file a subject.
 
+mod attempts;
 mod benchmark;
 mod by_hand;
 mod caching;

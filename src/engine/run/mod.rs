@@ -1,13 +1,14 @@
 //! Running a plan: ready cells side by side within the machine, each in its own process; a failure stops what depends
 //! on it and nothing else.
 
+mod attempts;
 mod decide;
 mod outcome;
 mod start;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cwm_contract::DeviceChoice;
 
@@ -18,7 +19,7 @@ use crate::engine::components::Resolved;
 use crate::engine::machine::{Machine, Pool, Share};
 use crate::engine::schedule::{Schedule, Stand};
 use crate::error::Error;
-use crate::events::{Reader, Readers, RunEvent};
+use crate::events::{FailedCell, Reader, Readers, RunEvent, SkippedCell};
 use crate::exec::FailedKind;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
@@ -26,6 +27,7 @@ use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::Plan;
 use crate::store::{ActionRecord, Store};
+use attempts::{Fault, Pause, Tried};
 
 /// What a run is asked for.
 pub struct Options {
@@ -37,6 +39,40 @@ pub struct Options {
     pub machine: Machine,
     /// Where stages compute that ask, in place of what the pipeline says.
     pub device: Option<DeviceChoice>,
+    /// What was typed, for those who wait for what this run does.
+    pub command: String,
+}
+
+/// What failed in a run and what was skipped because of that, by index.
+#[derive(Default)]
+pub struct Failures {
+    /// What failed.
+    pub failed: BTreeMap<usize, FailedCell>,
+    /// What was skipped because of that.
+    pub skipped: BTreeMap<usize, SkippedCell>,
+}
+
+impl Failures {
+    /// The table of it, with the command that tries `again`.
+    pub fn event(self, again: String) -> RunEvent {
+        RunEvent::Failures {
+            failed: self.failed.into_values().collect(),
+            skipped: self.skipped.into_values().collect(),
+            again,
+        }
+    }
+}
+
+/// What came of a run.
+pub struct Outcome {
+    /// The record of every cell that is done, by index.
+    pub records: Vec<Option<ActionRecord>>,
+    /// The cells that ran.
+    pub ran: BTreeSet<usize>,
+    /// What failed.
+    pub failures: Failures,
+    /// In numbers.
+    pub summary: Summary,
 }
 
 /// How a run ended.
@@ -70,6 +106,8 @@ struct Running {
     process: ActionProcess,
     share: Share,
     key: Key,
+    /// When its work began: it may wait for another process first.
+    began: Option<Instant>,
     failure: Option<(FailedKind, String, Option<String>)>,
     /// What it recorded, if it did.
     outputs: Option<BTreeMap<String, Digest>>,
@@ -102,13 +140,19 @@ struct Engine<'a> {
     ran: BTreeSet<usize>,
     /// Their keys.
     made: HashSet<Key>,
+    /// What was tried in this run.
+    tried: HashMap<Key, Tried>,
+    /// Cells that failed and wait to be tried again.
+    pausing: BTreeMap<usize, Pause>,
+    failures: Failures,
+    /// [`Options::command`].
+    command: String,
     messages: Sender<Message>,
     stopping: u32,
     summary: Summary,
 }
 
-/// Runs the targets of `options`. Returns the record of every cell that is done, by index, the cells that ran, and the
-/// summary.
+/// Runs the targets of `options`.
 ///
 /// # Errors
 /// The store or the machine cannot be used at all; failures of stages are events and are counted.
@@ -120,7 +164,7 @@ pub fn run(
     pins: &Pins,
     options: Options,
     readers: &mut Readers,
-) -> Result<(Vec<Option<ActionRecord>>, BTreeSet<usize>, Summary), Error> {
+) -> Result<Outcome, Error> {
     let mut wanted = vec![false; plan.cells.len()];
     for index in plan.ancestors(&options.targets) {
         wanted[index] = true;
@@ -146,18 +190,22 @@ pub fn run(
         to_remake: BTreeMap::new(),
         ran: BTreeSet::new(),
         made: HashSet::new(),
+        tried: HashMap::new(),
+        pausing: BTreeMap::new(),
+        failures: Failures::default(),
+        command: options.command,
         messages,
         stopping: 0,
         summary: Summary::default(),
     };
     engine.drive(&inbox);
     signals.close();
-    let (ran, summary) = (engine.ran, engine.summary);
+    let (ran, failures, summary) = (engine.ran, engine.failures, engine.summary);
     let records = engine.schedule.stands.into_iter().map(|stand| match stand {
         Stand::Done(record) => Some(*record),
         _ => None,
     });
-    Ok((records.collect(), ran, summary))
+    Ok(Outcome { records: records.collect(), ran, failures, summary })
 }
 
 /// Sends a message for each signal that asks to stop; batch systems can be told to warn with SIGUSR1. The third ends this
@@ -197,13 +245,15 @@ impl Engine<'_> {
     fn drive(&mut self, inbox: &Receiver<Message>) {
         let mut changed = true;
         loop {
+            changed |= self.stopping == 0 && self.end_pauses();
             if self.stopping == 0 && std::mem::take(&mut changed) {
                 self.advance();
             }
             if self.running.is_empty() && (self.stopping > 0 || !self.can_go_on()) {
                 break;
             }
-            match inbox.recv_timeout(Duration::from_millis(500)) {
+            const TICK: Duration = Duration::from_millis(500);
+            match inbox.recv_timeout(self.next_due().unwrap_or(TICK).min(TICK)) {
                 Ok(Message::Signal) => self.stop(),
                 Ok(Message::Child(ChildMessage::Line(cell, line))) => self.hear(cell, line),
                 Ok(Message::Child(ChildMessage::Ended(cell, child))) => {
@@ -214,6 +264,7 @@ impl Engine<'_> {
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
+        self.give_up_pauses();
         if self.stopping > 0 {
             self.summary.interrupted = true;
             self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
@@ -221,7 +272,7 @@ impl Engine<'_> {
     }
 
     fn can_go_on(&self) -> bool {
-        !self.schedule.ready.is_empty() || !self.for_room.is_empty()
+        !self.schedule.ready.is_empty() || !self.for_room.is_empty() || !self.pausing.is_empty()
     }
 
     /// Looks at every ready cell: cached ones are done at once, which may make others ready; then starts what there is
@@ -231,7 +282,7 @@ impl Engine<'_> {
         while !self.schedule.ready.is_empty() || self.something_starts() {
             while let Some(index) = self.schedule.ready.pop_first() {
                 if let Err(error) = self.look_at(index) {
-                    self.fail(index, None, error.message, error.hints.first().cloned(), true);
+                    self.fail(index, None, Fault::of(error), true);
                 }
             }
         }

@@ -1,19 +1,20 @@
 //! What a cell's process told, and how it ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
+use std::time::Instant;
 
 use cwm_contract::Failure;
 
-use super::Engine;
+use super::attempts::{Fault, Tried, log_tail};
+use super::{Engine, Running};
 use crate::brought;
 use crate::digest::{Digest, Key};
-use crate::engine::child::{describe_end, out_of_memory_kills};
+use crate::engine::child::describe_end;
 use crate::engine::status::{by_sum, last_by_sum};
 use crate::error::Error;
-use crate::events::{Reader, RunEvent};
-use crate::exec::{FailedKind, Line};
+use crate::events::{FailedCell, Reader, RunEvent, SkippedCell};
+use crate::exec::{FailedKind, Line, out_of_memory};
 use crate::store::ActionRecord;
 
 impl Engine<'_> {
@@ -29,15 +30,22 @@ impl Engine<'_> {
             }
             Line::Event(cwm_contract::Event::Doing(what)) => self.readers.read(&RunEvent::Doing { label, what }),
             Line::Event(cwm_contract::Event::Note(message)) => self.readers.read(&RunEvent::Note { label, message }),
-            Line::Event(_) | Line::Started | Line::AlreadyRecorded => {}
+            Line::Started => {
+                running.began = Some(Instant::now());
+                self.tried.entry(running.key).or_default().attempts += 1;
+            }
+            Line::Event(_) | Line::AlreadyRecorded => {}
         }
     }
 
     pub(super) fn ended(&mut self, index: usize, mut child: Child) {
         let status = child.wait();
         let Some(mut running) = self.running.remove(&index) else { return };
-        self.pool.give_back(running.share);
-        let before = self.to_remake.remove(&index).map(|(_, outputs)| outputs);
+        self.pool.give_back(running.share.clone());
+        if let Some(began) = running.began {
+            self.tried.entry(running.key).or_default().time += began.elapsed();
+        }
+        let before = self.to_remake.remove(&index);
         let cell = &self.plan.cells[index];
         let succeeded = status.as_ref().is_ok_and(ExitStatus::success) && running.failure.is_none();
         let record = match succeeded.then(|| self.result(index, &running.key, running.outputs.as_ref())) {
@@ -61,7 +69,7 @@ impl Engine<'_> {
                     bytes: record.outputs.values().map(|output| output.size).sum(),
                     note,
                 });
-                if before.is_some_and(|before| before != record.output_digests()) {
+                if before.is_some_and(|(_, before)| before != record.output_digests()) {
                     let reconsidered = self.schedule.reconsider_dependents(index);
                     self.summary.cached -= reconsidered.iter().filter(|cell| !self.ran.contains(cell)).count();
                     self.withdraw_those_that_cannot_go();
@@ -69,24 +77,38 @@ impl Engine<'_> {
                 self.schedule.done(index, record);
             }
             None => {
-                let out_of_memory = out_of_memory_kills() > running.out_of_memory_before;
-                let (reason, hint, is_failure) = match running.failure {
-                    Some((FailedKind::Cancelled, message, hint)) => (message, hint, self.stopping == 0),
-                    Some((_, message, hint)) => (message, hint, true),
-                    None => {
-                        let (reason, hint) = describe_end(&status, out_of_memory);
-                        // One that was asked to stop before it could listen ends by the signal.
-                        let signal = status.as_ref().ok().and_then(ExitStatus::signal);
-                        match self.stopping {
-                            1 if signal == Some(libc::SIGTERM) => (Failure::cancelled().message, None, false),
-                            stopping => (reason, hint, stopping < 2),
-                        }
-                    }
+                let fault = self.fault(&status, &mut running);
+                // Asked to stop, it did; killed because it did not, or before it could listen, it was.
+                let was_stopped = match fault.kind {
+                    FailedKind::Cancelled => self.stopping > 0,
+                    FailedKind::Killed | FailedKind::Crash => self.stopping > 1,
+                    _ => false,
                 };
-                self.fail(index, Some(running.key), reason, hint, is_failure);
+                if was_stopped {
+                    self.fail(index, Some(running.key), fault, false);
+                    self.release_waiting(&running.key);
+                } else {
+                    self.to_remake.extend(before.map(|before| (index, before)));
+                    self.attempt_failed(index, running.key, running.began.is_some(), fault);
+                }
+                return;
             }
         }
         self.release_waiting(&running.key);
+    }
+
+    /// Why an attempt failed: as it told itself, else by how its process ended.
+    fn fault(&self, status: &std::io::Result<ExitStatus>, running: &mut Running) -> Fault {
+        if let Some((kind, reason, hint)) = running.failure.take() {
+            return Fault { kind, reason, hint };
+        }
+        let out_of_memory = out_of_memory::kills() > running.out_of_memory_before;
+        let told = out_of_memory::told_in(&self.store.work(&running.key).log(), 0);
+        let (kind, reason, hint) = describe_end(status, out_of_memory, told.as_deref());
+        if kind == FailedKind::Cancelled && self.stopping > 0 {
+            return Fault { kind, reason: Failure::cancelled().message, hint: None };
+        }
+        Fault { kind, reason, hint }
     }
 
     /// What stands in the store for a process that ended: what it recorded, or what it found. What the store says
@@ -158,49 +180,34 @@ impl Engine<'_> {
     }
 
     /// The cell did not finish; `key` is `None` if not even that could be told.
-    pub(super) fn fail(
-        &mut self,
-        index: usize,
-        key: Option<Key>,
-        reason: String,
-        hint: Option<String>,
-        is_failure: bool,
-    ) {
+    pub(super) fn fail(&mut self, index: usize, key: Option<Key>, fault: Fault, is_failure: bool) {
+        let Fault { kind, reason, hint } = fault;
         let label = self.plan.cells[index].label.clone();
-        let log = key.map(|key| self.store.work(&key).log());
+        let log = key.map(|key| self.store.work(&key).log()).filter(|log| log.is_file());
         let skipped = self.schedule.failed(index);
         if is_failure {
             self.summary.failed += 1;
             let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
-            self.readers.read(&RunEvent::Failed { label: label.clone(), key, reason, hint, log_tail, log });
+            let Tried { attempts, time } = key.and_then(|key| self.tried.get(&key).copied()).unwrap_or_default();
+            let seconds = time.as_secs_f64();
+            let (failed, log_of) = (label.clone(), log.clone());
+            self.failures.failed.insert(
+                index,
+                FailedCell { label: failed, kind, reason: reason.clone(), attempts, seconds, log: log_of },
+            );
+            let label = label.clone();
+            self.readers.read(&RunEvent::Failed { label, key, kind, reason, hint, log_tail, log, attempts, seconds });
         } else {
             self.summary.skipped += 1;
             self.readers.read(&RunEvent::Warning { message: format!("{label} {reason}") });
         }
         for cell in skipped {
             self.summary.skipped += 1;
-            self.readers
-                .read(&RunEvent::Skipped { label: self.plan.cells[cell].label.clone(), because: label.clone() });
+            let skipped = SkippedCell { label: self.plan.cells[cell].label.clone(), because: label.clone() };
+            let SkippedCell { label, because } = skipped.clone();
+            self.failures.skipped.insert(cell, skipped);
+            self.readers.read(&RunEvent::Skipped { label, because });
         }
         self.withdraw_those_that_cannot_go();
     }
-}
-
-/// The last lines of a log, without the reason that is shown anyway.
-fn log_tail(path: &std::path::Path, reason: &str) -> Vec<String> {
-    const LINES: usize = 12;
-    const BYTES: u64 = 16 * 1024;
-    const LONGEST: usize = 300;
-    use std::io::{Read, Seek, SeekFrom};
-    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::new();
-    if file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
-    // A terminal must not obey what stands in a log.
-    let shown = |line: &&str| line.chars().filter(|c| !c.is_control() || *c == '\t').take(LONGEST).collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(shown).collect()
 }

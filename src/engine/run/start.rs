@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{DeviceChoice, Needs, Shape};
 
+use super::attempts::Fault;
 use super::{Engine, Running};
 use crate::engine::cause::Cause;
-use crate::engine::child::{ActionProcess, out_of_memory_kills};
+use crate::engine::child::ActionProcess;
 use crate::engine::components::{Resolved, output_of};
 use crate::engine::machine::needs_on;
 use crate::engine::schedule::Stand;
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, out_of_memory};
 use crate::plan::{Body, Origin, Plan};
 
 impl Engine<'_> {
@@ -37,26 +38,34 @@ impl Engine<'_> {
         }
         let key = resolved.components.key();
         let cause: Vec<String> = causes.iter().map(Cause::to_string).collect();
+        let terms = self.terms(index, &key);
         let started = self.action_file(index, resolved, cause.clone(), resources.clone()).and_then(|action| {
             self.store.create()?;
             // So that its process need not hash files from outside again.
             self.files.save_if_possible();
             self.store.work(&key).write_action(&action)?;
             let (root, visible) = (self.store.root(), share.visible.as_deref());
-            ActionProcess::start(index, &key, root, &resources, visible, self.messages.clone())
+            ActionProcess::start(index, &key, root, (&resources, &terms), visible, self.messages.clone())
         });
         match started {
             Ok(process) => {
                 self.schedule.stands[index] = Stand::Running;
-                let out_of_memory_before = out_of_memory_kills();
-                let running = Running { process, share, key, failure: None, outputs: None, out_of_memory_before };
+                let running = Running {
+                    process,
+                    share,
+                    key,
+                    began: None,
+                    failure: None,
+                    outputs: None,
+                    out_of_memory_before: out_of_memory::kills(),
+                };
                 self.running.insert(index, running);
-                self.readers.read(&RunEvent::Started { label, key, cause });
+                self.readers.read(&RunEvent::Started { label, key, cause, attempt: terms.attempt });
             }
             Err(error) => {
                 self.pool.give_back(share);
                 self.release_waiting(&key);
-                self.fail(index, Some(key), error.message, error.hints.first().cloned(), true);
+                self.fail(index, Some(key), Fault::of(error), true);
             }
         }
         true

@@ -1,0 +1,48 @@
+//! The command that tries again what a run did not finish.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::cli::RunArguments;
+use crate::commands::typed::{options, quoted};
+use crate::plan::Plan;
+
+/// What was typed to start this program, as a shell reads it.
+pub fn typed() -> String {
+    let mut words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
+    let _ = words.next();
+    ["cwm".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The command that does what is not `done` of what these arguments asked for: the same, but what was forced and is done
+/// is not forced again.
+pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done: impl Fn(usize) -> bool) -> String {
+    let mut command = "cwm run".to_owned();
+    command += &options(store, &arguments.pipeline);
+    if let Some(device) = arguments.device {
+        command += &format!(" --device {device}");
+    }
+    if let Some(jobs) = arguments.jobs {
+        command += &format!(" --jobs {jobs}");
+    }
+    if let Some(folder) = &arguments.tensorboard {
+        command += &format!(" --tensorboard {}", quoted(&folder.to_string_lossy()));
+    }
+    let mut forced = BTreeSet::new();
+    for word in &arguments.force {
+        let cells = plan.select(word).unwrap_or_default();
+        let left: Vec<usize> = cells.iter().copied().filter(|cell| !done(*cell)).collect();
+        if left.len() == cells.len() {
+            forced.insert(word.clone());
+        } else {
+            forced.extend(left.iter().map(|cell| plan.cells[*cell].label.to_string()));
+        }
+    }
+    for word in forced {
+        command += &format!(" --force {}", quoted(&word));
+    }
+    for word in &arguments.words {
+        command += &format!(" {}", quoted(word));
+    }
+    command
+}

@@ -1,0 +1,130 @@
+//! Further attempts at what failed, for stages that ask for them.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Engine;
+use crate::digest::Key;
+use crate::error::Error;
+use crate::events::{Reader, RunEvent};
+use crate::exec::{FailedKind, Terms};
+use crate::plan::Attempts;
+
+/// Why an attempt failed.
+pub(super) struct Fault {
+    pub kind: FailedKind,
+    pub reason: String,
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// What kept a cell from being started.
+    pub fn of(error: Error) -> Self {
+        let hint = error.hints.first().cloned();
+        Fault { kind: FailedKind::System, reason: error.message, hint }
+    }
+}
+
+/// The attempts of this run at one key.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tried {
+    /// How many began.
+    pub attempts: u32,
+    /// How long they ran together.
+    pub time: Duration,
+}
+
+/// A cell that waits to be tried again. Meanwhile its share of the machine is free.
+pub(super) struct Pause {
+    key: Key,
+    due: Instant,
+    fault: Fault,
+}
+
+impl Engine<'_> {
+    /// On which terms the next attempt at a cell is made.
+    pub(super) fn terms(&self, index: usize, key: &Key) -> Terms {
+        let cell = &self.plan.cells[index];
+        let Attempts { time, memory, .. } = cell.attempts;
+        Terms {
+            attempt: self.tried.get(key).map_or(0, |tried| tried.attempts) + 1,
+            attempts: cell.attempts.in_all(),
+            time,
+            memory,
+            asked_by: Some(format!("{}, for {}", self.command, cell.label)),
+        }
+    }
+
+    /// The attempt failed: another one follows, or that was it. One that never began is no attempt.
+    pub(super) fn attempt_failed(&mut self, index: usize, key: Key, began: bool, fault: Fault) {
+        let attempts = self.plan.cells[index].attempts;
+        let tried = self.tried.get(&key).copied().unwrap_or_default();
+        let work = self.store.work(&key);
+        let kept = crate::exec::goes_on(&work).unwrap_or(false);
+        if !began || tried.attempts >= attempts.in_all() || !fault.kind.may_pass(kept) || self.stopping > 0 {
+            self.fail(index, Some(key), fault, true);
+            self.release_waiting(&key);
+            return;
+        }
+        let wait = attempts.wait_after(tried.attempts);
+        self.readers.read(&RunEvent::Retrying {
+            label: self.plan.cells[index].label.clone(),
+            key,
+            attempt: tried.attempts,
+            attempts: attempts.in_all(),
+            kind: fault.kind,
+            reason: fault.reason.clone(),
+            wait_seconds: wait.as_secs_f64(),
+            log_tail: log_tail(&work.log(), &fault.reason),
+            log: work.log(),
+        });
+        self.pausing.insert(index, Pause { key, due: Instant::now() + wait, fault });
+    }
+
+    /// How long it is until a pause ends, if there is one.
+    pub(super) fn next_due(&self) -> Option<Duration> {
+        self.pausing.values().map(|pause| pause.due.saturating_duration_since(Instant::now())).min()
+    }
+
+    /// Has what is due looked at as if it were new: meanwhile somebody else may have made it. Returns whether anything was.
+    pub(super) fn end_pauses(&mut self) -> bool {
+        let now = Instant::now();
+        let due: Vec<(usize, Key)> =
+            self.pausing.extract_if(.., |_, pause| pause.due <= now).map(|(i, p)| (i, p.key)).collect();
+        for (index, key) in &due {
+            self.schedule.wait_again(*index);
+            self.release_waiting(key);
+        }
+        !due.is_empty()
+    }
+
+    /// The run is stopped: what waited to be tried again has failed.
+    pub(super) fn give_up_pauses(&mut self) {
+        for (index, Pause { key, fault, .. }) in std::mem::take(&mut self.pausing) {
+            let reason = format!("{} (stopped before it was tried again)", fault.reason);
+            self.fail(index, Some(key), Fault { reason, ..fault }, true);
+        }
+    }
+}
+
+/// The last lines that this attempt wrote into a log, without the reason that is shown anyway.
+pub(super) fn log_tail(path: &Path, reason: &str) -> Vec<String> {
+    const LINES: usize = 12;
+    const BYTES: u64 = 16 * 1024;
+    const LONGEST: usize = 300;
+    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::new();
+    if file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
+    if let Some(heading) = lines.iter().rposition(|line| Terms::is_heading(line)) {
+        lines.drain(..=heading);
+    }
+    // A terminal must not obey what stands in a log.
+    let shown = |line: &&str| line.chars().filter(|c| !c.is_control() || *c == '\t').take(LONGEST).collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(shown).collect()
+}

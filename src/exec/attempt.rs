@@ -1,0 +1,86 @@
+//! One attempt at an action, under the lock of its key.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use cwm_contract::{Cancellation, Event, Failure};
+
+use super::inputs::Inputs;
+use super::protocol::{Failed, FailedKind, Line, failed};
+use super::streams::Lines;
+use super::terms::Terms;
+use super::watchdog::{Means, Watchdog};
+use super::work::do_work;
+use super::{ActionBody, ActionFile, out_of_memory, usage};
+use crate::digest::Digest;
+use crate::outside::Files;
+use crate::store::{KeyLock, Store, WorkFolder};
+
+/// An attempt that is about to begin.
+pub struct Attempt<'a> {
+    pub store: Store,
+    pub files: Files,
+    pub work: WorkFolder,
+    pub action: ActionFile,
+    pub lock: KeyLock,
+    pub lines: &'a Lines,
+    pub cancellation: &'a Cancellation,
+    pub terms: &'a Terms,
+}
+
+impl Attempt<'_> {
+    /// Does the work and records what came out, which is returned by output name. `goes_on` is whether it goes on from
+    /// what an earlier attempt kept.
+    ///
+    /// # Errors
+    /// It failed; then nothing is recorded.
+    pub fn make(&self, goes_on: bool) -> Result<BTreeMap<String, Digest>, Failed> {
+        self.lines.send(&Line::Started);
+        let clock = usage::Clock::start().of(goes_on);
+        let (inputs, events) = self.work()?;
+        let made = usage::made(&self.work, &self.action, &inputs, events)?;
+        usage::record(&self.store, &self.work, &self.action, made, &clock)
+    }
+
+    /// Does the work; what it read, and the events of which the record is made.
+    fn work(&self) -> Result<(Inputs, Vec<Event>), Failed> {
+        let (store, files, action) = (&self.store, &self.files, &self.action);
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let inputs = Inputs::find(store, files, action).map_err(failed)?;
+        let watchdog = Watchdog::watch(
+            self.terms,
+            Means {
+                cancellation: self.cancellation.clone(),
+                is_command: matches!(action.body, ActionBody::Command { .. }),
+                lines: self.lines.clone(),
+                work: self.work.clone(),
+            },
+        );
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            do_work(&self.work, action, &inputs, &self.lock, self.lines, self.cancellation, kept.clone())
+        }));
+        match (ran, watchdog.finish()) {
+            // What was finished within its grace is finished.
+            (Ok(Ok(())), _) => {}
+            (_, Some(over)) => return Err(over),
+            (Ok(Err(failed)), None) => return Err(failed),
+            (Err(panic), None) => return Err(panicked(panic.as_ref())),
+        }
+        if let Some(failure) = inputs.changed(store, files, action).map_err(failed)? {
+            return Err((FailedKind::Input, failure));
+        }
+        let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        Ok((inputs, events))
+    }
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Failed {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    let failure = Failure::internal(format!("panicked: {text}"));
+    if text.lines().any(out_of_memory::tells) {
+        return (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT));
+    }
+    (FailedKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log"))
+}

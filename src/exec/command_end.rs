@@ -1,0 +1,136 @@
+//! How a command ended that did not end well: in words, and want of memory told apart.
+
+use std::path::{Path, PathBuf};
+
+use cwm_contract::Failure;
+
+use super::out_of_memory;
+use super::protocol::{Failed, FailedKind};
+
+/// What is compared when a command has ended with what it was when it began.
+pub struct Watched {
+    log: PathBuf,
+    log_began_at: u64,
+    kills: u64,
+}
+
+impl Watched {
+    /// A command begins that tells what it does in this log.
+    pub fn begin(log: &Path) -> Self {
+        let log_began_at = std::fs::metadata(log).map_or(0, |log| log.len());
+        Watched { log: log.to_owned(), log_began_at, kills: out_of_memory::kills() }
+    }
+
+    fn evidence(&self) -> Evidence {
+        Evidence {
+            killed: out_of_memory::kills() > self.kills,
+            told: out_of_memory::told_in(&self.log, self.log_began_at),
+        }
+    }
+}
+
+/// What speaks of want of memory.
+struct Evidence {
+    /// The kernel killed something for it while the command ran.
+    killed: bool,
+    /// A line of the log says so.
+    told: Option<String>,
+}
+
+/// How a command ended, with another status than 0 or by a signal.
+pub fn in_words(code: Option<i32>, signal: Option<i32>, watched: &Watched) -> Failed {
+    describe(code, signal, watched.evidence())
+}
+
+fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Failed {
+    // A shell says that what it called was ended by a signal in this way.
+    let inner = code.filter(|code| (129..=192).contains(code)).map(|code| code - 128);
+    let ended = match (code, signal, inner) {
+        (Some(code), _, Some(inner)) => {
+            format!("its command ended with exit status {code}: what it called was ended by {}", named(inner))
+        }
+        (Some(code), ..) => format!("its command ended with exit status {code}"),
+        (None, Some(signal), _) => format!("its command was ended by {}", named(signal)),
+        (None, None, _) => "its command ended without status or signal".to_owned(),
+    };
+    let was_killed = signal.or(inner) == Some(libc::SIGKILL);
+    match evidence {
+        Evidence { killed: true, .. } if was_killed => {
+            let failure = Failure::system(format!("{ended}: killed by the kernel, out of memory"));
+            (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT))
+        }
+        Evidence { told: Some(told), .. } => {
+            let failure = Failure::system(format!("{ended}: out of memory, as its log tells ({told})"));
+            (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT))
+        }
+        Evidence { killed: true, .. } => {
+            let hint = "the kernel killed a process for want of memory while it ran; if that was one of its own, it needs \
+                        more memory, or fewer `--jobs`";
+            (FailedKind::Command, Failure::input(ended).hint(hint))
+        }
+        Evidence { .. } => {
+            let failure = Failure::input(ended);
+            let hint = match (code, was_killed) {
+                (_, true) => {
+                    Some("not by the kernel for want of memory, as far as it tells: somebody or something killed it")
+                }
+                (Some(126), _) => Some("what it calls cannot be executed: is its mode right, and its first line?"),
+                (Some(127), _) => Some(
+                    "a program was not found: it is looked for in PATH, and files of the pipeline's folder are there only if `deps:` names them",
+                ),
+                _ => None,
+            };
+            (FailedKind::Command, Failure { hint: hint.map(str::to_owned), ..failure })
+        }
+    }
+}
+
+fn named(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGKILL => "killed",
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGABRT => "abort",
+        libc::SIGBUS => "bus error",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGFPE => "arithmetic",
+        libc::SIGTERM => "terminated",
+        libc::SIGINT => "interrupted",
+        libc::SIGHUP => "hung up",
+        libc::SIGPIPE => "broken pipe",
+        libc::SIGXFSZ => "file too large",
+        libc::SIGXCPU => "too much CPU time",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(code: Option<i32>, signal: Option<i32>, killed: bool, told: Option<&str>) -> (FailedKind, String) {
+        let (kind, failure) = describe(code, signal, Evidence { killed, told: told.map(str::to_owned) });
+        (kind, failure.message)
+    }
+
+    #[test]
+    fn want_of_memory_is_told_apart_from_a_crash() {
+        use FailedKind::{Command, OutOfMemory};
+        let plain = "its command ended with exit status 1";
+        assert_eq!(said(Some(1), None, false, None), (Command, plain.into()));
+        // Some other program may have been killed.
+        assert_eq!(said(Some(1), None, true, None), (Command, plain.into()));
+        let segfault =
+            "its command ended with exit status 139: what it called was ended by signal 11 (segmentation fault)";
+        assert_eq!(said(Some(139), None, false, None), (Command, segfault.into()));
+        let killed = said(Some(137), None, true, None);
+        assert_eq!(killed.0, OutOfMemory);
+        assert!(killed.1.ends_with("signal 9 (killed): killed by the kernel, out of memory"), "{}", killed.1);
+        assert_eq!(said(Some(137), None, false, None).0, Command);
+        let shell =
+            (OutOfMemory, "its command was ended by signal 9 (killed): killed by the kernel, out of memory".into());
+        assert_eq!(said(None, Some(9), true, None), shell);
+        let python = said(Some(1), None, false, Some("MemoryError"));
+        assert_eq!(python, (OutOfMemory, format!("{plain}: out of memory, as its log tells (MemoryError)")));
+    }
+}

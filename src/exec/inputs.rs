@@ -1,0 +1,87 @@
+//! What an action reads: found, and looked at again when it has ended.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cwm_contract::{Failure, GroupInput};
+
+use super::{ActionBody, ActionFile, Artifact};
+use crate::error::Error;
+use crate::outside::{Files, Snapshot};
+use crate::store::{OutputRecord, Stamp, Store};
+
+/// The inputs of an action, found.
+pub struct Inputs {
+    /// By input name, each in the order of the plan.
+    pub groups: BTreeMap<String, Vec<GroupInput>>,
+    /// Files from outside among them, as they are at the start.
+    outside: Vec<Snapshot>,
+    /// What is read from the store, with what the file system says of it at the start.
+    stamps: Vec<(OutputRecord, Stamp)>,
+    /// What is read from the store, with where it lies.
+    pub stored: Vec<(PathBuf, OutputRecord)>,
+}
+
+impl Inputs {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// One is not there, or cannot be read.
+    pub fn find(store: &Store, files: &Files, action: &ActionFile) -> Result<Self, Error> {
+        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new(), stored: Vec::new() };
+        for (name, group) in &action.inputs {
+            let mut paths = Vec::with_capacity(group.len());
+            for input in group {
+                let path = match &input.artifact {
+                    Artifact::Outside(snapshot) => {
+                        found.outside.push(snapshot.clone());
+                        snapshot.path.clone()
+                    }
+                    Artifact::Output(output) => {
+                        let path = store.path_of(output, files)?;
+                        if output.outside.is_some() && !store.contains(&path) {
+                            found.outside.push(files.snapshot(&path)?);
+                        }
+                        found.stamps.push((output.clone(), store.stamp(output, files)?));
+                        found.stored.push((path.clone(), output.clone()));
+                        path
+                    }
+                };
+                paths.push(GroupInput { label: input.label.clone(), path });
+            }
+            found.groups.insert(name.clone(), paths);
+        }
+        Ok(found)
+    }
+
+    /// Every file from outside that the action reads.
+    pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a Snapshot> {
+        let given: Vec<&Snapshot> = match &action.body {
+            ActionBody::Stage { files, .. } => files.iter().collect(),
+            ActionBody::Command { deps, .. } => deps.values().collect(),
+        };
+        self.outside.iter().chain(given)
+    }
+
+    /// What was changed of them since they were found, if anything: then what was made of them is not theirs.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub fn changed(&self, store: &Store, files: &Files, action: &ActionFile) -> Result<Option<Failure>, Error> {
+        for snapshot in self.watched(action) {
+            if !snapshot.still_the_same()? {
+                let changed = snapshot.path.display();
+                let words = format!("{changed} changed while the stage ran, so its result is not recorded");
+                return Ok(Some(Failure::input(words).hint("run again once the file is at rest")));
+            }
+        }
+        for (output, stamp) in &self.stamps {
+            if !store.stamp(output, files).is_ok_and(|now| now == *stamp) {
+                let words = "one of its inputs in the store was changed while it ran; its result is not recorded";
+                let hint = "inputs are read-only: copy what must be changed; `cwm verify` sets damaged files aside";
+                return Ok(Some(Failure::input(words).hint(hint)));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,89 @@
+//! Want of memory, told apart from a crash.
+
+use std::path::Path;
+
+/// What to do about it.
+pub const HINT: &str = "give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`";
+
+/// How much of the end of a log is looked at, in bytes.
+const END: u64 = 16 * 1024;
+
+/// How often the kernel has killed for want of memory so far: on this machine, and in this process's control group. For
+/// comparing with what it was before, nothing else.
+pub fn kills() -> u64 {
+    let count = |path: &Path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let line = text.lines().find(|line| line.starts_with("oom_kill "))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+        Some(match controllers {
+            "" => Path::new("/sys/fs/cgroup").join(group).join("memory.events"),
+            "memory" => Path::new("/sys/fs/cgroup/memory").join(group).join("memory.oom_control"),
+            _ => return None,
+        })
+    });
+    let machine = Path::new("/proc/vmstat").to_owned();
+    own.chain([machine]).filter_map(|path| count(&path)).fold(0, u64::saturating_add)
+}
+
+/// The line, among the last of a log, in which a program says that it could get no memory; from byte `from` on.
+pub fn told_in(log: &Path, from: u64) -> Option<String> {
+    let text = end_of(log, from, END)?;
+    text.lines().rev().find(|line| tells(line)).map(|line| line.trim().chars().take(200).collect())
+}
+
+/// The last `most` bytes of a log as text, of those that follow byte `from`.
+pub fn end_of(log: &Path, from: u64, most: u64) -> Option<String> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = std::fs::File::open(log).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most).max(from))).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether a line tells of it: what Rust, C++, Python, Java, the C library and CUDA say in it.
+pub fn tells(line: &str) -> bool {
+    let whole = ["std::bad_alloc", "MemoryError", "OutOfMemoryError", "Cannot allocate memory", "out of memory"];
+    let rust = line.contains("memory allocation of ") && line.contains(" bytes failed");
+    rust || whole.iter().any(|words| line.contains(words)) || line.contains("Out of memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_tell_it_in_these_words() {
+        for line in [
+            "memory allocation of 8589934592 bytes failed",
+            "terminate called after throwing an instance of 'std::bad_alloc'",
+            "MemoryError",
+            "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB: MemoryError",
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+            "java.lang.OutOfMemoryError: Java heap space",
+            "sort: fork: Cannot allocate memory",
+        ] {
+            assert!(tells(line), "{line}");
+        }
+        for line in ["memory allocation of the cells", "assertion failed", "no memory of it", ""] {
+            assert!(!tells(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_this_attempts_lines_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        std::fs::write(&log, "MemoryError\nsecond attempt\n").unwrap();
+        assert_eq!(told_in(&log, 0).as_deref(), Some("MemoryError"));
+        assert_eq!(told_in(&log, 12), None);
+        assert_eq!(end_of(&log, 0, 8).as_deref(), Some("attempt\n"));
+        assert_eq!(told_in(&folder.path().join("none"), 0), None);
+    }
+}

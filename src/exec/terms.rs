@@ -1,0 +1,71 @@
+//! On which terms an attempt at an action is made.
+
+use std::time::Duration;
+
+/// What the headings in a log begin with.
+const HEADING: &str = "--- attempt ";
+
+/// What whoever starts an attempt says of it. None of it stands in the action file, which executors share that have come
+/// to the same action from other pipelines, with other limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Which attempt of this run it is, from 1.
+    pub attempt: u32,
+    /// How many there may be in all.
+    pub attempts: u32,
+    /// How long it may run; waiting for another process that does the same is not running.
+    pub time: Option<Duration>,
+    /// Bytes that its processes may hold together.
+    pub memory: Option<u64>,
+    /// Who asked for it, in words, for those who wait for it: `cwm run paper.yaml, for model`.
+    pub asked_by: Option<String>,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Terms { attempt: 1, attempts: 1, time: None, memory: None, asked_by: None }
+    }
+}
+
+impl Terms {
+    /// How long after it was asked to stop, because its time is over, an attempt is killed: a tenth of its time, but two
+    /// seconds at least and a minute at most.
+    pub fn grace(time: Duration) -> Duration {
+        (time / 10).clamp(Duration::from_secs(2), Duration::from_secs(60))
+    }
+
+    /// Who does it, for those who wait for it.
+    pub fn who(&self) -> String {
+        self.asked_by.clone().unwrap_or_else(|| std::env::args().take(3).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The line in the log before what an attempt tells, where there may be several.
+    pub fn heading(&self) -> Option<String> {
+        (self.attempts > 1).then(|| format!("{HEADING}{} of {} ---", self.attempt, self.attempts))
+    }
+
+    /// Whether a line of a log is such a heading.
+    pub fn is_heading(line: &str) -> bool {
+        line.starts_with(HEADING)
+    }
+
+    /// The options of `cwm exec` that say this.
+    pub fn options(&self) -> Vec<String> {
+        let mut options = vec![format!("--attempt={}", self.attempt), format!("--attempts={}", self.attempts)];
+        options.extend(self.time.map(|time| format!("--time={}", time.as_secs_f64())));
+        options.extend(self.memory.map(|memory| format!("--memory={memory}")));
+        options.extend(self.asked_by.as_ref().map(|who| format!("--asked-by={who}")));
+        options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grace_is_a_tenth_of_the_time_within_bounds() {
+        let grace = |seconds| Terms::grace(Duration::from_secs(seconds)).as_secs();
+        assert_eq!([1, 100, 7200].map(grace), [2, 10, 60]);
+    }
+}
