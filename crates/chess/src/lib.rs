@@ -6,6 +6,7 @@
 mod identity;
 mod ledger;
 pub mod pgn;
+pub mod sample;
 mod shards;
 
 pub use identity::{IdKey, bucket};

@@ -19,6 +19,7 @@ mod label;
 mod models;
 mod parameters;
 mod ports;
+mod probe;
 pub mod provenance;
 mod source_files;
 mod stage;
@@ -39,6 +40,7 @@ pub use parameters::{
     Bytes, Fault, OneOrMany, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };
 pub use ports::{Count, Input, Output, Shape};
+pub use probe::{Given, Probed, Probing};
 pub use source_files::SourceFiles;
 pub use stage::{Needs, Stage, Work};
 pub use value::{Value, Values};

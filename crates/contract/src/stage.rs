@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Brought, Context, Failure, Fault, Input, Output, ParameterSpec, Values};
+use crate::{Brought, Context, Failure, Fault, Input, Output, ParameterSpec, Probed, Probing, Values};
 
 /// A kind of stage.
 ///
@@ -68,6 +68,16 @@ pub trait Stage: Send + Sync {
     /// those things as far as they are known, in place of code and parameters.
     fn brings(&self, _values: &Values) -> Option<Vec<Brought>> {
         None
+    }
+
+    /// A small run of its own computation with these parameters, so that it can be seen whether a change of code changes
+    /// what comes out (`docs/design/accept.md`); `None` where there is none. Best is its own [`Stage::run`] on a miniature
+    /// input, by [`Probing::run`]: then all of it is looked at.
+    ///
+    /// # Errors
+    /// A [`Failure`] in words; the stage's result is recorded all the same, without a probe.
+    fn probe(&self, _probing: &Probing) -> Result<Option<Probed>, Failure> {
+        Ok(None)
     }
 
     /// Does the work: reads the inputs, writes the outputs where [`Context::output`] says.

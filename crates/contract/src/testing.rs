@@ -1,12 +1,12 @@
-//! Running a stage on its own, for the tests of stage crates and of out-of-tree stages.
+//! Running a stage on its own, for the tests of stage crates and of out-of-tree stages, and for probes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::{
-    Cancellation, Context, Count, Event, Expected, Failure, GroupInput, Label, Reporter, Resources, Shape, Stage, Task,
-    Value,
+    Cancellation, Context, Count, DeviceChoice, Event, Expected, Failure, GroupInput, Label, Probed, Probing, Reporter,
+    Resources, Shape, Stage, Task, Value, Values,
 };
 
 /// Builds one run of a stage in a folder of the caller's.
@@ -74,6 +74,12 @@ impl Trial {
         self
     }
 
+    /// Sets where it is asked to compute.
+    pub fn on(mut self, device: DeviceChoice) -> Self {
+        self.task.resources.device = device;
+        self
+    }
+
     /// Runs `stage`: checks and completes the parameters as the executor would, empties `out/` and `tmp/`, keeps
     /// `keep/`.
     ///
@@ -88,22 +94,7 @@ impl Trial {
     /// # Errors
     /// As [`Trial::run`].
     pub fn run_until(mut self, stage: &dyn Stage, cancellation: Cancellation) -> Result<Outcome, Failure> {
-        let specs = stage.parameters();
-        if let Some(name) = self.task.values.keys().find(|name| specs.iter().all(|spec| spec.name != name.as_str())) {
-            return Err(Failure::input(format!("unknown parameter `{name}`")));
-        }
-        for spec in specs {
-            let given = self.task.values.remove(spec.name).or(spec.default);
-            let given = given.ok_or_else(|| Failure::input(format!("parameter `{}` is missing", spec.name)))?;
-            let value = spec
-                .kind
-                .normalise(&given)
-                .map_err(|wrong| Failure::input(format!("parameter `{}` {wrong}", spec.name)))?;
-            self.task.values.insert(spec.name.to_owned(), value);
-        }
-        if let Some(fault) = stage.check(&self.task.values).into_iter().next() {
-            return Err(Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)));
-        }
+        self.task.values = complete(stage, self.task.values)?;
         for input in stage.inputs().iter().filter(|input| input.count != Count::List) {
             if let Some(group) = self.task.inputs.get_mut(input.name) {
                 group.sort_by(|a, b| a.label.cmp(&b.label));
@@ -147,5 +138,37 @@ impl Trial {
             return Err(Failure::internal(format!("output `{name}` was not written at {}", path.display())));
         }
         Ok(Outcome { outputs, metrics, events })
+    }
+}
+
+/// The probe of `stage` with these parameters, checked and completed as the executor would, in `folder` (made if absent).
+///
+/// # Errors
+/// A bad parameter, or what the probe failed with.
+pub fn probe(stage: &dyn Stage, values: Values, folder: &Path) -> Result<Option<Probed>, Failure> {
+    let values = complete(stage, values)?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
+    stage.probe(&Probing::new(&values, folder, Cancellation::default()))
+}
+
+/// All parameters of `stage`, normalised, with its defaults where `given` has none.
+fn complete(stage: &dyn Stage, mut given: Values) -> Result<Values, Failure> {
+    let specs = stage.parameters();
+    if let Some(name) = given.keys().find(|name| specs.iter().all(|spec| spec.name != name.as_str())) {
+        return Err(Failure::input(format!("unknown parameter `{name}`")));
+    }
+    let mut values = Values::new();
+    for spec in specs {
+        let value = given.remove(spec.name).or(spec.default);
+        let value = value.ok_or_else(|| Failure::input(format!("parameter `{}` is missing", spec.name)))?;
+        let value = spec
+            .kind
+            .normalise(&value)
+            .map_err(|wrong| Failure::input(format!("parameter `{}` {wrong}", spec.name)))?;
+        values.insert(spec.name.to_owned(), value);
+    }
+    match stage.check(&values).into_iter().next() {
+        Some(fault) => Err(Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message))),
+        None => Ok(values),
     }
 }

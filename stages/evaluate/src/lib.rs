@@ -8,6 +8,7 @@ mod boards;
 mod checkpoint;
 mod config;
 mod predictions;
+mod probe;
 mod scores;
 mod stage;
 #[cfg(test)]

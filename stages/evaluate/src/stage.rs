@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values, Work};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values, Work,
+};
 use cwm_models::families;
 
 use crate::config::Config;
-use crate::{checkpoint, predictions};
+use crate::{checkpoint, predictions, probe};
 
 /// Bytes of a usual game as a board.
 const BOARD: f64 = 16e3;
@@ -92,6 +94,10 @@ impl Stage for Evaluate {
         // However large a model is, its scores are not: some 20 bytes a position, of which a dataset has 2.
         let boards = config.board_games as f64 * BOARD;
         Some(Work { bytes: [("scores".into(), 8.0 * games), ("boards".into(), boards)].into(), ..work })
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

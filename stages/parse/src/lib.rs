@@ -8,10 +8,13 @@ mod config;
 mod corpus;
 mod harvest;
 mod pipeline;
+mod probe;
 mod rules;
 mod run;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+};
 
 use config::Config;
 
@@ -57,6 +60,10 @@ impl Stage for Parse {
 
     fn idle(&self, values: &Values) -> Vec<&'static str> {
         Config::read(values).map_or_else(|_| Vec::new(), |config| config.idle())
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

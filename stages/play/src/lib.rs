@@ -8,6 +8,7 @@ mod ending;
 mod engine;
 mod move_order;
 mod pgn;
+mod probe;
 mod random;
 mod random_game;
 mod run;

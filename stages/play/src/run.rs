@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values, Work,
+    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+    Work,
 };
 use rayon::prelude::*;
 use shakmaty::Move;
@@ -13,6 +14,7 @@ use crate::config::{self, Config, Policy};
 use crate::ending::Ending;
 use crate::engine::{self, EngineGame, Finish, Openings, Rules};
 use crate::pgn::{self, Headers};
+use crate::probe;
 use crate::random::{GameStream, MersenneTwister};
 use crate::random_game::RandomGame;
 use crate::seed::Seed;
@@ -68,6 +70,10 @@ impl Stage for Play {
         // Games of one policy are of like length; each more ply of looking ahead is another kind of player.
         let sort = format!("{} {:?} {:?}", config.policy, config.depth, config.generator);
         Some(Work::new(sort, config.games as f64))
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

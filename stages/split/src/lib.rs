@@ -3,9 +3,12 @@
 //! It looks at ids alone; it must not know what the games hold.
 
 mod config;
+mod probe;
 mod run;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+};
 
 use config::Config;
 
@@ -40,6 +43,10 @@ impl Stage for Split {
 
     fn check(&self, values: &Values) -> Vec<Fault> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -4,10 +4,13 @@
 //! games were chosen.
 
 mod config;
+mod probe;
 mod run;
 mod vocabulary;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+};
 
 use config::Config;
 
@@ -50,6 +53,10 @@ impl Stage for Tokenize {
 
     fn check(&self, values: &Values) -> Vec<Fault> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

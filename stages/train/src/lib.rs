@@ -14,6 +14,7 @@ mod feed;
 mod keep;
 mod order;
 mod pace;
+mod probe;
 mod resident;
 mod run;
 mod saved;

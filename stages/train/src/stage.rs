@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values, Work};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values, Work,
+};
 use cwm_models::families;
 
 use crate::config::Config;
-use crate::work;
+use crate::{probe, work};
 
 /// The format of the ports `state`.
 const STATE: Format = Format::named("state");
@@ -78,6 +80,10 @@ impl Stage for Train {
 
     fn work(&self, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         work::work(values, inputs)
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -1,0 +1,136 @@
+//! The probe: short trainings of the very family, options, size and precision, and the schedule's rates.
+//!
+//! Games reach beyond the chunks of the recurrent families (128 positions at most), and there are two epochs, so that the
+//! order of the second differs. What a training of few steps does not meet by itself is brought about: gradients that are
+//! clipped, several micro-batches in a batch, a state to go on from, batches that are bad.
+
+use cwm_chess::sample;
+use cwm_contract::{Failure, Given, Label, Parameters, Probed, Probing, Value};
+
+use crate::Train;
+use crate::config::Config;
+
+/// Steps that the schedule's rates are asked for, where the parameters say none.
+const STEPS: u64 = 10_000;
+
+/// Runs `train` on made-up games.
+pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
+    let games = sample::games();
+    let given = |input: &'static str, name: &str, numbers: &[usize]| -> Result<Given, Failure> {
+        let folder = probing.folder().join(name);
+        sample::write_dataset(&folder, numbers.iter().filter_map(|number| games.get(*number)))?;
+        Ok((input, Label::stage("tokens"), folder))
+    };
+    let long = [given("train", "long", &[0, 2, 3, 4, 5])?, given("validation", "measured", &[1, 5])?];
+    let short = [given("train", "short", &[5, 4, 3])?, given("validation", "one", &[5])?];
+
+    let common = [
+        ("games", Value::Null),
+        ("epochs", Value::Null),
+        ("horizon", Value::Null),
+        ("batch_size", Value::Int(2)),
+        ("validation_every", Value::Int(2)),
+        ("validation_games", Value::Int(2)),
+        ("curve_every", Value::Int(1)),
+        ("micro_batch_tokens", probing.at_most("micro_batch_tokens", 200)),
+        ("bucket_batches", probing.at_most("bucket_batches", 2)),
+        ("shard_games", probing.at_most("shard_games", 2)),
+    ];
+    let values = |others: &[(&str, Value)]| {
+        let mut values = probing.values_with(common.clone());
+        values.extend(others.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        values
+    };
+    let own = values(&[("steps", Value::Int(5)), ("warmup", probing.at_most("warmup", 1))]);
+    let mut probed = probing.run(&Train, "own", &own, &long)?;
+    let clipped = values(&[
+        ("steps", Value::Int(3)),
+        ("warmup", probing.at_most("warmup", 2)),
+        ("clip", Value::Float(0.01)),
+        ("checkpoint", Value::Text("best".into())),
+        ("keep_state", Value::Bool(true)),
+    ]);
+    probed.extend(probing.run(&Train, "clipped", &clipped, &short)?);
+    // A small one, since it takes many steps to give up; its first update leaves no weight of use.
+    let guarded = values(&[
+        ("size", Value::Text("d64/l1".into())),
+        ("steps", Value::Int(24)),
+        ("warmup", Value::Int(0)),
+        ("lr", Value::Float(1e38)),
+    ]);
+    probed.extend(probing.run(&Train, "guarded", &guarded, &short)?);
+    probed.insert("schedule".into(), rates(probing)?);
+    Ok(probed)
+}
+
+/// The learning rates at the first, middle and last steps, and about the end of warm-up, with the parameters as they are.
+fn rates(probing: &Probing) -> Result<Vec<u8>, Failure> {
+    let config = Config::read(probing.values())
+        .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
+    let last = config.steps.unwrap_or(STEPS);
+    let schedule = config.schedule(last);
+    let horizon = schedule.horizon;
+    let (warmup, beyond) = (config.warmup, horizon.saturating_add(last / 4));
+    let steps = [0, 1, warmup / 2, warmup, warmup + 1, last / 2, horizon / 2, horizon, last, beyond];
+    Ok(steps.iter().flat_map(|step| schedule.at(*step).to_le_bytes()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use cwm_contract::{Values, testing};
+    use cwm_models::families::FAMILIES;
+
+    use super::*;
+
+    fn probe(given: &[(&str, Value)]) -> Probed {
+        let folder = tempfile::tempdir().unwrap();
+        let values: Values = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        testing::probe(&Train, values, folder.path()).unwrap().unwrap()
+    }
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    #[test]
+    fn each_family_trains_to_the_end_and_the_guarded_one_gives_up() {
+        for family in FAMILIES {
+            let given = [("family", text(family.name)), ("size", text("d64/l1")), ("steps", Value::Int(100_000))];
+            let probed = probe(&given);
+            let refused: Vec<_> = probed.keys().filter(|name| name.ends_with("refused")).collect();
+            assert!(refused.is_empty(), "{}: {refused:?}", family.name);
+            let status = |run: &str| {
+                let summary: serde_json::Value = serde_json::from_slice(&probed[&format!("{run}/summary")]).unwrap();
+                summary["status"].as_str().map(str::to_owned).unwrap()
+            };
+            assert_eq!(
+                ["own", "clipped", "guarded"].map(status),
+                ["finished", "finished", "diverged"],
+                "{}",
+                family.name
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_comes_twice_and_what_training_rests_on_has_its_say() {
+        let size = ("size", text("d64/l1"));
+        let usual = probe(std::slice::from_ref(&size));
+        assert!(probe(std::slice::from_ref(&size)) == usual);
+        for other in [
+            ("precision", text("bf16")),
+            ("seed_data", Value::Int(3)),
+            ("seed_init", Value::Int(3)),
+            ("seed_dropout", Value::Int(3)),
+            ("order", text("authors")),
+            ("batching", text("bucketed")),
+            ("en_passant", text("legal")),
+            ("schedule", text("linear")),
+            ("warmup", Value::Int(200)),
+            ("weight_decay", Value::Float(0.02)),
+            ("beta2", Value::Float(0.9)),
+        ] {
+            assert!(probe(&[size.clone(), other.clone()]) != usual, "{}", other.0);
+        }
+    }
+}
