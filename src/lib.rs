@@ -18,6 +18,7 @@ pub mod events;
 pub mod exec;
 pub mod exit_code;
 mod fingerprint;
+pub mod housekeeping;
 pub mod key;
 mod keyed;
 pub mod lock_file;

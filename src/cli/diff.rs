@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub struct DiffArguments {
     /// The first: a report's folder; a lock file; `.`, the lock file of the pipeline; a revision in git, of that lock file
-    /// or as REV:path of another; or (the beginning of) a digest of a report in the store
+    /// or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report in the store
     #[arg(value_name = "A")]
     pub old: String,
     /// The second

@@ -3,11 +3,14 @@
 mod dag;
 mod devices;
 mod diff;
+mod du;
 mod exec;
 mod export;
+mod gc;
 mod hints;
 mod import;
 mod log;
+mod ls;
 mod parity;
 mod path;
 mod pin;
@@ -16,6 +19,7 @@ mod run;
 mod show;
 mod sql;
 mod status;
+mod tag;
 mod tensorboard;
 mod track;
 mod verify;
@@ -28,11 +32,14 @@ use clap::{Parser, Subcommand};
 pub use dag::{DagArguments, DagFormat};
 pub use devices::DevicesArguments;
 pub use diff::DiffArguments;
+pub use du::DuArguments;
 pub use exec::ExecArguments;
 pub use export::ExportArguments;
+pub use gc::GcArguments;
 pub use hints::HintArguments;
 pub use import::ImportArguments;
 pub use log::LogArguments;
+pub use ls::LsArguments;
 pub use parity::ParityArguments;
 pub use path::PathArguments;
 pub use pin::PinArguments;
@@ -41,6 +48,7 @@ pub use run::{Output, RunArguments};
 pub use show::ShowArguments;
 pub use sql::SqlArguments;
 pub use status::StatusArguments;
+pub use tag::TagArguments;
 pub use tensorboard::TensorboardArguments;
 pub use track::TrackArguments;
 pub use verify::VerifyArguments;
@@ -87,6 +95,14 @@ pub enum Command {
     Pin(PinArguments),
     /// Rehash everything in the store; set damaged files aside
     Verify(VerifyArguments),
+    /// List the results that the store has: what the lock file names, or with --all every one
+    Ls(LsArguments),
+    /// Give results a name, under which they stay; without one, list the names
+    Tag(TagArguments),
+    /// Say how much room each stage takes in the store
+    Du(DuArguments),
+    /// Say what the store holds that nothing names any more, by stage; with --delete, let it go
+    Gc(GcArguments),
     /// Hold our models against fixtures of the authors' code: a line a file; exit code 6 if one differs too much
     Parity(ParityArguments),
     /// Take over a model of another program: a PyTorch checkpoint or safetensors, as a checkpoint of ours

@@ -5,10 +5,13 @@ mod contents;
 mod dag;
 mod devices;
 mod diff;
+mod du;
 mod expand;
 mod export;
+mod gc;
 mod import;
 mod log;
+mod ls;
 mod parity;
 mod path;
 mod pin;
@@ -16,6 +19,7 @@ mod run;
 mod show;
 mod sql;
 mod status;
+mod tag;
 mod tensorboard;
 mod track;
 mod typed;
@@ -87,6 +91,10 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Import(arguments) => import::run(&arguments),
         Command::Track(arguments) => track::run(store, &arguments),
         Command::Verify(arguments) => verify::run(store, &arguments),
+        Command::Ls(arguments) => ls::run(store, &arguments),
+        Command::Tag(arguments) => tag::run(store, &arguments),
+        Command::Du(arguments) => du::run(store, &arguments),
+        Command::Gc(arguments) => gc::run(store, &arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Parity(arguments) => parity::run(&arguments),
         Command::Exec(arguments) => {
@@ -201,6 +209,18 @@ impl Workspace {
         self.only_one(text, outputs.iter().map(|(index, _)| *index))?;
         outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
     }
+}
+
+/// The store of the command line, else the one beside the pipeline, which is not read.
+///
+/// # Errors
+/// There is no pipeline, or the store is of a newer format.
+fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
+    let root = match store {
+        Some(root) => root.to_owned(),
+        None => pipeline_file(file)?.parent().unwrap_or(Path::new(".")).join("artifacts"),
+    };
+    Ok(Store::at(&root)?)
 }
 
 /// The pipeline that is meant: the given one, else `pipeline.yaml` here or in a folder above.

@@ -18,6 +18,7 @@ use crate::engine::{self, Cause, CellState, Estimates, Machine, Options, Outcome
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
+use crate::housekeeping;
 use crate::plan::{Body, Plan};
 use crate::registry::Registry;
 
@@ -83,8 +84,11 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
     let written = engine::update_lock_file(plan, locked, &records, whole);
     let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();
+    let lock = (!plan.sets).then(|| locked.path());
+    let noted = housekeeping::note_run(store, lock, &records, *written.as_ref().unwrap_or(&false) || plan.sets);
     store.remember();
     drop(guard);
+    let dropped = engine::let_go(plan, store, locked, &records, &mut readers);
     if let Some(error) = fault.take() {
         let message = format!("the curves in the folder of `--tensorboard` are not whole: {}", error.message);
         readers.read(&RunEvent::Warning { message });
@@ -98,6 +102,8 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
     pinned?;
     written?;
     exported?;
+    noted?;
+    dropped?;
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,
         summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
@@ -167,9 +173,9 @@ fn dry_run(
                 let cause = vec![Cause::Forced.to_string()];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
-            CellState::Cached(_) if lost.contains_key(&index) => {
+            CellState::Cached(record) if lost.contains_key(&index) => {
                 would_run += 1;
-                let cause = vec![Cause::ObjectsMissing { count: lost[&index] }.to_string()];
+                let cause = vec![Cause::of_missing(record, lost[&index]).to_string()];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
             CellState::Cached(record) => {

@@ -10,6 +10,7 @@ use crate::commands::{Workspace, print, print_json};
 use crate::engine::{CellState, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::store::Dropped;
 
 #[derive(Serialize)]
 struct Row {
@@ -41,11 +42,14 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     for index in chosen {
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &survey.states[index] {
-            CellState::Cached(record) if !workspace.store.missing(record, &workspace.files)?.is_empty() => (
-                "incomplete",
-                Some(record.key.short()),
-                "files of its result are missing; made again when needed".into(),
-            ),
+            CellState::Cached(record) if !workspace.store.missing(record, &workspace.files)?.is_empty() => {
+                let (state, what) = match record.dropped {
+                    None => ("incomplete", "files of its result are missing; made again when needed"),
+                    Some(Dropped::Collected) => ("collected", "`cwm gc` let its files go; made again when needed"),
+                    Some(Dropped::NotKept) => ("dropped", "done, and not kept (`keep: false`); made again when needed"),
+                };
+                (state, Some(record.key.short()), what.into())
+            }
             CellState::Cached(record) => ("cached", Some(record.key.short()), record.origin()),
             CellState::Absent(resolved) => {
                 let causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;

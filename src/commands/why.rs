@@ -10,6 +10,7 @@ use crate::commands::{Workspace, print, print_json};
 use crate::engine::{Cause, CellState, Survey, sources, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::store::Dropped;
 
 /// How far back changed inputs are followed.
 const DEPTH: usize = 8;
@@ -80,12 +81,13 @@ fn answer(
     match &survey.states[index] {
         CellState::Cached(record) => {
             let missing = workspace.store.missing(record, &workspace.files)?;
-            if missing.is_empty() {
-                answer.origin = Some(record.origin());
+            if missing.is_empty() || record.dropped == Some(Dropped::NotKept) {
+                let dropped = if missing.is_empty() { "" } else { "; its files were dropped, as `keep: false` says" };
+                answer.origin = Some(record.origin() + dropped);
                 answer.made_because = record.cause.clone();
             } else {
                 answer.state = "would run";
-                answer.causes = vec![Cause::ObjectsMissing { count: missing.len() }];
+                answer.causes = vec![Cause::of_missing(record, missing.len())];
             }
         }
         CellState::Absent(resolved) => {

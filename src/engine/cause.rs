@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::brought;
 use crate::digest::Digest;
 use crate::key::Components;
+use crate::store::{ActionRecord, Dropped};
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,11 @@ pub enum Cause {
     ObjectsMissing {
         /// How many.
         count: usize,
+    },
+    /// There is a record; its files were let go on purpose.
+    LetGo {
+        /// Why.
+        reason: Dropped,
     },
     /// A parameter changed.
     Parameter {
@@ -75,6 +81,13 @@ pub enum Cause {
     },
     /// cwm computes keys in another way than when the result was made.
     KeyFormat,
+}
+
+impl Cause {
+    /// What is to be said of a result that lacks so many files.
+    pub fn of_missing(record: &ActionRecord, count: usize) -> Cause {
+        record.dropped.map_or(Cause::ObjectsMissing { count }, |reason| Cause::LetGo { reason })
+    }
 }
 
 /// What differs between `old` and `new`. `line` says where a parameter is written, `source` what made an input.
@@ -143,6 +156,8 @@ impl fmt::Display for Cause {
             Cause::Forced => f.write_str("forced"),
             Cause::ObjectsMissing { count: 1 } => f.write_str("a file of its recorded result is missing"),
             Cause::ObjectsMissing { count } => write!(f, "{count} files of its recorded result are missing"),
+            Cause::LetGo { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
+            Cause::LetGo { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
             Cause::Parameter { name, old, new, line } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
                 write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?;

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use cwm_contract::{Fetch, Fetched, Origin};
+use cwm_contract::{Fetch, Fetched, Origin, amount};
 
 use crate::engine::components::output_of;
+use crate::engine::status::sources;
 use crate::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
+use crate::housekeeping::{NotKept, drop_not_kept};
 use crate::lock_file::{LockFile, LockLine};
 use crate::outside::Files;
 use crate::pins::Pins;
@@ -16,7 +18,7 @@ use crate::store::{ActionRecord, Store};
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
 /// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since
-/// this run began stays.
+/// this run began stays. Returns whether it was written.
 ///
 /// # Errors
 /// The lock file cannot be written.
@@ -25,9 +27,9 @@ pub fn update_lock_file(
     locked: &LockFile,
     records: &[Option<ActionRecord>],
     whole: bool,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     if plan.sets {
-        return Ok(());
+        return Ok(false);
     }
     let mut locked = locked.again()?;
     if whole {
@@ -38,7 +40,50 @@ pub fn update_lock_file(
         let record = record.as_ref()?;
         Some((cell.label.clone(), LockLine { key: record.key, outputs: record.output_digests() }))
     }));
-    locked.save()?;
+    Ok(locked.save()?)
+}
+
+/// Lets go the files of stages with `keep: false` that everything that reads them has read: not of exports, nor of what
+/// nothing reads. Without a lock of the store being held.
+///
+/// # Errors
+/// The store cannot be read or written.
+pub fn let_go(
+    plan: &Plan,
+    store: &Store,
+    locked: &LockFile,
+    records: &[Option<ActionRecord>],
+    readers: &mut Readers,
+) -> Result<(), Error> {
+    let mut is_read = vec![false; plan.cells.len()];
+    let mut is_wanted = vec![false; plan.cells.len()];
+    for (index, cell) in plan.cells.iter().enumerate() {
+        for source in sources(cell) {
+            is_read[source] = true;
+            is_wanted[source] |= records[index].is_none();
+        }
+    }
+    plan.exports.iter().for_each(|export| is_wanted[export.cell] = true);
+    let cells =
+        plan.cells.iter().enumerate().filter(|(index, cell)| !cell.keep && is_read[*index] && !is_wanted[*index]);
+    let candidates: Vec<(&Cell, &ActionRecord)> =
+        cells.filter_map(|(index, cell)| Some((cell, records[index].as_ref()?))).collect();
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let results: Vec<&ActionRecord> = candidates.iter().map(|(_, record)| *record).collect();
+    match drop_not_kept(store, locked.path(), &results)? {
+        NotKept::Dropped(dropped) => {
+            for (index, bytes) in dropped {
+                let message = format!("{} dropped, as `keep: false` says", amount::in_words(bytes));
+                readers.read(&RunEvent::Note { label: candidates[index].0.label.clone(), message });
+            }
+        }
+        NotKept::Busy => {
+            let message = "files that are not kept (`keep: false`) stay for now: another process uses the store";
+            readers.read(&RunEvent::Warning { message: message.to_owned() });
+        }
+    }
     Ok(())
 }
 

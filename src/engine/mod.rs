@@ -15,7 +15,7 @@ pub use cause::{Cause, differences};
 pub use components::{Resolved, output_of, resolve};
 pub use drain::drain;
 pub use estimate::{Estimate, Estimates, Total};
-pub use finish::{contradictions, export_all, fetches, update_lock_file, update_pins};
+pub use finish::{contradictions, export_all, fetches, let_go, update_lock_file, update_pins};
 pub use machine::Machine;
 pub use run::{Failures, Options, Outcome, Summary, run};
 pub use status::{CellState, Survey, sources, unread, why_now};

@@ -197,6 +197,7 @@ impl Building<'_> {
                 needs: resolved.needs,
                 device: resolved.device,
                 attempts: resolved.attempts,
+                keep: stage.keep,
                 place: stage.name.place,
             });
         }

@@ -98,6 +98,8 @@ pub struct Cell {
     pub device: DeviceChoice,
     /// How often it is tried, and when an attempt is ended.
     pub attempts: Attempts,
+    /// Whether its files stay when all that reads them is done.
+    pub keep: bool,
     /// Where its stage's name is written.
     pub place: Place,
 }

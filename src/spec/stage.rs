@@ -11,9 +11,9 @@ use crate::diagnostics::Diagnostic;
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";
 
-const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device", "retry", "limits"];
+const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device", "retry", "limits", "keep"];
 const COMMAND_KEYS: &[&str] =
-    &["stage", "from", "with", "matrix", "each", "needs", "retry", "limits", "deps", "env", "outputs"];
+    &["stage", "from", "with", "matrix", "each", "needs", "retry", "limits", "keep", "deps", "env", "outputs"];
 
 /// A stage as written.
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub struct StageSpec {
     pub retry: Option<Node>,
     /// What an attempt may take.
     pub limits: Option<Node>,
+    /// Whether its files stay when all that reads them is done.
+    pub keep: bool,
     /// Files that a command rests on; paths or globs.
     pub deps: Vec<Word>,
     /// Variables of the environment that a command sees.
@@ -78,6 +80,7 @@ impl StageSpec {
             device: None,
             retry: None,
             limits: None,
+            keep: true,
             deps: Vec::new(),
             env: Vec::new(),
             outputs: Vec::new(),
@@ -107,6 +110,13 @@ impl StageSpec {
                 "device" => stage.device = Some((key.clone(), value.clone())),
                 "retry" => stage.retry = Some(value.clone()),
                 "limits" => stage.limits = Some(value.clone()),
+                "keep" => match value.scalar() {
+                    Some(cwm_contract::Value::Bool(keep)) => stage.keep = *keep,
+                    _ => reader.report(
+                        Diagnostic::at(value.place, "`keep` must be true or false")
+                            .hint("`keep: false` lets its files go when all that reads them is done"),
+                    ),
+                },
                 "deps" if command => stage.deps = reader.words(value, "`deps`"),
                 "env" if command => stage.env = env(value, reader),
                 "outputs" if command => stage.outputs = outputs(value, reader),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Store;
+use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::layout;
 use super::record::ActionRecord;
@@ -36,14 +37,18 @@ impl Store {
         };
         let mut seen = Seen { folder: before, records: Vec::new() };
         let mut records = Vec::new();
-        for file in self.record_files(key)? {
+        let files = self.record_files(key)?;
+        for file in &files {
             let before = fs::symlink_metadata(&file.path).map_err(StoreError::io("look at", &file.path))?;
-            let bytes = read_checked(&file)?;
-            records.push(decode_record(key, &file.path, &bytes)?);
+            let bytes = read_checked(file)?;
+            records.push(ActionRecord { dropped: file.dropped, ..decode_record(key, &file.path, &bytes)? });
             let stat = Stat::from(&before);
             seen.records.push(SeenRecord { number: file.number, digest: file.digest, stat, bytes });
         }
-        remembered.learn(key, seen);
+        // That content was let go does not stand in the record.
+        if files.iter().all(|file| file.dropped.is_none()) {
+            remembered.learn(key, seen);
+        }
         Ok(records)
     }
 
@@ -126,11 +131,15 @@ impl Store {
 
     /// The files of the records of `key`, by number.
     pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
-        let mut files: Vec<RecordFile> = list(&self.layout.action_folder(key))?
-            .into_iter()
+        let names = list(&self.layout.action_folder(key))?;
+        let dropped: BTreeMap<&str, Dropped> = names.iter().filter_map(|(name, _)| Dropped::read(name)).collect();
+        let mut files: Vec<RecordFile> = names
+            .iter()
             .filter_map(|(name, path)| {
-                let (number, digest) = name.strip_suffix(".json")?.split_once('-')?;
-                Some(RecordFile { number: number.parse().ok()?, digest: digest.parse().ok()?, path })
+                let stem = name.strip_suffix(".json")?;
+                let (number, digest) = stem.split_once('-')?;
+                let (number, digest) = (number.parse().ok()?, digest.parse().ok()?);
+                Some(RecordFile { number, digest, path: path.clone(), dropped: dropped.get(stem).copied() })
             })
             .collect();
         files.sort_by_key(|file| (file.number, file.digest));
@@ -146,6 +155,8 @@ pub(super) struct RecordFile {
     pub digest: Digest,
     /// Where it is.
     pub path: PathBuf,
+    /// Whether what it names may be missing, and why.
+    pub dropped: Option<Dropped>,
 }
 
 impl RecordFile {
@@ -162,7 +173,7 @@ impl RecordFile {
 
 /// Reads one record of `key` and checks that it is what was written.
 pub(super) fn read_record(key: &Key, file: &RecordFile) -> Result<ActionRecord> {
-    decode_record(key, &file.path, &read_checked(file)?)
+    Ok(ActionRecord { dropped: file.dropped, ..decode_record(key, &file.path, &read_checked(file)?)? })
 }
 
 /// The bytes of a record's file, which are what its name says.

@@ -115,8 +115,12 @@ impl Store {
                         without_log = Some(file);
                         break;
                     }
-                    // Its content may have been lost since; then it has just been put back.
+                    // Its content may have been lost since, or let go; then it has just been put back.
                     commit.finish_content(None)?;
+                    if file.dropped.is_some() {
+                        self.unmark_dropped(&file.path)?;
+                    }
+                    let record = ActionRecord { dropped: None, ..record };
                     return Ok(Recorded { record, new: false });
                 }
                 // A damaged or newer record is no reason to lose this result; looking it up tells about it.
@@ -140,6 +144,7 @@ impl Store {
             fetched: action.fetched,
             log: log.map(|log| log.digest),
             circumstances: action.circumstances,
+            dropped: None,
         };
         let number = without_log.or(numbered.last());
         let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
@@ -147,8 +152,11 @@ impl Store {
         commit.finish_content(Some(written.path()))?;
         let place = written.place()?;
         // First the new one: if we end between the two, both stand for the same outputs.
-        if let Some(old) = without_log.filter(|old| old.path != place) {
-            self.disk.remove(&old.path)?;
+        if let Some(old) = without_log {
+            if old.path != place {
+                self.disk.remove(&old.path)?;
+            }
+            self.unmark_dropped(&old.path)?;
         }
         Ok(Recorded { record, new: true })
     }
@@ -165,9 +173,9 @@ impl Store {
         if let Some(last) = numbered.last()
             && read_record(&key, last).is_ok_and(|last| last.outputs == record.outputs && last.fetched == fetched)
         {
-            return Ok(());
+            return if last.dropped.is_some() { self.unmark_dropped(&last.path) } else { Ok(()) };
         }
-        let record = ActionRecord { key, components, fetched, ..record.clone() };
+        let record = ActionRecord { key, components, fetched, dropped: None, ..record.clone() };
         let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
         let written = WrittenRecord::new(self, &record, number)?;
         self.disk.sync_file(written.path())?;
@@ -175,7 +183,7 @@ impl Store {
     }
 
     /// How a file from outside is referred to.
-    fn reference(&self, path: &Path) -> OutsideReference {
+    pub fn reference(&self, path: &Path) -> OutsideReference {
         let shared = path.components().zip(self.root().components()).take_while(|(a, b)| a == b).count();
         // Only the root in common: the two will not be moved together.
         let from_store = (shared > 1).then(|| {

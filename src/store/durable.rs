@@ -129,6 +129,23 @@ impl Disk {
         self.step(Step::SyncFolder, "sync the folder", path, || File::open(path)?.sync_all())
     }
 
+    /// Sends all that was changed in the file system of `folder` to the disk for good: for many names at once.
+    pub fn sync_all(&self, folder: &Path) -> Result<()> {
+        self.step(Step::SyncFolder, "sync the file system of", folder, || {
+            let folder = File::open(folder)?;
+            #[cfg(target_os = "linux")]
+            rustix::fs::syncfs(&folder)?;
+            #[cfg(not(target_os = "linux"))]
+            folder.sync_all()?;
+            Ok(())
+        })
+    }
+
+    /// Makes an empty file, which says something by its name; one that is there already stays.
+    pub fn make_empty(&self, path: &Path) -> Result<()> {
+        self.step(Step::Write, "write", path, || File::options().create(true).append(true).open(path).map(drop))
+    }
+
     /// Makes a file read-only for everyone.
     pub fn protect(&self, path: &Path) -> Result<()> {
         self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o444)))

@@ -8,7 +8,8 @@ use crate::digest::{Digest, Key};
 pub const STORE_FORMAT: u32 = 1;
 
 /// Folders that a store consists of; whatever else is in its root is not ours.
-pub(super) const FOLDERS: [&str; 7] = ["objects", "trees", "actions", "work", "locks", "temporary", "quarantine"];
+pub(super) const FOLDERS: [&str; 10] =
+    ["objects", "trees", "actions", "work", "locks", "temporary", "quarantine", "roots", "tags", "garbage"];
 
 /// The paths of a store.
 #[derive(Clone, Debug)]
@@ -64,6 +65,21 @@ impl Layout {
     /// `quarantine`: what `verify` found damaged.
     pub fn quarantine(&self) -> PathBuf {
         self.root.join("quarantine")
+    }
+
+    /// `roots`: the lock files that the store has seen.
+    pub fn roots(&self) -> PathBuf {
+        self.root.join("roots")
+    }
+
+    /// `tags`: results that people named.
+    pub fn tags(&self) -> PathBuf {
+        self.root.join("tags")
+    }
+
+    /// `garbage`: what was set aside to be deleted.
+    pub fn garbage(&self) -> PathBuf {
+        self.root.join("garbage")
     }
 
     /// `outside.cache`: digests of files from outside.

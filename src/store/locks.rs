@@ -188,6 +188,18 @@ impl Store {
         Ok(StoreLock { _file: Some(file) })
     }
 
+    /// Has the store alone if nobody else uses it now.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn try_lock_exclusive(&self, command: &str) -> Result<Option<StoreLock>> {
+        self.create()?;
+        let path = self.layout.lock(STORE_LOCK);
+        let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
+        write_holder(&mut file, &Holder::this(command)).map_err(StoreError::io("write", &path))?;
+        Ok(Some(StoreLock { _file: Some(file) }))
+    }
+
     /// Removes what interrupted writes left in `temporary/`. Only with the store alone is it certain that nobody is
     /// still writing it.
     ///

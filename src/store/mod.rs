@@ -7,11 +7,14 @@
 mod actions;
 mod commit;
 mod completeness;
+mod dropped;
 pub(crate) mod durable;
 mod error;
 mod export;
+mod garbage;
 mod hashing;
 mod intake;
+mod inventory;
 mod layout;
 mod locks;
 mod manifest;
@@ -35,13 +38,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use commit::{Content, NewAction, NewOutput, Recorded};
 pub use completeness::Missing;
+pub use dropped::Dropped;
 pub use error::{Result, StoreError, Trouble};
 pub use export::Exported;
+pub use garbage::Garbage;
 pub use hashing::hash_own_file;
 pub use intake::TakenIn;
+pub use inventory::{Held, Inventory, OldWork};
 pub use layout::STORE_FORMAT;
 pub use locks::{Holder, KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
+pub(crate) use record::timestamp;
 pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
 pub use stamp::Stamp;
 pub use verify::{Finding, VerifyProgress, VerifyReport};
@@ -105,6 +112,31 @@ impl Store {
     /// Where digests of files from outside are remembered.
     pub fn outside_cache(&self) -> PathBuf {
         self.layout.outside_cache()
+    }
+
+    /// The folder of the lock files that the store has seen.
+    pub fn roots_folder(&self) -> PathBuf {
+        self.layout.roots()
+    }
+
+    /// The folder of tags.
+    pub fn tags_folder(&self) -> PathBuf {
+        self.layout.tags()
+    }
+
+    /// Where the tree of a folder is, if it is there.
+    pub fn tree_folder(&self, digest: &crate::digest::Digest) -> PathBuf {
+        self.layout.tree(digest)
+    }
+
+    /// Names and paths in a folder of the store, sorted; none if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn files_in(&self, folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+        let mut files = actions::list(folder)?;
+        files.sort();
+        Ok(files)
     }
 
     /// Whether `path` lies in this store.

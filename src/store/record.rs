@@ -7,6 +7,7 @@ use cwm_contract::{Fetched, Format, Label};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use crate::digest::{Digest, Key};
 use crate::key::Components;
@@ -46,6 +47,9 @@ pub struct ActionRecord {
     pub log: Option<Digest>,
     /// When, where, by whom, and what it cost.
     pub circumstances: Circumstances,
+    /// Whether its content may be missing, and why. It stands beside the record, not in it.
+    #[serde(skip)]
+    pub dropped: Option<Dropped>,
 }
 
 /// One output.
@@ -206,7 +210,7 @@ mod figures {
 }
 
 /// RFC 3339 in UTC.
-pub(super) mod timestamp {
+pub(crate) mod timestamp {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serializer};
 

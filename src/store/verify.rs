@@ -28,6 +28,8 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Action records that were read.
     pub actions: u64,
+    /// Of these, whose content was let go: by `cwm gc`, or as `keep: false` says.
+    pub dropped: u64,
     /// What is wrong, sorted by path.
     pub findings: Vec<Finding>,
     /// What is worth knowing and harms no result, sorted by path: a log that is gone.
@@ -157,6 +159,11 @@ impl Store {
                         };
                         lost.extend(children.iter().filter(|child| !good.contains(child)));
                     }
+                }
+                if record.dropped.is_some() {
+                    // What it lacks was let go on purpose.
+                    report.dropped += u64::from(!lost.is_empty());
+                    continue;
                 }
                 if let Some(log) = record.log.filter(|log| !good.contains(log)) {
                     let what = format!("has lost its log {log}; a run of `{}` with `--force` writes one", record.label);

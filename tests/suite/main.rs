@@ -15,6 +15,7 @@ mod diff;
 mod downloads;
 mod estimates;
 mod failure;
+mod housekeeping;
 mod import;
 mod inspection;
 mod licences;

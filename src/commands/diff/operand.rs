@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::reports;
+use crate::commands::ls::no_tag;
 use crate::commands::pipeline_file;
 use crate::diff::TableFile;
 use crate::error::Error;
+use crate::housekeeping::tags;
 use crate::lock_file::LockFile;
 use crate::store::Store;
 
@@ -71,6 +73,10 @@ impl Operand {
     pub fn find(text: &str, places: &Places) -> Result<Operand, Error> {
         let path = Path::new(text);
         let name = text.to_owned();
+        if let Some(tag) = text.strip_prefix(tags::PREFIX).filter(|_| !path.exists()) {
+            let found = tags::find(&places.store()?, tag)?.ok_or_else(|| no_tag(tag))?;
+            return Ok(Operand { name, found: Found::Lock(found.lock) });
+        }
         if path.is_dir() {
             if reports::is_folder(path) {
                 return Ok(Operand { name, found: Found::Report(reports::in_folder(path)?) });

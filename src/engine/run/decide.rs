@@ -29,8 +29,8 @@ impl Engine<'_> {
             causes.push(Cause::Forced);
             let before = find(self.store, self.files, &resolved.components, &cell.label, self.locked)?;
             self.before_force.extend(before.map(|record| (index, record.output_digests())));
-        } else if let (Some((count, _)), false) = (self.to_remake.get(&index), made) {
-            causes.push(Cause::ObjectsMissing { count: *count });
+        } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
+            causes.push(cause.clone());
         } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? {
             // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
             let missing =
@@ -39,7 +39,7 @@ impl Engine<'_> {
                 self.cached(index, key, record);
                 return Ok(());
             }
-            causes.push(Cause::ObjectsMissing { count: missing.len() });
+            causes.push(Cause::of_missing(&record, missing.len()));
         } else {
             causes = why_now(self.plan, index, &resolved, self.store, self.locked)?;
         }
@@ -83,7 +83,8 @@ impl Engine<'_> {
             if self.summary.cached > 0 {
                 self.summary.cached -= 1;
             }
-            self.to_remake.insert(source, (missing, record.output_digests()));
+            let cause = Cause::of_missing(record, missing);
+            self.to_remake.insert(source, (cause, record.output_digests()));
             self.schedule.reopen(source);
             waits = true;
         }

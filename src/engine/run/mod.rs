@@ -134,8 +134,8 @@ struct Engine<'a> {
     in_making: HashMap<Key, Vec<usize>>,
     /// Cells whose key is known and that wait for room.
     for_room: BTreeMap<usize, (Resolved, Vec<Cause>)>,
-    /// Cells whose recorded files are gone, with how many, and what they had made.
-    to_remake: BTreeMap<usize, (usize, BTreeMap<String, Digest>)>,
+    /// Cells whose recorded files are gone, with what is to be said of that, and what they had made.
+    to_remake: BTreeMap<usize, (Cause, BTreeMap<String, Digest>)>,
     /// Cells that ran in this run.
     ran: BTreeSet<usize>,
     /// Their keys.

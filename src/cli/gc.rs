@@ -1,0 +1,39 @@
+//! The arguments of `gc`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cwm_contract::{Value, amount};
+
+use crate::housekeeping::Age;
+
+/// Arguments of `gc`.
+#[derive(Debug, Args)]
+pub struct GcArguments {
+    /// Delete it; without this it is only said what would go
+    #[arg(long)]
+    pub delete: bool,
+    /// Keep what was made or used within this time: 30d, 12h, 2w
+    #[arg(long, value_name = "AGE", default_value = "0")]
+    pub keep: Age,
+    /// Let go only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_size: Option<u64>,
+    /// Also what was fetched from the network, read from a pipe or taken over from a file, if nothing names it
+    #[arg(long)]
+    pub sources: bool,
+    /// Forget a lock file that the store has seen, so that what only it names may go
+    #[arg(long, value_name = "LOCKFILE")]
+    pub forget: Option<PathBuf>,
+    /// The pipeline beside whose file the store is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = if text == "0" { Some(0) } else { amount::bytes(&Value::Text(text.to_owned())) };
+    bytes.ok_or_else(|| format!("`{text}` is not a size such as 200GB or 1.5TiB"))
+}

@@ -1,0 +1,75 @@
+//! `cwm du`: how much room each stage takes.
+
+use std::path::Path;
+
+use cwm_contract::amount;
+use serde::Serialize;
+
+use crate::cli::DuArguments;
+use crate::commands::{print, print_json, store_of};
+use crate::error::Error;
+use crate::events::plural;
+use crate::exit_code::ExitCode;
+use crate::housekeeping::{StageUsage, Usage};
+
+/// Version of what `--json` prints.
+const FORMAT: u32 = 1;
+
+/// What `--json` prints: bytes, and what they are of ([`Usage`], [`StageUsage`]).
+#[derive(Serialize)]
+struct Answer<'a> {
+    format: u32,
+    /// Bytes of all.
+    bytes: u64,
+    usage: &'a Usage,
+}
+
+/// Runs `cwm du`.
+///
+/// # Errors
+/// The store cannot be read, something in it is damaged, or it has nothing of a stage that is named.
+pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Error> {
+    let store = store_of(store, arguments.file.as_deref())?;
+    let mut usage = Usage::of(&store)?;
+    for name in &arguments.stages {
+        if !usage.stages.iter().any(|stage| stage.stage == *name) {
+            return Err(Error::usage(format!("the store has nothing of a stage `{name}`"))
+                .hint("`cwm du` lists all that it has"));
+        }
+    }
+    usage.stages.retain(|stage| arguments.stages.is_empty() || arguments.stages.contains(&stage.stage));
+    if arguments.json {
+        print_json(&Answer { format: FORMAT, bytes: usage.bytes(), usage: &usage })?;
+    } else {
+        print(&text(&usage, arguments.stages.is_empty()))?;
+    }
+    Ok(ExitCode::OK)
+}
+
+fn text(usage: &Usage, with_total: bool) -> String {
+    let width = usage.stages.iter().map(|stage| stage.stage.chars().count()).chain([5]).max().unwrap_or(5);
+    let mut text =
+        format!("{:<width$}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}\n", "stage", "own", "shared", "kept", "work", "results");
+    for StageUsage { stage, results, own_bytes, shared_bytes, work_bytes, kept_bytes } in &usage.stages {
+        let [own, shared, kept, work] = [own_bytes, shared_bytes, kept_bytes, work_bytes].map(|bytes| match bytes {
+            0 => "-".to_owned(),
+            bytes => amount::in_words(*bytes),
+        });
+        text += &format!("{stage:<width$}  {own:>9}  {shared:>9}  {kept:>9}  {work:>9}  {results:>7}\n");
+    }
+    if with_total {
+        let parts = [
+            (usage.unnamed_bytes, "content that no record names"),
+            (usage.source_bytes, "from outside"),
+            (usage.record_bytes, "records"),
+            (usage.other_bytes, "temporary, set aside or garbage"),
+        ];
+        let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
+        let parts: Vec<String> = parts.map(|(bytes, what)| format!("{} {what}", amount::in_words(*bytes))).collect();
+        let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        let objects = plural(usage.objects, "object", "objects");
+        text +=
+            &format!("{} in all, what stages share counted once; {objects}{parts}", amount::in_words(usage.bytes()));
+    }
+    text
+}

@@ -1,0 +1,177 @@
+//! `cwm ls`: the results that a store has.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cwm_contract::{Label, amount};
+use serde::Serialize;
+
+use crate::cli::LsArguments;
+use crate::commands::{pipeline_file, print, print_json, store_of};
+use crate::digest::{Digest, Key};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::housekeeping::{named, tags};
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::store::{ActionRecord, Dropped, Store};
+
+/// One output of a result.
+#[derive(Serialize)]
+struct Row {
+    /// The cell.
+    label: String,
+    /// The output.
+    output: String,
+    /// What it holds.
+    format: String,
+    /// Bytes, of all files together.
+    bytes: u64,
+    /// BLAKE3 of the file, or of the folder's manifest.
+    digest: Digest,
+    /// What it is a result of.
+    key: Key,
+    /// When it was made, in UTC.
+    made: String,
+    /// By whom and where, in words.
+    origin: String,
+    /// `present`; `dropped` (`keep: false`), `collected` (by `cwm gc`), or `missing`.
+    state: &'static str,
+    /// Whether the pipeline's lock file names it.
+    locked: bool,
+    /// The tags that name it.
+    tags: Vec<String>,
+}
+
+/// Runs `cwm ls`. Nothing is written.
+///
+/// # Errors
+/// The store cannot be read, or has nothing of what is named.
+pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Error> {
+    let lock = match pipeline_file(arguments.file.as_deref()) {
+        Ok(file) => LockFile::read(&LockFile::path_for(&file))?,
+        // With `--store` alone, all that there is.
+        Err(_) if store.is_some() && arguments.all => LockFile::default(),
+        Err(error) => return Err(error),
+    };
+    let store = store_of(store, arguments.file.as_deref())?;
+    let tags = tags::list(&store)?;
+    let mut records = Vec::new();
+    let mut words = Vec::new();
+    for word in &arguments.what {
+        match word.strip_prefix(tags::PREFIX) {
+            Some(name) => {
+                let tag = tags::find(&store, name)?.ok_or_else(|| no_tag(name))?;
+                records.extend(of_lock(&store, &tag.lock)?);
+            }
+            None => words.push(word.clone()),
+        }
+    }
+    if !words.is_empty() || arguments.what.is_empty() {
+        let mut found = if arguments.all { every(&store)? } else { of_lock(&store, &lock)? };
+        let known: Vec<Label> = found.iter().map(|record| record.label.clone()).collect();
+        let meant = named::stages(&words, known.iter())?;
+        found.retain(|record| named::is_meant(&record.label, &meant));
+        records.extend(found);
+    }
+    let files = Files::of_store(&store);
+    let names = |lock: &LockFile, record: &ActionRecord| {
+        let outputs = record.output_digests();
+        lock.cells().any(|(_, line)| line.key == record.key && line.outputs == outputs)
+    };
+    let locked: BTreeMap<(Key, BTreeMap<String, Digest>), ()> =
+        lock.cells().map(|(_, line)| ((line.key, line.outputs.clone()), ())).collect();
+    let mut rows = Vec::new();
+    for record in &records {
+        let state = match (store.missing(record, &files)?.is_empty(), record.dropped) {
+            (true, _) => "present",
+            (false, Some(Dropped::NotKept)) => "dropped",
+            (false, Some(Dropped::Collected)) => "collected",
+            (false, None) => "missing",
+        };
+        let tagged = tags.iter().filter(|tag| names(&tag.lock, record)).map(|tag| tag.name.clone());
+        let tagged: Vec<String> = tagged.collect();
+        for (name, output) in &record.outputs {
+            rows.push(Row {
+                label: record.label.to_string(),
+                output: name.clone(),
+                format: output.format.to_string(),
+                bytes: output.size,
+                digest: output.digest,
+                key: record.key,
+                made: record.circumstances.started.to_string(),
+                origin: record.origin(),
+                state,
+                locked: locked.contains_key(&(record.key, record.output_digests())),
+                tags: tagged.clone(),
+            });
+        }
+    }
+    if arguments.json {
+        print_json(&rows)?;
+    } else {
+        print(&text(&rows, arguments.all))?;
+    }
+    Ok(ExitCode::OK)
+}
+
+/// There is no such tag.
+pub fn no_tag(name: &str) -> Error {
+    Error::usage(format!("there is no tag `{name}`")).hint("`cwm tag` lists them")
+}
+
+/// The results that a lock file names, under the labels that it gives them; those without a record are left out.
+fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
+    let mut records = Vec::new();
+    for (label, line) in lock.cells() {
+        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
+        let label = label.parse().map_err(Error::usage)?;
+        records.extend(
+            record
+                .filter(|record| record.output_digests() == line.outputs)
+                .map(|record| ActionRecord { label, ..record }),
+        );
+    }
+    Ok(records)
+}
+
+/// All results, sorted by label, the first made first.
+fn every(store: &Store) -> Result<Vec<ActionRecord>, Error> {
+    let mut records = Vec::new();
+    for key in store.keys()? {
+        records.extend(store.actions(&key)?);
+    }
+    records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
+    Ok(records)
+}
+
+fn text(rows: &[Row], all: bool) -> String {
+    if rows.is_empty() {
+        let more = if all { "" } else { "; `--all` lists what it does not name" };
+        return format!("no results that the lock file names{more}");
+    }
+    let name = |row: &Row| format!("{}.{}", row.label, row.output);
+    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let format = rows.iter().map(|row| row.format.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        let mut notes: Vec<String> = Vec::new();
+        if row.state != "present" {
+            notes.push(row.state.to_owned());
+        }
+        if all && !row.locked {
+            notes.push("not in the lock file".to_owned());
+        }
+        notes.extend(row.tags.iter().map(|tag| format!("{}{tag}", tags::PREFIX)));
+        let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) };
+        text += &format!(
+            "{:<width$}  {:<format$}  {:>9}  {}  {}{notes}\n",
+            name(row),
+            row.format,
+            amount::in_words(row.bytes),
+            row.digest.short(),
+            row.origin
+        );
+    }
+    text
+}

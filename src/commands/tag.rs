@@ -1,0 +1,129 @@
+//! `cwm tag`: names for results, under which they stay.
+
+use std::path::Path;
+
+use cwm_contract::Label;
+use serde::Serialize;
+
+use crate::cli::TagArguments;
+use crate::commands::ls::no_tag;
+use crate::commands::{pipeline_file, print, print_json, store_of};
+use crate::error::Error;
+use crate::events::plural;
+use crate::exit_code::ExitCode;
+use crate::housekeeping::named;
+use crate::housekeeping::tags::{self, Tag};
+use crate::lock_file::{LockFile, LockLine};
+use crate::outside::Files;
+use crate::store::Store;
+
+/// A tag, as `--json` prints it.
+#[derive(Serialize)]
+struct Told {
+    name: String,
+    /// The cells that it names.
+    cells: Vec<String>,
+}
+
+/// Runs `cwm tag`.
+///
+/// # Errors
+/// The name is none, or taken; nothing is there of what is to be named; or the store cannot be written.
+pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, Error> {
+    let opened = store_of(store, arguments.file.as_deref())?;
+    let Some(name) = &arguments.name else {
+        return list(&tags::list(&opened)?, arguments.json, false);
+    };
+    if arguments.delete {
+        return if tags::delete(&opened, name)? { Ok(ExitCode::OK) } else { Err(no_tag(name)) };
+    }
+    if arguments.list {
+        let tag = tags::find(&opened, name)?.ok_or_else(|| no_tag(name))?;
+        return list(&[tag], arguments.json, true);
+    }
+    tags::check_name(name)?;
+    let lines = meant(&opened, arguments)?;
+    let incomplete = incomplete(&opened, &lines)?;
+    if incomplete > 0 {
+        let results = plural(incomplete, "result", "results");
+        eprintln!("warning: files of {results} are not in the store, and a tag does not bring them back");
+    }
+    let count = lines.len() as u64;
+    tags::write(&opened, name, lines, arguments.replace)?;
+    if arguments.json {
+        let tag = tags::find(&opened, name)?.ok_or_else(|| no_tag(name))?;
+        return list(&[tag], true, true);
+    }
+    eprintln!("{}{name} names {}", tags::PREFIX, plural(count, "result", "results"));
+    Ok(ExitCode::OK)
+}
+
+/// What is to be named: results of the lock file, or of the store by key or digest.
+fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine)>, Error> {
+    let lock = || LockFile::read(&LockFile::path_for(&pipeline_file(arguments.file.as_deref())?)).map_err(Error::from);
+    let (hashes, stages): (Vec<&String>, Vec<&String>) = arguments.what.iter().partition(|word| is_hash(word));
+    let mut lines = Vec::new();
+    if arguments.what.is_empty() || !stages.is_empty() {
+        let lock = lock()?;
+        let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
+        let cells: Vec<(Label, LockLine)> = cells.collect();
+        if cells.is_empty() {
+            return Err(Error::usage("the lock file names no results").hint("`cwm run` makes some"));
+        }
+        let stages: Vec<String> = stages.into_iter().cloned().collect();
+        let words = named::stages(&stages, cells.iter().map(|(label, _)| label))?;
+        lines.extend(cells.into_iter().filter(|(label, _)| named::is_meant(label, &words)));
+    }
+    for hash in hashes {
+        let mut found: Vec<_> = store.by_prefix(hash)?.into_iter().map(|(record, _)| record).collect();
+        found.dedup_by(|a, b| (a.key, &a.outputs) == (b.key, &b.outputs));
+        match &found[..] {
+            [one] => lines.push((one.label.clone(), LockLine { key: one.key, outputs: one.output_digests() })),
+            [] => return Err(Error::usage(format!("the store knows no key or digest that begins with {hash}"))),
+            several => {
+                return Err(Error::usage(format!("the store has {} results that begin with {hash}", several.len()))
+                    .hint("give more digits, or the key of the one that is meant"));
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// As `cwm show` takes them.
+fn is_hash(word: &str) -> bool {
+    word.len() >= 6 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn incomplete(store: &Store, lines: &[(Label, LockLine)]) -> Result<u64, Error> {
+    let files = Files::of_store(store);
+    let mut count = 0;
+    for (_, line) in lines {
+        let whole = store.available(&line.key, Some(&line.outputs), &files)?;
+        count += u64::from(whole.is_none_or(|record| record.output_digests() != line.outputs));
+    }
+    Ok(count)
+}
+
+fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
+    if json {
+        let cells = |tag: &Tag| tag.lock.cells().map(|(label, _)| label.to_owned()).collect();
+        let told: Vec<Told> = tags.iter().map(|tag| Told { name: tag.name.clone(), cells: cells(tag) }).collect();
+        print_json(&told)?;
+        return Ok(ExitCode::OK);
+    }
+    let mut text = String::new();
+    for tag in tags {
+        let cells: Vec<&str> = tag.lock.cells().map(|(label, _)| label).collect();
+        if with_cells {
+            cells.iter().for_each(|cell| text += &format!("{cell}\n"));
+        } else {
+            text += &format!("{}  {}\n", tag.name, plural(cells.len() as u64, "result", "results"));
+        }
+    }
+    if text.is_empty() {
+        eprintln!("no tags");
+        return Ok(ExitCode::OK);
+    }
+    print(&text)?;
+    Ok(ExitCode::OK)
+}

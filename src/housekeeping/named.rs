@@ -1,0 +1,56 @@
+//! Results by the names that people type, without a plan: the lock file knows the cells.
+
+use cwm_contract::Label;
+
+use crate::error::Error;
+
+/// Whether `label` is of one of these stages or cells; no words mean all.
+pub fn is_meant(label: &Label, words: &[Label]) -> bool {
+    let is_of = |word: &Label| {
+        let coordinates = &word.coordinates;
+        word.stage == label.stage && coordinates.iter().all(|(axis, value)| label.coordinate(axis) == Some(value))
+    };
+    words.is_empty() || words.iter().any(is_of)
+}
+
+/// Stages or cells as they were typed, each of which is there among `known`.
+///
+/// # Errors
+/// One is not, or is no name of a stage.
+pub fn stages<'l>(words: &[String], known: impl Iterator<Item = &'l Label> + Clone) -> Result<Vec<Label>, Error> {
+    let mut labels = Vec::new();
+    for word in words {
+        let label: Label = word.parse().map_err(Error::usage)?;
+        if !known.clone().any(|known| is_meant(known, std::slice::from_ref(&label))) {
+            return Err(
+                Error::usage(format!("there is no result of `{word}`")).hint("`cwm ls --all` lists all results")
+            );
+        }
+        labels.push(label);
+    }
+    Ok(labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(text: &str) -> Label {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_stage_means_all_of_its_cells_and_a_cell_those_that_agree_with_it() {
+        let cell = label("model[size=a,seed=1]");
+        for meant in ["model", "model[size=a]", "model[seed=1,size=a]"] {
+            assert!(is_meant(&cell, &[label(meant)]), "{meant}");
+        }
+        for other in ["models", "model[size=b]", "model[depth=1]"] {
+            assert!(!is_meant(&cell, &[label(other)]), "{other}");
+        }
+        assert!(is_meant(&cell, &[]));
+        let known = [cell];
+        assert!(stages(&["other".into()], known.iter()).is_err());
+        assert!(stages(&["model[".into()], known.iter()).is_err());
+    }
+}

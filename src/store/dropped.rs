@@ -1,0 +1,60 @@
+//! Results whose content was let go on purpose: their records stay, and what they lack is no damage.
+//!
+//! An empty file beside the record says so and why: `0001-<digest>.collected`, `0001-<digest>.not-kept`. It is made before
+//! anything goes, and is removed when the content is there again; so it allows content to be missing, and does not say that
+//! it is. A record without it whose content is missing was damaged.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use super::error::Result;
+
+/// Why the content of a result was let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dropped {
+    /// `cwm gc` took it.
+    Collected,
+    /// Its stage says `keep: false`.
+    NotKept,
+}
+
+impl Dropped {
+    /// Every reason, by its extension.
+    const ALL: [(Dropped, &str); 2] = [(Dropped::Collected, "collected"), (Dropped::NotKept, "not-kept")];
+
+    /// The extension of the file that says so.
+    fn extension(self) -> &'static str {
+        Dropped::ALL.into_iter().find(|(reason, _)| *reason == self).map_or("", |(_, extension)| extension)
+    }
+
+    /// The record (without its extension) that the file `name` is about, and what it says.
+    pub(super) fn read(name: &str) -> Option<(&str, Dropped)> {
+        let (stem, extension) = name.rsplit_once('.')?;
+        Dropped::ALL.into_iter().find(|(_, known)| *known == extension).map(|(reason, _)| (stem, reason))
+    }
+
+    /// Where it is said of the record in `file`.
+    fn path(self, file: &Path) -> PathBuf {
+        file.with_extension(self.extension())
+    }
+}
+
+impl Store {
+    /// Says of these records, by their files, that what they name may be missing. After this it is on the disk for good.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub(super) fn mark_dropped(&self, records: &[PathBuf], reason: Dropped) -> Result<()> {
+        records.par_iter().try_for_each(|file| self.disk.make_empty(&reason.path(file)))?;
+        if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }
+    }
+
+    /// The content of the record in `file` is there again.
+    pub(super) fn unmark_dropped(&self, file: &Path) -> Result<()> {
+        Dropped::ALL.into_iter().try_for_each(|(reason, _)| self.disk.remove(&reason.path(file)))
+    }
+}

@@ -1,0 +1,298 @@
+//! What a store keeps, lets go and tells: `gc`, `keep: false`, `du`, `ls`, `tag`, `take`, through the binary.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::context::Context;
+
+/// first -> second -> third, each with a file of its own.
+const CHAIN: &str = r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'seq 1 1000 > "$out"', tuning: 1 } }
+  second: { stage: command, from: first, with: { run: 'cat "$in" "$in" > "$out"' } }
+  third: { stage: command, from: second, with: { run: 'wc -l < "$in" > "$out"', last: 1 } }
+"#;
+
+fn chain() -> Context {
+    let context = Context::with(CHAIN);
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    context
+}
+
+impl Context {
+    /// The JSON that a command prints; it must go well.
+    #[track_caller]
+    fn told(&self, arguments: &[&str]) -> Value {
+        let ran = self.cwm(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stdout))
+    }
+
+    #[track_caller]
+    fn is_clean(&self) {
+        let ran = self.cwm(&["verify"]);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    }
+}
+
+#[test]
+fn gc_lets_go_what_no_lock_file_names_and_a_run_makes_it_again_saying_so() {
+    let context = chain();
+    assert!(context.cwm(&["gc"]).stdout.contains("nothing to delete"));
+    context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    let before = context.inventory("artifacts/objects");
+    let dry = context.told(&["gc", "--json"]);
+    assert_eq!(context.inventory("artifacts/objects"), before, "it only says what would go");
+    assert_eq!(dry["deleted"], false);
+    let stages: Vec<&str> = dry["stages"].as_array().unwrap().iter().map(|s| s["stage"].as_str().unwrap()).collect();
+    assert_eq!(stages, ["second", "first", "third"], "the most bytes first");
+    assert!(context.cwm(&["gc", "--keep", "1d"]).stdout.contains("nothing to delete"));
+
+    let done = context.told(&["gc", "--delete", "--json"]);
+    assert_eq!(done["stages"], dry["stages"]);
+    assert_eq!(done["bytes"], dry["bytes"]);
+    context.is_clean();
+    context.run(&[]).ran_just(&[]);
+    // Put back: the records are there, and only what is needed is made again.
+    context.edit("pipeline.yaml", "seq 1 2000", "seq 1 1000");
+    let why = context.cwm(&["why", "third"]);
+    assert!(why.stdout.contains("`cwm gc`"), "{}", why.stdout);
+    let status = context.cwm(&["status"]);
+    assert!(status.stdout.contains("3 collected"), "{}", status.stdout);
+    let run = context.run(&[]);
+    run.ran_just(&["first", "second", "third"]);
+    assert_eq!(run.causes["first"], "its files were let go by `cwm gc`");
+    context.is_clean();
+    assert!(context.cwm(&["status"]).stdout.contains("3 cached"));
+}
+
+#[test]
+fn gc_keeps_what_another_pipeline_on_the_store_names() {
+    let context = chain();
+    context.write("other.yaml", &CHAIN.replace("seq 1 1000", "seq 1 3000"));
+    context.cwm(&["run", "other.yaml"]);
+    fs::remove_file(context.path("pipeline.lock")).unwrap();
+    let dry = context.told(&["gc", "--json"]);
+    assert_eq!(dry["bytes"], 0, "a lock file that is gone counts for a while: {dry}");
+    let roots = dry["roots"].as_array().unwrap();
+    assert_eq!(roots.len(), 2);
+    assert_eq!(roots.iter().filter(|root| root["note"].as_str().is_some_and(|note| note.contains("gone"))).count(), 1);
+    assert_eq!(context.cwm(&["gc", "--forget", "pipeline.lock", "--delete"]).code, 0);
+    assert_eq!(context.cwm(&["gc", "--forget", "pipeline.lock"]).code, 2);
+    assert_eq!(context.cwm(&["run", "other.yaml", "--json"]).stdout.matches("\"cached\"").count(), 4);
+    context.is_clean();
+}
+
+#[test]
+fn a_no_op_run_writes_nothing_even_with_roots() {
+    let context = chain();
+    context.run(&[]).ran_just(&[]);
+    let before = context.inventory("artifacts");
+    context.run(&[]).ran_just(&[]);
+    let after = context.inventory("artifacts");
+    let changed: Vec<_> = after.iter().filter(|(path, is)| before.get(*path) != Some(is)).collect();
+    assert!(changed.is_empty(), "{changed:?}");
+}
+
+#[test]
+fn gc_waits_for_a_run_and_takes_nothing_that_it_made() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  quick: { stage: command, with: { run: 'echo quick > "$out"' } }
+  slow: { stage: command, from: quick, env: [GATE], with: { run: 'touch "$GATE.there"; while [ ! -e "$GATE" ]; do sleep 0.02; done; cat "$in" > "$out"' } }
+"#,
+    );
+    let gate = context.path("gate");
+    let mut run = context.command(&["run"]).env("GATE", &gate).spawn().unwrap();
+    context.await_file("gate.there");
+    let mut gc = context.command(&["gc", "--delete"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut gc_told = String::new();
+    let mut stderr = std::io::BufReader::new(gc.stderr.take().unwrap());
+    std::io::BufRead::read_line(&mut stderr, &mut gc_told).unwrap();
+    assert!(gc_told.contains("waiting for those who use the store: `"), "{gc_told}");
+    fs::write(&gate, "").unwrap();
+    assert!(run.wait().unwrap().success());
+    assert!(gc.wait().unwrap().success());
+    for stage in ["quick", "slow"] {
+        let path = context.command(&["path", stage]).env("GATE", &gate).output().unwrap();
+        assert_eq!(fs::read_to_string(String::from_utf8_lossy(&path.stdout).trim()).unwrap(), "quick\n");
+    }
+    context.is_clean();
+}
+
+#[test]
+fn ages_and_sizes_that_are_none_are_refused_in_words() {
+    let context = chain();
+    for arguments in [&["gc", "--keep", "soon"][..], &["gc", "--max-size", "lots"], &["gc", "--keep", "-1d"]] {
+        let ran = context.cwm(arguments);
+        assert_eq!(ran.code, 2, "{arguments:?}");
+    }
+    assert!(context.cwm(&["gc", "--max-size", "1B"]).stdout.contains("what must stay is more than 1 B"));
+}
+
+#[test]
+fn what_is_not_kept_goes_when_its_readers_are_done_and_is_made_again_when_needed() {
+    let context = Context::with(&CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,"));
+    let run = context.run(&[]);
+    run.ran_just(&["first", "second", "third"]);
+    assert!(run.raw.stdout.contains("dropped, as `keep: false` says"), "{}", run.raw.stdout);
+    let listed = context.told(&["ls", "second", "--json"]);
+    assert_eq!(listed[0]["state"], "dropped");
+    let bytes = listed[0]["digest"].clone();
+    let status = context.cwm(&["status"]);
+    assert!(status.stdout.contains("2 cached, 1 dropped"), "{}", status.stdout);
+    assert!(context.cwm(&["why", "second"]).stdout.contains("second: cached"));
+    context.is_clean();
+    assert!(context.cwm(&["gc"]).stdout.contains("nothing to delete"));
+
+    let before = context.inventory("artifacts/objects");
+    let run = context.run(&[]);
+    run.ran_just(&[]);
+    assert_eq!(run.cached.len(), 3);
+    assert_eq!(context.inventory("artifacts/objects"), before);
+
+    // What reads it changes: it is made again, the same bytes, and goes again.
+    context.edit("pipeline.yaml", "last: 1", "last: 2");
+    let run = context.run(&[]);
+    run.ran_just(&["second", "third"]);
+    assert_eq!(run.causes["second"], "its files were dropped, as `keep: false` says");
+    let listed = context.told(&["ls", "second", "--json"]);
+    assert_eq!((&listed[0]["state"], &listed[0]["digest"]), (&Value::from("dropped"), &bytes));
+
+    // Asked for by name it is still made again at need only; without `keep: false` the next that reads it keeps it.
+    context.edit("pipeline.yaml", "keep: false, ", "");
+    context.edit("pipeline.yaml", "last: 2", "last: 3");
+    context.run(&[]).ran_just(&["second", "third"]);
+    assert_eq!(context.told(&["ls", "second", "--json"])[0]["state"], "present");
+    assert!(context.cwm(&["status"]).stdout.contains("3 cached"));
+    context.is_clean();
+}
+
+#[test]
+fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_content_wants_it() {
+    let not_kept = CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: false,");
+    let state = |context: &Context| context.told(&["ls", "second", "--json"])[0]["state"].clone();
+
+    let exported = Context::with(&format!("{not_kept}export: {{ second: out }}\n"));
+    exported.run(&[]).ran_just(&["first", "second", "third"]);
+    assert_eq!(state(&exported), "present");
+
+    let equal =
+        "  equal: { stage: command, from: first, with: { run: 'cat \"$in\" > \"$out\"; cat \"$in\" >> \"$out\"' } }\n";
+    let shared = Context::with(&format!("{not_kept}{equal}"));
+    shared.run(&[]).ran_just(&["first", "second", "third", "equal"]);
+    assert_eq!(state(&shared), "present");
+
+    let other = Context::with(&CHAIN);
+    other.run(&[]).ran_just(&["first", "second", "third"]);
+    other.write("not-kept.yaml", &not_kept);
+    other.cwm(&["run", "not-kept.yaml"]);
+    assert_eq!(state(&other), "present", "pipeline.lock names it");
+
+    let tagged = chain();
+    assert_eq!(tagged.cwm(&["tag", "mine", "second"]).code, 0);
+    tagged.write("pipeline.yaml", &not_kept);
+    tagged.run(&[]).ran_just(&[]);
+    assert_eq!(state(&tagged), "present");
+    assert_eq!(tagged.cwm(&["tag", "mine", "--delete"]).code, 0);
+    tagged.run(&[]).ran_just(&[]);
+    assert_eq!(state(&tagged), "dropped");
+    tagged.is_clean();
+
+    // A part of the pipeline leaves it to the readers that have not run.
+    let part = Context::with(&format!(
+        "{not_kept}  fourth: {{ stage: command, from: second, with: {{ run: 'wc -c < \"$in\" > \"$out\"' }} }}\n"
+    ));
+    part.run(&["third"]).ran_just(&["first", "second", "third"]);
+    assert_eq!(state(&part), "present");
+    part.run(&[]).ran_just(&["fourth"]);
+    assert_eq!(state(&part), "dropped");
+
+    let wrong = Context::with(&CHAIN.replace("second: { stage: command,", "second: { stage: command, keep: maybe,"));
+    let ran = wrong.cwm(&["run"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("`keep` must be true or false"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
+    let context = chain();
+    assert_eq!(context.cwm(&["tag", "v1"]).code, 0);
+    let third = context.told(&["ls", "third", "--json"])[0]["key"].as_str().unwrap().to_owned();
+    assert_eq!(context.cwm(&["tag", "only", &third[..12]]).code, 0);
+    context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 7);
+    assert_eq!(context.cwm(&["diff", "tag:v1", "tag:v1"]).code, 0);
+    assert!(context.cwm(&["gc", "--delete"]).stdout.contains("nothing to delete"));
+    assert_eq!(context.told(&["tag", "--json"]).as_array().unwrap().len(), 2);
+    assert_eq!(
+        context.told(&["tag", "v1", "--list", "--json"])[0]["cells"],
+        serde_json::json!(["first", "second", "third"])
+    );
+    assert_eq!(context.told(&["ls", "tag:only", "--json"])[0]["key"], third);
+    let listed = context.told(&["ls", "--all", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), 6);
+    assert_eq!(listed.as_array().unwrap().iter().filter(|row| row["locked"] == true).count(), 3);
+
+    for (arguments, words) in [
+        (&["tag", "v1"][..], "there is a tag `v1` already"),
+        (&["tag", "../v1"], "cannot name a tag"),
+        (&["tag", "-x"], "unexpected argument"),
+        (&["tag", "none", "--delete"], "there is no tag `none`"),
+        (&["tag", "new", "fourth"], "there is no result of `fourth`"),
+        (&["tag", "new", "0123456789ab"], "knows no key or digest"),
+        (&["diff", "tag:none", "."], "there is no tag `none`"),
+        (&["ls", "tag:none"], "there is no tag `none`"),
+    ] {
+        let ran = context.cwm(arguments);
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
+    }
+    assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
+    assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 0);
+    assert_eq!(context.cwm(&["tag", "only", "--delete"]).code, 0);
+    let gone = context.told(&["gc", "--delete", "--json"]);
+    assert_eq!(gone["stages"].as_array().unwrap().len(), 3);
+    let states: Vec<_> =
+        context.told(&["ls", "--all", "--json"]).as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
+    assert_eq!(states.iter().filter(|state| *state == "collected").count(), 3);
+}
+
+#[test]
+fn du_counts_by_stage_and_what_is_shared_once() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'head -c 5000 /dev/zero > "$out"' } }
+  second: { stage: command, from: first, with: { run: 'cat "$in" > "$out"; exit 0' } }
+  third: { stage: command, from: first, with: { run: 'head -c 7000 /dev/zero > "$out"' } }
+"#,
+    );
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    let told = context.told(&["du", "--json"]);
+    let of = |name: &str| {
+        let stages = told["usage"]["stages"].as_array().unwrap().clone();
+        stages.into_iter().find(|stage| stage["stage"] == name).unwrap()
+    };
+    let number = |value: &Value| value.as_u64().unwrap();
+    assert_eq!((number(&of("first")["shared_bytes"]), number(&of("second")["shared_bytes"])), (5000, 5000));
+    assert!(number(&of("third")["own_bytes"]) >= 7000);
+    let content: u64 = context
+        .inventory("artifacts/objects")
+        .into_iter()
+        .filter(|(path, _)| path.is_file())
+        .map(|(_, (_, bytes))| bytes)
+        .sum();
+    assert_eq!(number(&told["usage"]["content_bytes"]), content);
+    let own: u64 = ["first", "second", "third"].iter().map(|name| number(&of(name)["own_bytes"])).sum();
+    assert_eq!(own + 5000, content);
+    assert_eq!(context.cwm(&["du", "fourth"]).code, 2);
+    assert!(!context.cwm(&["du", "third"]).stdout.contains("second"));
+}
