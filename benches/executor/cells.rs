@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::program::{median, run, time};
+use super::program::{cwm, median, run, time};
 
 /// Prints seconds for growing matrices.
 pub fn run_all() {
@@ -40,7 +40,7 @@ fn write(folder: &Path, side: usize, is_keyed: bool) {
 }
 
 fn seconds(folder: &Path, words: &[&str]) -> f64 {
-    let once = || time(|| run(Command::new(env!("CARGO_BIN_EXE_cwm")).args(words).current_dir(folder)));
+    let once = || time(|| run(Command::new(cwm()).args(words).current_dir(folder)));
     let median: Duration = median(3, once);
     median.as_secs_f64()
 }

@@ -3,7 +3,7 @@
 //! ninja, snakemake, dvc and b3sum are looked for in PATH and in the folders of CWM_BENCH_PATH; what is not there is
 //! skipped, in words. Seconds of whole processes from start to end; in brackets the commands executed. Machines are noisy:
 //! compare columns of one run, not runs. `cargo bench --bench executor -- graphs` runs one part (graphs, stages, cells,
-//! storing).
+//! storing); CWM_BENCH_CWM names another `cwm`, such as one with all stages.
 
 mod cells;
 mod graph;

@@ -23,7 +23,7 @@ pub struct Program {
 impl Program {
     /// The one that is built here.
     pub fn cwm() -> Self {
-        Program::at("cwm", env!("CARGO_BIN_EXE_cwm").into(), &["run"], &[], true)
+        Program::at("cwm", cwm(), &["run"], &[], true)
     }
 
     /// Those of the others that are installed; of the rest, this is said.
@@ -72,6 +72,11 @@ impl Program {
 
 fn executed(folder: &Path) -> usize {
     fs::read_to_string(folder.join("executed")).map_or(0, |names| names.lines().count())
+}
+
+/// The `cwm` that is measured: the one in CWM_BENCH_CWM, such as one with all stages, else what is built with this.
+pub fn cwm() -> PathBuf {
+    env::var_os("CWM_BENCH_CWM").map_or_else(|| env!("CARGO_BIN_EXE_cwm").into(), PathBuf::from)
 }
 
 /// The program `name` in the folders of CWM_BENCH_PATH or PATH. If it is in none, says so, and `how` to get it.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::program::{run, time};
+use super::program::{cwm, run, time};
 
 /// One size: its row.
 fn run_size(stages: usize) {
@@ -15,9 +15,6 @@ fn run_size(stages: usize) {
         labels.join(", ")
     );
     fs::write(folder.join("pipeline.yaml"), text).expect("a pipeline");
-    let cwm = |words: &[&str]| {
-        run(Command::new(env!("CARGO_BIN_EXE_cwm")).args(words).current_dir(folder));
-    };
     // Half of the shells before and half after: the machine may be busier at one end.
     let shells = || {
         time(|| {
@@ -27,7 +24,7 @@ fn run_size(stages: usize) {
         })
     };
     let before = shells();
-    let stages_in_turn = time(|| cwm(&["run", "--jobs", "1"]));
+    let stages_in_turn = time(|| run(Command::new(cwm()).args(["run", "--jobs", "1"]).current_dir(folder)));
     let shell = before + shells();
     let each = |seconds: f64| seconds * 1e3 / stages as f64;
     let (ours, theirs) = (each(stages_in_turn.as_secs_f64()), each(shell.as_secs_f64()));

@@ -59,8 +59,10 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
     if arguments.dry_run {
         return dry_run(&mut workspace, &targets, &force, &arguments, &mut readers);
     }
-    // A store that cannot be made is told once, before anything runs.
-    workspace.store.create()?;
+    // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
+    if !workspace.store.exists() {
+        workspace.store.create()?;
+    }
     // Held to the end: what was just made is not yet named by the lock file, and must not be taken for garbage.
     let guard = workspace.store.lock_shared(|holder| {
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });

@@ -14,7 +14,7 @@ pub struct RunLog {
     folder: PathBuf,
     file: Option<File>,
     /// Events before the first one worth a log.
-    before: Vec<String>,
+    before: Vec<RunEvent>,
 }
 
 impl RunLog {
@@ -28,9 +28,7 @@ impl RunLog {
         let file = std::fs::create_dir_all(&self.folder).and_then(|()| File::create(self.folder.join(name)));
         if let Ok(mut file) = file {
             let _ = writeln!(file, "{{\"run_log\":{RUN_LOG_FORMAT},\"version\":\"{}\"}}", env!("CARGO_PKG_VERSION"));
-            for line in self.before.drain(..) {
-                let _ = writeln!(file, "{line}");
-            }
+            self.before.drain(..).for_each(|event| write(&mut file, &event));
             self.file = Some(file);
         }
     }
@@ -41,15 +39,18 @@ impl Reader for RunLog {
         if matches!(event, RunEvent::Progress { .. } | RunEvent::Doing { .. } | RunEvent::WouldRun { .. }) {
             return;
         }
-        let Ok(line) = serde_json::to_string(event) else { return };
         if self.file.is_none() && matches!(event, RunEvent::Started { .. }) {
             self.begin();
         }
         match &mut self.file {
-            Some(file) => {
-                let _ = writeln!(file, "{line}");
-            }
-            None => self.before.push(line),
+            Some(file) => write(file, event),
+            None => self.before.push(event.clone()),
         }
+    }
+}
+
+fn write(file: &mut File, event: &RunEvent) {
+    if let Ok(line) = serde_json::to_string(event) {
+        let _ = writeln!(file, "{line}");
     }
 }
