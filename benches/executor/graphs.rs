@@ -37,15 +37,15 @@ impl Runner {
 
 /// Runs all sizes and prints the table.
 pub fn run() {
-    let versions: Vec<String> =
-        Program::peers().iter().map(|program| format!("{} {}", program.name, program.version)).collect();
+    let peers = Program::peers();
+    let versions: Vec<String> = peers.iter().map(|program| format!("{} {}", program.name, program.version)).collect();
     println!(
         "graphs of shell commands: input -> chain with parameters in the middle -> fan -> join; {}",
         versions.join(", ")
     );
     for size in [10, 60, 300] {
         let folder = tempfile::tempdir().expect("a folder");
-        let programs = [Program::cwm()].into_iter().chain(Program::peers());
+        let programs = [Program::cwm()].into_iter().chain(peers.clone());
         let runners: Vec<Runner> = programs.map(|program| runner(program, folder.path())).collect();
         let titles: String = runners.iter().map(|runner| format!("{:>16}", runner.program.name)).collect();
         println!("{size:>4} stages {:<31}{titles}   cwm / ninja   dvc / cwm", "");

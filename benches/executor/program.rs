@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 /// A program that brings a graph up to date.
+#[derive(Clone)]
 pub struct Program {
     /// Its name.
     pub name: &'static str,
