@@ -20,6 +20,7 @@ mod show;
 mod sql;
 mod status;
 mod tag;
+mod take;
 mod tensorboard;
 mod track;
 mod verify;
@@ -49,6 +50,7 @@ pub use show::ShowArguments;
 pub use sql::SqlArguments;
 pub use status::StatusArguments;
 pub use tag::TagArguments;
+pub use take::TakeArguments;
 pub use tensorboard::TensorboardArguments;
 pub use track::TrackArguments;
 pub use verify::VerifyArguments;
@@ -107,6 +109,8 @@ pub enum Command {
     Parity(ParityArguments),
     /// Take over a model of another program: a PyTorch checkpoint or safetensors, as a checkpoint of ours
     Import(ImportArguments),
+    /// Take files over as a stage's result, in place of computing it
+    Take(TakeArguments),
     /// Follow a game with a model: the board that it believes in beside the true one, ply by ply
     Track(TrackArguments),
     /// List what models can be computed on here, and what keeps GPUs from being used

@@ -20,6 +20,7 @@ mod show;
 mod sql;
 mod status;
 mod tag;
+mod take;
 mod tensorboard;
 mod track;
 mod typed;
@@ -92,6 +93,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Track(arguments) => track::run(store, &arguments),
         Command::Verify(arguments) => verify::run(store, &arguments),
         Command::Ls(arguments) => ls::run(store, &arguments),
+        Command::Take(arguments) => take::run(store, &arguments),
         Command::Tag(arguments) => tag::run(store, &arguments),
         Command::Du(arguments) => du::run(store, &arguments),
         Command::Gc(arguments) => gc::run(store, &arguments),

@@ -60,11 +60,18 @@ pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, E
 
 /// What is to be named: results of the lock file, or of the store by key or digest.
 fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine)>, Error> {
-    let lock = || LockFile::read(&LockFile::path_for(&pipeline_file(arguments.file.as_deref())?)).map_err(Error::from);
-    let (hashes, stages): (Vec<&String>, Vec<&String>) = arguments.what.iter().partition(|word| is_hash(word));
+    let lock = pipeline_file(arguments.file.as_deref())
+        .and_then(|file| LockFile::read(&LockFile::path_for(&file)).map_err(Error::from));
+    // A stage may be called `facade`.
+    let is_stage = |word: &str| {
+        let labels = lock.iter().flat_map(LockFile::cells).map(|(label, _)| label);
+        labels.into_iter().any(|label| label.split('[').next() == Some(word))
+    };
+    let (hashes, stages): (Vec<&String>, Vec<&String>) =
+        arguments.what.iter().partition(|word| is_hash(word) && !is_stage(word));
     let mut lines = Vec::new();
     if arguments.what.is_empty() || !stages.is_empty() {
-        let lock = lock()?;
+        let lock = lock?;
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {

@@ -84,7 +84,8 @@ fn answer(
             if missing.is_empty() || record.dropped == Some(Dropped::NotKept) {
                 let dropped = if missing.is_empty() { "" } else { "; its files were dropped, as `keep: false` says" };
                 answer.origin = Some(record.origin() + dropped);
-                answer.made_because = record.cause.clone();
+                // What was taken over did not run.
+                answer.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
             } else {
                 answer.state = "would run";
                 answer.causes = vec![Cause::of_missing(record, missing.len())];

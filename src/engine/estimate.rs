@@ -127,7 +127,9 @@ impl Estimates {
         let outputs = records.iter().flat_map(|record| record.outputs.values());
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, Measured> = HashMap::new();
-        for record in records.iter().filter(|record| !record.circumstances.goes_on) {
+        // What was not computed took no time.
+        let computed = |record: &&ActionRecord| !record.circumstances.goes_on && !record.is_taken();
+        for record in records.iter().filter(computed) {
             let stage = registry.get(&record.components.kind);
             let inputs = input_sizes(record, &sizes);
             let values = complete(stage, &record.components.parameters);

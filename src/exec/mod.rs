@@ -31,6 +31,7 @@ pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, A
 pub use family::kill_descendants;
 pub use protocol::{FailedKind, Line};
 pub use terms::Terms;
+pub use usage::user;
 
 use crate::digest::{Digest, Key};
 use crate::error::Error;

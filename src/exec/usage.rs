@@ -49,6 +49,7 @@ impl Clock {
             devices: action.resources.devices.clone(),
             computed_on,
             goes_on: self.goes_on,
+            taken_from: BTreeMap::new(),
             user: user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
         }
@@ -56,7 +57,7 @@ impl Clock {
 }
 
 /// Who runs this: the login name where the environment tells it, else the user's number.
-fn user() -> String {
+pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     named.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
 }

@@ -78,6 +78,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
             devices: Vec::new(),
             computed_on: None,
             goes_on: false,
+            taken_from: BTreeMap::new(),
             user: "someone".into(),
             cwm_version: "0".into(),
         },

@@ -164,6 +164,7 @@ fn made(record: &ActionRecord, on: String, telling: Telling) -> Made {
     Made {
         at: circumstances.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         by: (telling == Telling::Full).then(|| circumstances.user.clone()),
+        taken: record.is_taken(),
         on,
         cores: circumstances.machine.cores,
         device: circumstances.computed_on.clone(),

@@ -154,6 +154,9 @@ pub struct Made {
     /// By whom, where names are told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Whether it was not computed: somebody gave files as its result.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub taken: bool,
     /// The name of the machine in [`Provenance::machines`].
     pub on: String,
     /// Cores that it could use.

@@ -184,7 +184,7 @@ fn read_held(key: &Key, file: &RecordFile, used: Timestamp) -> Result<Held> {
         last_used: used.max(made),
         inputs: record.components.inputs.values().flatten().map(|(_, digest)| *digest).collect(),
         log: record.log,
-        is_source: !record.fetched.is_empty(),
+        is_source: !record.fetched.is_empty() || record.is_taken(),
         dropped: record.dropped,
         pipeline: record.pipeline,
         label: record.label,

@@ -114,6 +114,9 @@ pub struct Circumstances {
     /// Whether it went on from what an earlier attempt had kept: its seconds are then not those of all of the work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
+    /// By output, the files or folders that people gave as its result (`cwm take`); empty if it was computed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub taken_from: BTreeMap<String, PathBuf>,
     /// Who ran it.
     pub user: String,
     /// Version of cwm.
@@ -148,11 +151,21 @@ pub(super) fn host_name() -> String {
 }
 
 impl ActionRecord {
-    /// Who made it, where and when: `ada@host, 2026-11-21 09:20`.
+    /// Who made it, where and when: `ada@host, 2026-11-21 09:20`; of what was not computed, `taken over from FILE by …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
         let when = made.started.to_zoned(jiff::tz::TimeZone::system());
-        format!("{}@{}, {}", made.user, made.machine.host, when.strftime("%Y-%m-%d %H:%M"))
+        let who = format!("{}@{}, {}", made.user, made.machine.host, when.strftime("%Y-%m-%d %H:%M"));
+        if !self.is_taken() {
+            return who;
+        }
+        let files: Vec<String> = made.taken_from.values().map(|path| path.display().to_string()).collect();
+        format!("not computed: taken over from {} by {who}", files.join(", "))
+    }
+
+    /// Whether it was given by people, and not computed by its stage.
+    pub fn is_taken(&self) -> bool {
+        !self.circumstances.taken_from.is_empty()
     }
 
     /// The digest of each output, as the lock file has them.

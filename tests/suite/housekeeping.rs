@@ -296,3 +296,64 @@ stages:
     assert_eq!(context.cwm(&["du", "fourth"]).code, 2);
     assert!(!context.cwm(&["du", "third"]).stdout.contains("second"));
 }
+
+#[test]
+fn files_are_taken_over_as_a_result_and_every_command_says_so() {
+    let context = Context::with(CHAIN);
+    context.write("given.txt", "1\n2\n3\n");
+    let early = context.cwm(&["take", "second", "given.txt"]);
+    assert_eq!(early.code, 2);
+    assert!(
+        early.stderr.contains("its key is not known") && early.stderr.contains("`cwm run first`"),
+        "{}",
+        early.stderr
+    );
+    context.run(&["first"]).ran_just(&["first"]);
+    for wrong in [
+        &["take", "second", "none.txt"][..],
+        &["take", "second", "out=given.txt", "out=given.txt"],
+        &["take", "second", "other=given.txt"],
+        &["take", "second", "artifacts"],
+    ] {
+        assert_ne!(context.cwm(wrong).code, 0, "{wrong:?}");
+    }
+    assert_eq!(context.told(&["take", "second", "given.txt", "--json"])["new"], true);
+    context.write("given.txt", "changed afterwards");
+    assert_eq!(context.output("second"), "1\n2\n3\n");
+    for command in ["why", "status", "show"] {
+        let ran = context.cwm(if command == "status" { &["status"] } else { &[][..] });
+        let ran = if command == "status" { ran } else { context.cwm(&[command, "second"]) };
+        assert!(ran.stdout.contains("not computed: taken over from "), "{command}: {}", ran.stdout);
+    }
+    let run = context.run(&[]);
+    run.ran_just(&["third"]);
+    assert!(run.raw.stdout.contains("not computed: taken over from "), "{}", run.raw.stdout);
+    assert_eq!(context.output("third").trim(), "3");
+    context.is_clean();
+
+    // What is recorded is replaced only when asked for, and stays recorded.
+    let refused = context.cwm(&["take", "third", "given.txt"]);
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains("third has a result: ") && refused.stderr.contains("--replace"),
+        "{}",
+        refused.stderr
+    );
+    context.write("mine.txt", "30\n");
+    assert_eq!(context.cwm(&["take", "third", "mine.txt", "--replace"]).code, 0);
+    context.run(&[]).ran_just(&[]);
+    assert_eq!(context.output("third"), "30\n");
+    assert_eq!(context.told(&["ls", "third", "--all", "--json"]).as_array().unwrap().len(), 2);
+    // It cannot be made again, so only `--sources` lets it go.
+    context.edit("pipeline.yaml", "seq 1 1000", "seq 1 2000");
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    context.cwm(&["gc", "--delete"]);
+    let states = |context: &Context| -> Vec<String> {
+        let rows = context.told(&["ls", "second", "--all", "--json"]);
+        rows.as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(states(&context), ["present", "present"]);
+    context.cwm(&["gc", "--delete", "--sources"]);
+    assert_eq!(states(&context), ["collected", "present"]);
+    context.is_clean();
+}

@@ -71,6 +71,7 @@ fn circumstances() -> Circumstances {
         devices: Vec::new(),
         computed_on: None,
         goes_on: false,
+        taken_from: BTreeMap::new(),
         user: "someone".into(),
         cwm_version: "0.1.0".into(),
     }
