@@ -21,6 +21,8 @@ impl ExitCode {
     pub const DISPARITY: ExitCode = ExitCode(6);
     /// `diff` found a difference.
     pub const DIFFERENT: ExitCode = ExitCode(7);
+    /// `run --check` found that a stage makes other bytes than those that are recorded.
+    pub const IRREPRODUCIBLE: ExitCode = ExitCode(8);
     /// The machine refused something, or a mistake in cwm.
     pub const INTERNAL: ExitCode = ExitCode(70);
     /// Stopped by Ctrl-C or SIGTERM.

@@ -23,6 +23,9 @@ pub struct ExecArguments {
     /// Bytes of memory that its processes may hold together
     #[arg(long, value_name = "BYTES")]
     pub memory: Option<u64>,
+    /// Compare the result with the recorded one, and change nothing
+    #[arg(long)]
+    pub check: bool,
     /// Who asked for it, for those who wait for it
     #[arg(long, value_name = "WHO")]
     pub asked_by: Option<String>,
@@ -31,8 +34,8 @@ pub struct ExecArguments {
 impl ExecArguments {
     /// On which terms the action is done.
     pub fn terms(self) -> Terms {
-        let ExecArguments { key: _, attempt, attempts, time, memory, asked_by } = self;
-        Terms { attempt, attempts, time, memory, asked_by }
+        let ExecArguments { key: _, attempt, attempts, time, memory, check, asked_by } = self;
+        Terms { attempt, attempts, time, memory, check, asked_by }
     }
 }
 

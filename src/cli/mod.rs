@@ -24,6 +24,7 @@ mod take;
 mod tensorboard;
 mod track;
 mod verify;
+mod watch;
 mod why;
 
 use std::path::PathBuf;
@@ -54,6 +55,7 @@ pub use take::TakeArguments;
 pub use tensorboard::TensorboardArguments;
 pub use track::TrackArguments;
 pub use verify::VerifyArguments;
+pub use watch::WatchArguments;
 pub use why::WhyArguments;
 
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
@@ -73,6 +75,8 @@ pub struct Cli {
 pub enum Command {
     /// Do what is not done yet: the whole pipeline, or the named stages and what they need
     Run(RunArguments),
+    /// Run, and run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
+    Watch(WatchArguments),
     /// Show, stage by stage, what is cached and what would run
     Status(StatusArguments),
     /// Say why a stage would run, or where its result comes from

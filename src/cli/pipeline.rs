@@ -7,7 +7,7 @@ use clap::Args;
 use crate::error::Error;
 
 /// Which pipeline.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct PipelineArguments {
     /// The pipeline [default: pipeline.yaml here or in a folder above]
     #[arg(short = 'f', long = "file", value_name = "FILE")]

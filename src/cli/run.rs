@@ -18,6 +18,10 @@ pub struct RunArguments {
     /// Say what would run, and why; run nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// Do these stages anew, beside what is recorded of them, and say whether the same bytes come out; nothing is changed.
+    /// Exit code 8 if others do
+    #[arg(long, conflicts_with_all = ["dry_run", "force", "tensorboard"])]
+    pub check: bool,
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE")]
     pub force: Vec<String>,

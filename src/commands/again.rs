@@ -28,6 +28,9 @@ pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done
     if let Some(folder) = &arguments.tensorboard {
         command += &format!(" --tensorboard {}", quoted(&folder.to_string_lossy()));
     }
+    if arguments.check {
+        command += " --check";
+    }
     let mut forced = BTreeSet::new();
     for word in &arguments.force {
         let cells = plan.select(word).unwrap_or_default();

@@ -25,6 +25,7 @@ mod tensorboard;
 mod track;
 mod typed;
 mod verify;
+mod watch;
 mod why;
 
 use std::io::{IsTerminal, Write};
@@ -46,7 +47,7 @@ use crate::store::{ActionRecord, Store};
 /// Runs a command and says what went wrong, on standard error.
 pub fn main(cli: Cli) -> ExitCode {
     let goes_on = match &cli.command {
-        Command::Run(_) | Command::Exec(_) => true,
+        Command::Run(_) | Command::Watch(_) | Command::Exec(_) => true,
         Command::Pin(arguments) => arguments.update,
         Command::Export(arguments) => arguments.is_stream(),
         _ => false,
@@ -78,6 +79,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
     let store = cli.store.as_deref();
     match cli.command {
         Command::Run(arguments) => run::run(store, arguments),
+        Command::Watch(arguments) => watch::run(store, arguments),
         Command::Status(arguments) => status::run(store, arguments),
         Command::Why(arguments) => why::run(store, arguments),
         Command::Diff(arguments) => diff::run(store, &arguments),

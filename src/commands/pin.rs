@@ -93,6 +93,8 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         machine: Machine::here(None),
         device: None,
         command: super::again::typed(),
+        held: std::sync::Arc::default(),
+        check: false,
     };
     let engine::Outcome { records, ran: ran_now, summary, .. } =
         engine::run(plan, store, files, locked, pins, options, &mut readers)?;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cwm_contract::DeviceChoice;
 
@@ -14,7 +16,7 @@ use crate::commands::again;
 use crate::commands::devices::missing;
 use crate::commands::tensorboard::board;
 use crate::curves::Live;
-use crate::engine::{self, Cause, CellState, Estimates, Machine, Options, Outcome, Summary, Survey};
+use crate::engine::{self, Cause, CellState, Estimates, Failures, Machine, Options, Outcome, Summary, Survey};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
@@ -26,7 +28,19 @@ use crate::registry::Registry;
 ///
 /// # Errors
 /// The pipeline, the command line, the store or the machine; failures of stages give [`ExitCode::STAGE_FAILED`].
-pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Error> {
+    run_until(store, arguments, Arc::default())
+}
+
+/// As [`run`]; once `held` is set, what runs is finished and nothing else is begun.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    store_given: Option<&Path>,
+    mut arguments: RunArguments,
+    held: Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
     let mut targets = BTreeSet::new();
@@ -56,11 +70,14 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
     for message in engine::contradictions(&workspace.plan, &workspace.pins) {
         readers.read(&RunEvent::Warning { message });
     }
+    for message in workspace.plan.unnamed_files(&targets.iter().copied().collect::<Vec<_>>()) {
+        readers.read(&RunEvent::Warning { message });
+    }
     if arguments.dry_run {
         return dry_run(&mut workspace, &targets, &force, &arguments, &mut readers);
     }
     // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
-    if !workspace.store.exists() {
+    if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;
     }
     // Held to the end: what was just made is not yet named by the lock file, and must not be taken for garbage.
@@ -68,7 +85,9 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    if !engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut readers)? {
+    if !arguments.check
+        && !engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut readers)?
+    {
         return Ok(ExitCode::INTERRUPTED);
     }
     let options = Options {
@@ -77,10 +96,16 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
         machine: Machine::here(arguments.jobs),
         device: arguments.device,
         command: again::typed(),
+        held,
+        check: arguments.check,
     };
     let Workspace { plan, store, files, locked, pins } = &mut workspace;
     let Outcome { records, ran: ran_now, failures, summary } =
         engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+    if arguments.check {
+        let again = again::command(store_given, &arguments, plan, |_| true);
+        return Ok(checked(summary, failures, again, &mut readers));
+    }
     // None keeps the others from being done.
     let pinned = engine::update_pins(plan, pins, &records, &ran_now);
     let written = engine::update_lock_file(plan, locked, &records, whole);
@@ -113,20 +138,39 @@ pub fn run(store_given: Option<&Path>, mut arguments: RunArguments) -> Result<Ex
     })
 }
 
-fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
-    let output = match arguments.output {
-        _ if arguments.json => Output::Json,
+/// The end of a run that checked: nothing is recorded, exported or locked.
+fn checked(summary: Summary, failures: Failures, again: String, readers: &mut Readers) -> ExitCode {
+    let Summary { same, different, failed, skipped, .. } = summary;
+    if failed > 0 {
+        readers.read(&failures.event(again));
+    }
+    readers.read(&RunEvent::CheckSummary { same, different, failed, skipped });
+    match summary {
+        _ if summary.interrupted => ExitCode::INTERRUPTED,
+        _ if different > 0 => ExitCode::IRREPRODUCIBLE,
+        _ if failed > 0 => ExitCode::STAGE_FAILED,
+        _ => ExitCode::OK,
+    }
+}
+
+/// Who shows what happens.
+pub fn shown(output: Output, json: bool, verbose: bool) -> Box<dyn Reader> {
+    let output = match output {
+        _ if json => Output::Json,
         Output::Auto if stderr().is_terminal() => Output::Live,
         Output::Auto => Output::Plain,
         chosen => chosen,
     };
-    let shown: Box<dyn Reader> = match output {
-        Output::Live => Box::new(Terminal::new(arguments.verbose)),
+    match output {
+        Output::Live => Box::new(Terminal::new(verbose)),
         Output::Json => Box::new(Json(stdout())),
-        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), arguments.verbose)),
-    };
-    let mut readers = vec![shown];
-    if !arguments.dry_run {
+        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), verbose)),
+    }
+}
+
+fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
+    let mut readers = vec![shown(arguments.output, arguments.json, arguments.verbose)];
+    if !arguments.dry_run && !arguments.check {
         readers.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }
     Readers(readers)

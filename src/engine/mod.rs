@@ -17,5 +17,5 @@ pub use drain::drain;
 pub use estimate::{Estimate, Estimates, Total};
 pub use finish::{contradictions, export_all, fetches, let_go, update_lock_file, update_pins};
 pub use machine::Machine;
-pub use run::{Failures, Options, Outcome, Summary, run};
+pub use run::{Failures, Options, Outcome, Summary, run, stop_signals};
 pub use status::{CellState, Survey, sources, unread, why_now};

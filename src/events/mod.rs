@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::{Digest, Key};
 use crate::engine::{Estimate, Total};
 use crate::exec::FailedKind;
+use crate::store::Difference;
 
 pub use json::Json;
 pub use plain::Plain;
@@ -178,6 +179,38 @@ pub enum RunEvent {
         label: Label,
         /// The failed or stopped cell.
         because: Label,
+    },
+    /// `cwm watch` waits for a change.
+    Watching {
+        /// How many files are looked at.
+        files: usize,
+    },
+    /// Something changed, so `cwm watch` runs again.
+    Changed {
+        /// The files that are not what they were.
+        paths: Vec<PathBuf>,
+    },
+    /// A stage was done anew to check what is recorded (`run --check`).
+    Checked {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Seconds that it ran.
+        seconds: f64,
+        /// In what it differs from what is recorded; nothing if the same bytes came out.
+        differences: Vec<Difference>,
+    },
+    /// The end of a check.
+    CheckSummary {
+        /// Cells of which the same bytes came out.
+        same: usize,
+        /// Cells of which others came out.
+        different: usize,
+        /// Cells that failed, or that have nothing recorded to compare with.
+        failed: usize,
+        /// Cells that were not checked because of that, or because it was stopped.
+        skipped: usize,
     },
     /// An artifact was put where people find it.
     Exported {

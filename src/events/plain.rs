@@ -101,6 +101,28 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
             let counts = format!("would run {would_run}, may run {may_run}, cached {cached}, would fail {would_fail}");
             costs.into_iter().chain([counts]).collect()
         }
+        RunEvent::Watching { files } => {
+            vec![format!("watching {} (Ctrl-C ends it)", plural(*files as u64, "file", "files"))]
+        }
+        RunEvent::Changed { paths } => {
+            let named: Vec<_> = paths.iter().take(4).map(|path| short_path(path)).collect();
+            let more = if paths.len() > named.len() { ", …" } else { "" };
+            vec![format!("changed: {}{more}", named.join(", "))]
+        }
+        RunEvent::Checked { label, seconds, differences, .. } if differences.is_empty() => {
+            vec![format!("  same     {label}  ({})", duration(*seconds))]
+        }
+        RunEvent::Checked { label, seconds, differences, .. } => {
+            let mut lines = vec![format!("  DIFFERS  {label}  ({})", duration(*seconds))];
+            lines.extend(differences.iter().take(FEW).map(|difference| format!("             {difference}")));
+            if differences.len() > FEW {
+                lines.push(format!("             and {} more", differences.len() - FEW));
+            }
+            lines
+        }
+        RunEvent::CheckSummary { same, different, failed, skipped } => {
+            vec![format!("same {same}, different {different}, failed {failed}, skipped {skipped}")]
+        }
         RunEvent::Failures { failed, skipped, again } => failures(failed, skipped, again),
         RunEvent::Summary { ran, cached, failed, skipped } => {
             vec![format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")]

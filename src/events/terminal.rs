@@ -96,6 +96,8 @@ fn colour(line: &str) -> String {
         ("  done   ", 2),
         ("  cached ", 6),
         ("  FAILED ", 1),
+        ("  DIFFERS", 1),
+        ("  same   ", 2),
         ("  skipped", 3),
         ("  retrying", 3),
         ("  waiting", 3),
@@ -155,7 +157,10 @@ impl Reader for Terminal {
                 self.bar(label);
                 return;
             }
-            RunEvent::Finished { label, .. } | RunEvent::Retrying { label, .. } | RunEvent::Failed { label, .. } => {
+            RunEvent::Finished { label, .. }
+            | RunEvent::Checked { label, .. }
+            | RunEvent::Retrying { label, .. }
+            | RunEvent::Failed { label, .. } => {
                 self.end(label);
             }
             RunEvent::Planned { .. } => return,

@@ -43,6 +43,9 @@ pub struct ActionFile {
     pub cause: Vec<String>,
     /// Run even if the store has a result.
     pub force: bool,
+    /// What is recorded, by output name, where the action is only to be compared with that.
+    #[serde(default)]
+    pub recorded: Option<BTreeMap<String, OutputRecord>>,
 }
 
 /// What an action runs.

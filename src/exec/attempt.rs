@@ -14,8 +14,9 @@ use super::watchdog::{Means, Watchdog};
 use super::work::do_work;
 use super::{ActionBody, ActionFile, out_of_memory, usage};
 use crate::digest::Digest;
+use crate::error::Error;
 use crate::outside::Files;
-use crate::store::{KeyLock, Store, WorkFolder};
+use crate::store::{Difference, KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin.
 pub struct Attempt<'a> {
@@ -41,6 +42,24 @@ impl Attempt<'_> {
         let (inputs, events) = self.work()?;
         let made = usage::made(&self.work, &self.action, &inputs, events)?;
         usage::record(&self.store, &self.work, &self.action, made, &clock)
+    }
+
+    /// Does the work anew and compares what comes out with what is recorded; nothing else is changed.
+    ///
+    /// # Errors
+    /// It failed, or there is nothing to compare with.
+    pub fn check(&self) -> Result<Vec<Difference>, Failed> {
+        self.lines.send(&Line::Started);
+        let (inputs, events) = self.work()?;
+        let made = usage::made(&self.work, &self.action, &inputs, events)?;
+        let mut differences = Vec::new();
+        for (name, output) in &made.outputs {
+            let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
+            let recorded = recorded
+                .ok_or_else(|| failed(Error::store(format!("the recorded result lacks the output `{name}`"))))?;
+            differences.extend(self.store.differences(name, output, recorded, &self.files).map_err(failed)?);
+        }
+        Ok(differences)
     }
 
     /// Does the work; what it read, and the events of which the record is made.

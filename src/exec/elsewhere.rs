@@ -80,6 +80,7 @@ mod tests {
             resources: Resources::default(),
             cause: Vec::new(),
             force: false,
+            recorded: None,
         }
     }
 

@@ -40,7 +40,7 @@ use crate::fingerprint;
 use crate::keyed;
 use crate::outside::Files;
 use crate::registry::Registry;
-use crate::store::{Store, WorkFolder};
+use crate::store::{Difference, Store, WorkFolder};
 use attempt::Attempt;
 use streams::Lines;
 
@@ -48,6 +48,7 @@ use streams::Lines;
 enum Outcome {
     Recorded(BTreeMap<String, Digest>),
     AlreadyRecorded,
+    Checked(Vec<Difference>),
     Failed(FailedKind, Failure),
 }
 
@@ -80,6 +81,10 @@ pub fn exec(root: &Path, key: &Key, terms: &Terms) -> Result<ExitCode, Error> {
             lines.send(&Line::AlreadyRecorded);
             ExitCode::OK
         }
+        Outcome::Checked(differences) => {
+            lines.send(&Line::Checked(differences));
+            ExitCode::OK
+        }
         Outcome::Failed(kind, failure) => {
             // The log may be on a full disk.
             let _ = writeln!(std::io::stderr(), "{}", failure.message);
@@ -98,7 +103,7 @@ fn perform(
 ) -> Result<Outcome, Error> {
     let store = Store::at(root)?.seen_whole();
     let files = Files::of_store(&store);
-    let work = store.work(key);
+    let work = if terms.check { store.checking(key) } else { store.work(key) };
     let mut told = false;
     let lock = store.lock_key(key, &terms.who(), |holder| {
         if !std::mem::replace(&mut told, true) {
@@ -116,7 +121,7 @@ fn perform(
         Err(_) if recorded => return already_recorded(&work),
         Err(error) => return Err(error),
     };
-    if recorded && !action.force {
+    if recorded && !action.force && !terms.check {
         return already_recorded(&work);
     }
     check_components(&action, &files)?;
@@ -134,10 +139,24 @@ fn perform(
         return Ok(Outcome::Failed(FailedKind::Input, failure));
     }
     let goes_on = goes_on(&work)?;
-    if !goes_on {
+    if !goes_on && !terms.check {
         elsewhere::tell(&store, &action);
     }
     let attempt = Attempt { store, files, work, action, lock, lines, cancellation, terms };
+    if terms.check {
+        let checked = attempt.check();
+        return Ok(match checked {
+            Ok(differences) => {
+                attempt.work.remove()?;
+                Outcome::Checked(differences)
+            }
+            // The log stays, which tells why.
+            Err((kind, failure)) => {
+                attempt.work.discard_output()?;
+                Outcome::Failed(kind, failure)
+            }
+        });
+    }
     Ok(match attempt.make(goes_on) {
         Ok(outputs) => Outcome::Recorded(outputs),
         Err((kind, mut failure)) => {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind};
+use crate::store::Difference;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,8 @@ pub enum Line {
     AlreadyRecorded,
     /// The result is in the store: what came out, by output name.
     Recorded(BTreeMap<String, Digest>),
+    /// Nothing was recorded: the result was compared with the one that is.
+    Checked(Vec<Difference>),
     /// It failed.
     Failed {
         /// What sort of failure.

@@ -17,13 +17,15 @@ pub struct Terms {
     pub time: Option<Duration>,
     /// Bytes that its processes may hold together.
     pub memory: Option<u64>,
+    /// Whether the result is only compared with the one that is recorded, and nothing is changed.
+    pub check: bool,
     /// Who asked for it, in words, for those who wait for it: `cwm run paper.yaml, for model`.
     pub asked_by: Option<String>,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Terms { attempt: 1, attempts: 1, time: None, memory: None, asked_by: None }
+        Terms { attempt: 1, attempts: 1, time: None, memory: None, check: false, asked_by: None }
     }
 }
 
@@ -54,6 +56,7 @@ impl Terms {
         let mut options = vec![format!("--attempt={}", self.attempt), format!("--attempts={}", self.attempts)];
         options.extend(self.time.map(|time| format!("--time={}", time.as_secs_f64())));
         options.extend(self.memory.map(|memory| format!("--memory={memory}")));
+        options.extend(self.check.then(|| "--check".to_owned()));
         options.extend(self.asked_by.as_ref().map(|who| format!("--asked-by={who}")));
         options
     }

@@ -21,6 +21,7 @@ mod outside;
 mod parameters;
 mod ports;
 mod references;
+mod scripts;
 mod select;
 mod substitute;
 #[cfg(test)]

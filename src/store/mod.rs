@@ -6,6 +6,7 @@
 
 mod actions;
 mod commit;
+mod compare;
 mod completeness;
 mod dropped;
 pub(crate) mod durable;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use commit::{Content, NewAction, NewOutput, Recorded};
+pub use compare::{Difference, How};
 pub use completeness::Missing;
 pub use dropped::Dropped;
 pub use error::{Result, StoreError, Trouble};

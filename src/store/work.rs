@@ -47,10 +47,20 @@ impl KeepStamp {
 /// Prefix of a work folder that is being removed.
 const REMOVING: &str = ".removing-";
 
+/// Prefix of a folder in which a result is checked.
+const CHECKING: &str = ".checking-";
+
 impl Store {
     /// The work folder of `key`; [`WorkFolder::prepare`] makes it.
     pub fn work(&self, key: &Key) -> WorkFolder {
         WorkFolder { store: self.clone(), key: *key, path: self.layout.work(key) }
+    }
+
+    /// The folder in which `key` is done anew to check what is recorded: not that in which a run does it, which may hold
+    /// what an attempt kept.
+    pub fn checking(&self, key: &Key) -> WorkFolder {
+        let path = self.root().join("work").join(format!("{CHECKING}{key}"));
+        WorkFolder { store: self.clone(), key: *key, path }
     }
 
     /// All work folders that there are, by key.

@@ -125,3 +125,103 @@ stages:
     let ran = finish(child.wait_with_output().expect("an end"));
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }
+
+/// A shell and a daemon of its own session, neither of which listens to any request to end.
+const DEAF: &str = r#"
+cwm: 1
+stages:
+  only:
+    stage: command
+    with:
+      run: |
+        trap "" TERM INT HUP
+        setsid sh -c 'trap "" TERM INT HUP; echo $$ > "$HOME/far"; touch "$HOME/begun"; test -e "$HOME/go" || sleep 600' &
+        echo $$ > "$HOME/near"
+        wait
+        echo x > "$out"
+"#;
+
+#[test]
+fn a_killed_executor_takes_along_what_does_not_listen_and_what_left_its_group() {
+    let context = Context::with(DEAF);
+    let mut child = at_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    context.await_file("near");
+    child.kill().expect("a kill");
+    child.wait().expect("an end");
+    assert!(ends(&context.read("near")) && ends(&context.read("far")));
+    // Nobody holds the key any more.
+    context.write("go", "");
+    let again = finish(at_home(&context, &["run"]).output().expect("cwm starts"));
+    assert!(again.code == 0 && !again.stderr.contains("waiting"), "{}", again.stderr);
+}
+
+#[test]
+fn ctrl_c_twice_reaches_what_left_the_process_group() {
+    let context = Context::with(DEAF);
+    let mut child = at_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    let interrupt = || Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success();
+    assert!(interrupt());
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(interrupt());
+    assert_eq!(child.wait().expect("an end").code(), Some(130));
+    assert!(ends(&context.read("far")));
+}
+
+/// A stage that fails as long as nobody has mended it, and waits until it may end.
+const WAITING: &str = r#"
+cwm: 1
+stages:
+  only:
+    stage: command
+    with:
+      run: |
+        echo x >> "$HOME/count"
+        touch "$HOME/begun"
+        while ! test -e "$HOME/go"; do sleep 0.05; done
+        test -e "$HOME/mended"
+        echo x > "$out"
+"#;
+
+/// A second executor that is told, in a file, that it waits for the first.
+fn second(context: &Context) -> std::process::Child {
+    let told = std::fs::File::create(context.path("told")).expect("a file");
+    let child = at_home(context, &["run"]).stderr(told).spawn().expect("cwm starts");
+    for _ in 0..2400 {
+        if context.read("told").contains("waiting  only: `cwm run, for only`, process ") {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    panic!("it does not wait:\n{}", context.read("told"));
+}
+
+#[test]
+fn the_stage_of_a_stopped_executor_goes_on_and_others_take_its_result() {
+    let context = Context::with(WAITING);
+    context.write("mended", "");
+    let first = at_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    let signal = |name: &str| Command::new("kill").args([name, &first.id().to_string()]).status().expect("kill");
+    assert!(signal("-STOP").success());
+    let mut other = second(&context);
+    context.write("go", "");
+    assert!(other.wait().expect("an end").success(), "{}", context.read("told"));
+    assert!(signal("-CONT").success());
+    let first = finish(first.wait_with_output().expect("an end"));
+    assert_eq!((first.code, context.read("count").as_str()), (0, "x\n"), "{}", first.stderr);
+}
+
+#[test]
+fn what_failed_for_one_executor_the_other_tries_itself() {
+    let context = Context::with(WAITING);
+    let first = at_home(&context, &["run"]).spawn().expect("cwm starts");
+    context.await_file("begun");
+    let mut other = second(&context);
+    context.write("go", "");
+    let first = finish(first.wait_with_output().expect("an end"));
+    assert_eq!(first.code, 1, "{}", first.stderr);
+    assert_eq!(other.wait().expect("an end").code(), Some(1), "{}", context.read("told"));
+    assert_eq!(context.read("count"), "x\nx\n", "each tried once");
+}

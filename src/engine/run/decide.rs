@@ -19,6 +19,9 @@ impl Engine<'_> {
             schedule.record(source).unwrap_or_else(|| unreachable!("a ready cell's sources are done"))
         })?;
         let key = resolved.components.key();
+        if self.check {
+            return self.look_at_to_check(index, resolved);
+        }
         if let Some(waiting) = self.in_making.get_mut(&key) {
             waiting.push(index);
             return Ok(());
@@ -96,6 +99,9 @@ impl Engine<'_> {
 
     /// Cells that wait for room while a source of theirs was reopened are looked at again when it is done.
     pub(super) fn withdraw_those_that_cannot_go(&mut self) {
+        if self.check {
+            return;
+        }
         let schedule = &self.schedule;
         let withdrawn = self.for_room.extract_if(.., |index, _| !schedule.can_go(*index));
         let keys: Vec<Key> = withdrawn.map(|(_, (resolved, _))| resolved.components.key()).collect();

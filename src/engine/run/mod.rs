@@ -2,11 +2,14 @@
 //! on it and nothing else.
 
 mod attempts;
+mod check;
 mod decide;
 mod outcome;
 mod start;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -26,7 +29,7 @@ use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::Plan;
-use crate::store::{ActionRecord, Store};
+use crate::store::{ActionRecord, Difference, Store};
 use attempts::{Fault, Pause, Tried};
 
 /// What a run is asked for.
@@ -39,6 +42,10 @@ pub struct Options {
     pub machine: Machine,
     /// Where stages compute that ask, in place of what the pipeline says.
     pub device: Option<DeviceChoice>,
+    /// Once it is set, what runs is finished and nothing else is begun.
+    pub held: Arc<AtomicBool>,
+    /// Do the targets anew beside what is recorded, and compare; change nothing.
+    pub check: bool,
     /// What was typed, for those who wait for what this run does.
     pub command: String,
 }
@@ -86,6 +93,10 @@ pub struct Summary {
     pub failed: usize,
     /// Cells that were skipped.
     pub skipped: usize,
+    /// Cells that were checked and made the same bytes.
+    pub same: usize,
+    /// Cells that were checked and made others.
+    pub different: usize,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
 }
@@ -111,6 +122,8 @@ struct Running {
     failure: Option<(FailedKind, String, Option<String>)>,
     /// What it recorded, if it did.
     outputs: Option<BTreeMap<String, Digest>>,
+    /// In what it differs from what is recorded, if that was asked and told.
+    checked: Option<Vec<Difference>>,
     out_of_memory_before: u64,
 }
 
@@ -145,6 +158,14 @@ struct Engine<'a> {
     /// Cells that failed and wait to be tried again.
     pausing: BTreeMap<usize, Pause>,
     failures: Failures,
+    /// [`Options::targets`].
+    targets: BTreeSet<usize>,
+    /// [`Options::held`].
+    held: Arc<AtomicBool>,
+    /// [`Options::check`].
+    check: bool,
+    /// What is recorded of the cells that are checked.
+    to_check: BTreeMap<usize, ActionRecord>,
     /// [`Options::command`].
     command: String,
     messages: Sender<Message>,
@@ -193,6 +214,10 @@ pub fn run(
         tried: HashMap::new(),
         pausing: BTreeMap::new(),
         failures: Failures::default(),
+        targets: options.targets.iter().copied().collect(),
+        held: options.held,
+        check: options.check,
+        to_check: BTreeMap::new(),
         command: options.command,
         messages,
         stopping: 0,
@@ -208,15 +233,20 @@ pub fn run(
     Ok(Outcome { records: records.collect(), ran, failures, summary })
 }
 
-/// Sends a message for each signal that asks to stop; batch systems can be told to warn with SIGUSR1. The third ends this
-/// process at once, whatever it is doing; its stages end with it.
-fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
+/// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
+pub fn stop_signals() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-    let mut watched = vec![SIGINT, SIGTERM, SIGUSR1];
+    let mut signals = vec![SIGINT, SIGTERM, SIGUSR1];
     if !is_ignored(SIGHUP) {
-        watched.push(SIGHUP);
+        signals.push(SIGHUP);
     }
-    let mut signals = signal_hook::iterator::Signals::new(watched)
+    signals
+}
+
+/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
+/// stages end with it.
+fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
+    let mut signals = signal_hook::iterator::Signals::new(stop_signals())
         .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     let handle = signals.handle();
     std::thread::spawn(move || {
@@ -245,11 +275,11 @@ impl Engine<'_> {
     fn drive(&mut self, inbox: &Receiver<Message>) {
         let mut changed = true;
         loop {
-            changed |= self.stopping == 0 && self.end_pauses();
-            if self.stopping == 0 && std::mem::take(&mut changed) {
+            changed |= !self.begins_nothing() && self.end_pauses();
+            if !self.begins_nothing() && std::mem::take(&mut changed) {
                 self.advance();
             }
-            if self.running.is_empty() && (self.stopping > 0 || !self.can_go_on()) {
+            if self.running.is_empty() && (self.begins_nothing() || !self.can_go_on()) {
                 break;
             }
             const TICK: Duration = Duration::from_millis(500);
@@ -265,10 +295,16 @@ impl Engine<'_> {
             }
         }
         self.give_up_pauses();
-        if self.stopping > 0 {
-            self.summary.interrupted = true;
+        self.summary.interrupted = self.stopping > 0;
+        if self.begins_nothing() {
+            self.summary.skipped += if self.check { std::mem::take(&mut self.for_room).len() } else { 0 };
             self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
         }
+    }
+
+    /// Whether what runs is waited for, and that is all.
+    fn begins_nothing(&self) -> bool {
+        self.stopping > 0 || self.held.load(Ordering::SeqCst)
     }
 
     fn can_go_on(&self) -> bool {

@@ -30,6 +30,7 @@ impl Engine<'_> {
             }
             Line::Event(cwm_contract::Event::Doing(what)) => self.readers.read(&RunEvent::Doing { label, what }),
             Line::Event(cwm_contract::Event::Note(message)) => self.readers.read(&RunEvent::Note { label, message }),
+            Line::Checked(differences) => running.checked = Some(differences),
             Line::Started => {
                 running.began = Some(Instant::now());
                 self.tried.entry(running.key).or_default().attempts += 1;
@@ -44,6 +45,9 @@ impl Engine<'_> {
         self.pool.give_back(running.share.clone());
         if let Some(began) = running.began {
             self.tried.entry(running.key).or_default().time += began.elapsed();
+        }
+        if self.check {
+            return self.check_ended(index, &status, running);
         }
         let before = self.to_remake.remove(&index);
         let cell = &self.plan.cells[index];
@@ -78,13 +82,7 @@ impl Engine<'_> {
             }
             None => {
                 let fault = self.fault(&status, &mut running);
-                // Asked to stop, it did; killed because it did not, or before it could listen, it was.
-                let was_stopped = match fault.kind {
-                    FailedKind::Cancelled => self.stopping > 0,
-                    FailedKind::Killed | FailedKind::Crash => self.stopping > 1,
-                    _ => false,
-                };
-                if was_stopped {
+                if self.was_stopped(&fault) {
                     self.fail(index, Some(running.key), fault, false);
                     self.release_waiting(&running.key);
                 } else {
@@ -97,13 +95,22 @@ impl Engine<'_> {
         self.release_waiting(&running.key);
     }
 
+    /// Whether it ended because this run was stopped: asked to, it did; it was killed because it did not.
+    pub(super) fn was_stopped(&self, fault: &Fault) -> bool {
+        match fault.kind {
+            FailedKind::Cancelled => self.stopping > 0,
+            FailedKind::Killed | FailedKind::Crash => self.stopping > 1,
+            _ => false,
+        }
+    }
+
     /// Why an attempt failed: as it told itself, else by how its process ended.
-    fn fault(&self, status: &std::io::Result<ExitStatus>, running: &mut Running) -> Fault {
+    pub(super) fn fault(&self, status: &std::io::Result<ExitStatus>, running: &mut Running) -> Fault {
         if let Some((kind, reason, hint)) = running.failure.take() {
             return Fault { kind, reason, hint };
         }
         let out_of_memory = out_of_memory::kills() > running.out_of_memory_before;
-        let told = out_of_memory::told_in(&self.store.work(&running.key).log(), 0);
+        let told = out_of_memory::told_in(&self.folder(&running.key).log(), 0);
         let (kind, reason, hint) = describe_end(status, out_of_memory, told.as_deref());
         if kind == FailedKind::Cancelled && self.stopping > 0 {
             return Fault { kind, reason: Failure::cancelled().message, hint: None };
@@ -183,8 +190,10 @@ impl Engine<'_> {
     pub(super) fn fail(&mut self, index: usize, key: Option<Key>, fault: Fault, is_failure: bool) {
         let Fault { kind, reason, hint } = fault;
         let label = self.plan.cells[index].label.clone();
-        let log = key.map(|key| self.store.work(&key).log()).filter(|log| log.is_file());
-        let skipped = self.schedule.failed(index);
+        let log = key.map(|key| self.folder(&key).log()).filter(|log| log.is_file());
+        // The failure of a check is nothing that others wait for.
+        let is_checked = self.to_check.contains_key(&index);
+        let skipped = if is_checked { Vec::new() } else { self.schedule.failed(index) };
         if is_failure {
             self.summary.failed += 1;
             let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();

@@ -6,6 +6,7 @@ use cwm_contract::{DeviceChoice, Needs, Shape};
 
 use super::attempts::Fault;
 use super::{Engine, Running};
+use crate::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::child::ActionProcess;
 use crate::engine::components::{Resolved, output_of};
@@ -15,6 +16,7 @@ use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, out_of_memory};
 use crate::plan::{Body, Origin, Plan};
+use crate::store::WorkFolder;
 
 impl Engine<'_> {
     /// What a cell asks of the machine, and where it computes.
@@ -40,16 +42,20 @@ impl Engine<'_> {
         let cause: Vec<String> = causes.iter().map(Cause::to_string).collect();
         let terms = self.terms(index, &key);
         let started = self.action_file(index, resolved, cause.clone(), resources.clone()).and_then(|action| {
-            self.store.create()?;
+            if !self.check {
+                self.store.create()?;
+            }
             // So that its process need not hash files from outside again.
             self.files.save_if_possible();
-            self.store.work(&key).write_action(&action)?;
+            self.folder(&key).write_action(&action)?;
             let (root, visible) = (self.store.root(), share.visible.as_deref());
             ActionProcess::start(index, &key, root, (&resources, &terms), visible, self.messages.clone())
         });
         match started {
             Ok(process) => {
-                self.schedule.stands[index] = Stand::Running;
+                if !self.check {
+                    self.schedule.stands[index] = Stand::Running;
+                }
                 let running = Running {
                     process,
                     share,
@@ -57,6 +63,7 @@ impl Engine<'_> {
                     began: None,
                     failure: None,
                     outputs: None,
+                    checked: None,
                     out_of_memory_before: out_of_memory::kills(),
                 };
                 self.running.insert(index, running);
@@ -69,6 +76,11 @@ impl Engine<'_> {
             }
         }
         true
+    }
+
+    /// Where the action of this key is done.
+    pub(super) fn folder(&self, key: &Key) -> WorkFolder {
+        if self.check { self.store.checking(key) } else { self.store.work(key) }
     }
 
     /// Where a cell computes: where this run says, else where the pipeline does.
@@ -148,6 +160,7 @@ impl Engine<'_> {
             resources,
             cause,
             force: self.force.contains(&index),
+            recorded: self.to_check.get(&index).map(|record| record.outputs.clone()),
         })
     }
 }

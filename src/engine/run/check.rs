@@ -1,0 +1,54 @@
+//! Doing cells anew beside what is recorded of them, to see whether the same bytes come out. The cells read what is recorded
+//! of their sources, so none waits for another; nothing is recorded, and no cell stands otherwise after it than before.
+
+use std::process::ExitStatus;
+
+use super::{Engine, Running};
+use crate::engine::components::Resolved;
+use crate::engine::status::{find, sources};
+use crate::error::Error;
+use crate::events::{Reader, RunEvent};
+
+impl Engine<'_> {
+    /// What is recorded of a cell is taken as it is; if it is one of those to check, it also waits for room.
+    pub(super) fn look_at_to_check(&mut self, index: usize, resolved: Resolved) -> Result<(), Error> {
+        let cell = &self.plan.cells[index];
+        let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? else {
+            return Err(Error::store(
+                "nothing is recorded of it as it stands now, so there is nothing to compare with",
+            )
+            .hint("`cwm run` makes it; `cwm why` says what changed since it was made"));
+        };
+        if self.targets.contains(&index) {
+            for source in sources(cell) {
+                if let Some(source_record) = self.schedule.record(source)
+                    && !self.store.missing(source_record, self.files)?.is_empty()
+                {
+                    let source = &self.plan.cells[source].label;
+                    return Err(Error::store(format!("files of {source}, which it reads, are missing from the store"))
+                        .hint(format!("`cwm run '{source}'` makes them again")));
+                }
+            }
+            self.to_check.insert(index, record.clone());
+            self.for_room.insert(index, (resolved, Vec::new()));
+        }
+        self.schedule.done(index, record);
+        Ok(())
+    }
+
+    /// The process of a cell that is checked has ended.
+    pub(super) fn check_ended(&mut self, index: usize, status: &std::io::Result<ExitStatus>, mut running: Running) {
+        let (label, key) = (self.plan.cells[index].label.clone(), running.key);
+        if let (Some(differences), true) = (running.checked.take(), status.as_ref().is_ok_and(ExitStatus::success)) {
+            let count = if differences.is_empty() { &mut self.summary.same } else { &mut self.summary.different };
+            *count += 1;
+            let seconds = self.tried.get(&key).map_or(0.0, |tried| tried.time.as_secs_f64());
+            self.readers.read(&RunEvent::Checked { label, key, seconds, differences });
+        } else {
+            let fault = self.fault(status, &mut running);
+            let was_stopped = self.was_stopped(&fault);
+            self.fail(index, Some(key), fault, !was_stopped);
+        }
+        self.release_waiting(&key);
+    }
+}

@@ -1,0 +1,159 @@
+//! Files that a command's text names and that are not among its `deps:`: a change of them would rerun nothing.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use super::{Body, Cell, CommandPlan, Origin, Plan};
+use crate::diagnostics::Place;
+
+impl Plan {
+    /// For each word of the commands of these cells that is a file below the pipeline's folder, but neither one of the
+    /// command's `deps:` nor one that it is given or writes: a warning, with its place and what to write.
+    pub fn unnamed_files(&self, cells: &[usize]) -> BTreeSet<String> {
+        let mut warnings = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
+            // All cells of a stage have one text.
+            if let Body::Command(command) = &cell.body
+                && seen.insert(cell.label.stage.as_str())
+            {
+                warnings
+                    .extend(unnamed(command, cell, &self.folder).iter().map(|word| self.warning(cell, command, word)));
+            }
+        }
+        warnings
+    }
+
+    fn warning(&self, cell: &Cell, command: &CommandPlan, (word, name): &(&str, String)) -> String {
+        let run = cell.given.get(super::COMMAND_RUN).copied().unwrap_or(cell.place);
+        // The same letters may stand before it, in a comment for one.
+        let before = (word.as_ptr() as usize).saturating_sub(command.run.as_ptr() as usize);
+        let earlier = command.run.get(..before).map_or(0, |text| text.matches(word).count());
+        let place = self.place_of(word, earlier, run);
+        let file = self.sources.get(place).map_or("", |source| source.name.as_str());
+        let (line, column, stage) = (place.line, place.column, &cell.label.stage);
+        let found = if Path::new(word).is_absolute() { "" } else { "the command does not find it, and " };
+        format!(
+            "{file}:{line}:{column}: `{word}` in the `run` of `{stage}` is a file of the pipeline's folder that its `deps` do \
+             not name: {found}a change of it reruns nothing; write `deps: [{name}]`"
+        )
+    }
+
+    /// Where `word` stands within the text at `place`, after so many `earlier` ones; or that place.
+    fn place_of(&self, word: &str, earlier: usize, place: Place) -> Place {
+        let found = || {
+            let text = &self.sources.get(place)?.text;
+            let within = text.get(place.start as usize..place.end as usize)?;
+            let start = place.start as usize + within.match_indices(word).nth(earlier)?.0;
+            let before = text.get(..start)?;
+            let line = before.matches('\n').count() as u32 + 1;
+            let column = before.rsplit('\n').next()?.chars().count() as u32 + 1;
+            Some(Place { start: start as u32, end: (start + word.len()) as u32, line, column, ..place })
+        };
+        found().unwrap_or(place)
+    }
+}
+
+/// The words, each with its path from `folder`.
+fn unnamed<'c>(command: &'c CommandPlan, cell: &Cell, folder: &Path) -> Vec<(&'c str, String)> {
+    let words = words(&command.run);
+    let written: BTreeSet<&str> = words.iter().filter(|word| word.is_written).map(|word| word.text).collect();
+    let given: BTreeSet<&Path> = cell
+        .inputs
+        .iter()
+        .flat_map(|input| &input.sources)
+        .filter_map(|source| match &source.from {
+            Origin::File(path) => Some(path.as_path()),
+            Origin::Cell { .. } => None,
+        })
+        .chain(command.deps.iter().map(|dependency| dependency.path.as_path()))
+        .collect();
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for word in words.iter().filter(|word| !word.is_said && !written.contains(word.text)) {
+        let Some(name) = name_below(word.text, folder) else { continue };
+        let path = folder.join(&name);
+        if !given.contains(path.as_path()) && !found.iter().any(|(_, other)| *other == name) && path.is_file() {
+            found.push((word.text, name));
+        }
+    }
+    found
+}
+
+/// The path from `folder` of what a word may name below it. A word without a point or a slash is taken for a name of
+/// something else.
+fn name_below(word: &str, folder: &Path) -> Option<String> {
+    if !word.contains(['.', '/']) || word.contains(['$', '*', '?', '[', '`', '~', '\\']) {
+        return None;
+    }
+    let path = Path::new(word);
+    let relative = if path.is_absolute() { path.strip_prefix(folder).ok()? } else { path };
+    let mut name = PathBuf::new();
+    for part in relative.components() {
+        match part {
+            Component::Normal(part) => name.push(part),
+            Component::CurDir => (),
+            _ => return None,
+        }
+    }
+    name.to_str().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// A word of a command.
+struct Word<'t> {
+    text: &'t str,
+    /// Whether output is sent there.
+    is_written: bool,
+    /// Whether it is only printed.
+    is_said: bool,
+}
+
+/// The words of a shell's text, roughly: quotes, operators and `=` stand between words.
+fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words: Vec<Word> = Vec::new();
+    let (mut is_written, mut is_said) = (false, false);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c: char| c.is_whitespace() || "'\"`;|&<>(){}=,".contains(c)).unwrap_or(rest.len());
+        if first == '#' && (words.is_empty() || text[..text.len() - rest.len()].ends_with(char::is_whitespace)) {
+            rest = rest.find('\n').map_or("", |line| &rest[line..]);
+        } else if end > 0 {
+            let word = &rest[..end];
+            words.push(Word { text: word, is_written: std::mem::take(&mut is_written), is_said });
+            is_said |= matches!(word, "echo" | "printf");
+            rest = &rest[end..];
+        } else {
+            is_written = first == '>' || (is_written && (first.is_whitespace() || "'\"".contains(first)));
+            is_said = is_said && !";|&\n".contains(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_a_shell_would_do() {
+        let read = |text| -> Vec<(String, bool, bool)> {
+            words(text).iter().map(|word| (word.text.to_owned(), word.is_written, word.is_said)).collect()
+        };
+        let plain = |text: &str| (text.to_owned(), false, false);
+        assert_eq!(read("python3 'a.py' --to=b.txt"), ["python3", "a.py", "--to", "b.txt"].map(plain));
+        let written = ("x.txt".to_owned(), true, false);
+        assert_eq!(read("sort a.txt >> \"x.txt\""), [plain("sort"), plain("a.txt"), written]);
+        let said = ("a.py".to_owned(), false, true);
+        assert_eq!(read("echo a.py; b.py # c.py\nd.py"), [plain("echo"), said, plain("b.py"), plain("d.py")]);
+    }
+
+    #[test]
+    fn names_stay_below_the_folder() {
+        let folder = Path::new("/here/project");
+        assert_eq!(name_below("./a.py", folder).as_deref(), Some("a.py"));
+        assert_eq!(name_below("/here/project/lib/a.py", folder).as_deref(), Some("lib/a.py"));
+        for other in ["../a.py", "/etc/passwd", "$HOME/a.py", "*.py", "test", ".", "/"] {
+            assert_eq!(name_below(other, folder), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `run --check`: whether the same bytes come out, and nothing is changed. `--force` beside it.
+
+use serde_json::Value;
+
+use crate::context::{Context, Ran};
+
+/// The events of one sort in a run's JSON lines.
+fn events(ran: &Ran, name: &str) -> Vec<Value> {
+    let events = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a JSON event a line"));
+    events.filter(|event| event["event"] == name).collect()
+}
+
+/// `mood` is no part of any key: the commands read it from a file that they do not declare.
+const YAML: &str = r#"
+cwm: 1
+stages:
+  steady: { stage: command, matrix: { seed: [0, 1] }, with: { run: 'echo $seed > "$out"', seed: $seed } }
+  moody:
+    stage: command
+    from: steady
+    outputs: { one: file, all: folder }
+    with:
+      run: |
+        mkdir "$out_all"
+        cat "$HOME/mood" > "$out_all/told"
+        echo always > "$out_all/kept"
+        if test "$(cat "$HOME/mood")" = bad; then touch "$out_all/more"; chmod +x "$out_all/kept"; else touch "$out_all/less"; fi
+        printf 'first\nsecond %s\n' "$(cat "$HOME/mood")" > "$out_one"
+  after: { stage: command, from: { text: moody.one }, with: { run: 'wc -c < "$in" > "$out"' } }
+"#;
+
+fn check(context: &Context, arguments: &[&str]) -> Ran {
+    let mut all = vec!["run", "--check"];
+    all.extend(arguments);
+    let output = context.command(&all).env("HOME", context.path(".")).output().expect("cwm starts");
+    crate::context::finish(output)
+}
+
+#[test]
+fn a_check_tells_which_files_differ_and_where_and_changes_nothing() {
+    let context = Context::with(YAML);
+    context.write("mood", "good");
+    let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
+    assert!(made.status.success());
+    let everything = || -> Vec<_> {
+        let aside = ["locks", "outside.cache", "work"];
+        let all = context.inventory("artifacts").into_iter().chain([context.path("pipeline.lock")].map(|path| {
+            let metadata = path.metadata().expect("a lock file");
+            (path, (metadata.modified().expect("a time"), metadata.len()))
+        }));
+        let store = context.path("artifacts");
+        all.filter(|(path, _)| !aside.iter().any(|name| path.starts_with(store.join(name)))).collect()
+    };
+    let before = everything();
+    let same = check(&context, &[]);
+    assert_eq!(same.code, 0, "{}", same.stderr);
+    assert!(same.stderr.ends_with("same 4, different 0, failed 0, skipped 0\n"), "{}", same.stderr);
+
+    context.write("mood", "bad");
+    let other = check(&context, &["moody", "steady[seed=1]", "--json"]);
+    assert_eq!(other.code, 8, "{}{}", other.stdout, other.stderr);
+    let checked = events(&other, "checked");
+    let moody = checked.iter().find(|event| event["label"] == "moody").expect("it was checked");
+    let told: Vec<String> = moody["differences"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| format!("{} {} {} {} {}", one["output"], one["file"], one["how"], one["byte"], one["line"]))
+        .collect();
+    let expected = [
+        r#""all" "kept" "mode" null null"#,
+        r#""all" "less" "missing" null null"#,
+        r#""all" "more" "extra" null null"#,
+        r#""all" "told" "content" 0 1"#,
+        r#""one" null "content" 13 2"#,
+    ];
+    assert_eq!(told, expected);
+    assert!(
+        checked.iter().any(|event| event["label"] == "steady[seed=1]" && event["differences"] == Value::Array(vec![]))
+    );
+    assert_eq!(events(&other, "check_summary")[0]["different"], 1);
+    let plain = check(&context, &["moody"]);
+    assert!(plain.stderr.contains("output `one`: other content from byte 13 on (line 2)"), "{}", plain.stderr);
+    // `after` reads what is recorded, not what came out now.
+    assert_eq!(check(&context, &["after"]).code, 0);
+    assert_eq!(everything(), before);
+    assert!(context.inventory("artifacts/work").is_empty(), "nothing is left behind");
+}
+
+#[test]
+fn what_cannot_be_checked_is_told() {
+    let context = Context::with(YAML);
+    context.write("mood", "good");
+    let none = check(&context, &[]);
+    assert_eq!(none.code, 1, "{}", none.stderr);
+    assert!(none.stderr.contains("nothing is recorded of it as it stands now"), "{}", none.stderr);
+    let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
+    assert!(made.status.success());
+    // What it reads is gone; a check makes nothing again.
+    let object = context.cwm(&["path", "moody.one"]).stdout;
+    std::fs::remove_file(object.trim()).expect("a removed object");
+    let gone = check(&context, &["after", "steady"]);
+    assert_eq!(gone.code, 1, "{}", gone.stderr);
+    assert!(gone.stderr.contains("files of moody, which it reads, are missing"), "{}", gone.stderr);
+    assert!(gone.stderr.ends_with("same 2, different 0, failed 1, skipped 0\n"), "{}", gone.stderr);
+    // One that fails now fails its check, with its log, and those beside it go on.
+    std::fs::remove_file(context.path("mood")).expect("a removed file");
+    let failed = check(&context, &["moody", "steady"]);
+    assert_eq!(failed.code, 1, "{}", failed.stderr);
+    assert!(failed.stderr.contains("cwm run --check moody steady\n"), "{}", failed.stderr);
+    assert!(failed.stderr.ends_with("same 2, different 0, failed 1, skipped 0\n"), "{}", failed.stderr);
+}
+
+#[test]
+fn force_says_of_each_cell_whether_the_same_bytes_came_out() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  games: { stage: command, matrix: { seed: [0, 1] }, with: { run: 'echo "$seed" > "$out"; if test "$seed" = 1; then cat "$HOME/mood" >> "$out"; fi', seed: $seed } }
+  after: { stage: command, each: games, from: games, with: { run: 'cat "$in" > "$out"' } }
+"#,
+    );
+    context.write("mood", "good");
+    let run = |arguments: &[&str]| {
+        let mut all = vec!["run", "--json"];
+        all.extend(arguments);
+        let output = context.command(&all).env("HOME", context.path(".")).output().expect("cwm starts");
+        crate::context::Run::read(crate::context::finish(output))
+    };
+    run(&[]).ran_just(&["games[seed=0]", "games[seed=1]", "after[seed=0]", "after[seed=1]"]);
+    context.write("mood", "bad");
+    let forced = run(&["--force", "games"]);
+    forced.ran_just(&["games[seed=0]", "games[seed=1]", "after[seed=1]"]);
+    let notes: Vec<_> = events(&forced.raw, "finished")
+        .iter()
+        .map(|event| format!("{}: {}", event["label"].as_str().unwrap(), event["note"].as_str().unwrap_or("")))
+        .collect();
+    assert!(notes.contains(&"games[seed=0]: the same bytes as before".to_owned()), "{notes:?}");
+    assert!(notes.contains(&"games[seed=1]: not the same bytes as before: out".to_owned()), "{notes:?}");
+}
