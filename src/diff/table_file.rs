@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::Error;
 
 /// Newest version of the file that is read.
-pub const TABLE_FORMAT: u64 = 1;
+pub const TABLE_FORMAT: u64 = 2;
 
 /// A table of a report.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -135,9 +135,10 @@ impl ReportDifference {
         let cells: usize = self.tables.iter().map(|table| table.cells.len()).sum();
         let compared = plural(self.compared as u64, "table", "tables");
         let all = plural(self.cells as u64, "cell", "cells");
-        text += &match (self.is_empty(), cells) {
+        text += &match (self.is_empty(), self.cells) {
             (true, _) => format!("the same in all {all} of {compared}\n"),
-            (false, cells) => format!("{cells} of {all} in {compared} differ\n"),
+            (false, 0) => format!("no cell in common in {compared}\n"),
+            (false, _) => format!("{cells} of {all} in {compared} differ\n"),
         };
         text
     }
@@ -148,6 +149,7 @@ impl TableDifference {
         let mut text = match self.only {
             Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
             Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
+            None if self.compared == 0 => return self.nothing_in_common(),
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
         };
         let lists = [
@@ -169,20 +171,39 @@ impl TableDifference {
     }
 }
 
+impl TableDifference {
+    /// Where rows or columns are all others, as with prefixes of another length, their names would tell nothing.
+    fn nothing_in_common(&self) -> String {
+        let changes =
+            [(&self.columns_removed, &self.columns_added, "column"), (&self.rows_removed, &self.rows_added, "row")];
+        let changes: Vec<String> = changes
+            .iter()
+            .filter(|(removed, added, _)| !removed.is_empty() || !added.is_empty())
+            .map(|(removed, added, what)| format!("{} {what}s removed, {} added", removed.len(), added.len()))
+            .collect();
+        format!("{} ({}): no cell in common ({})\n", self.id, self.title, changes.join("; "))
+    }
+}
+
 impl std::fmt::Display for CellDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let whole = self.what.iter().any(|what| ["deviation", "low", "high"].contains(what));
         write!(f, "{} | {}: {} -> {}", self.row, self.column, self.old.words(whole), self.new.words(whole))?;
         match self.difference {
             Some(difference) if difference != 0.0 && difference.is_finite() => {
-                // Figures beyond the sixth say nothing of a difference, and float arithmetic fills them with noise.
-                let rounded: f64 = format!("{difference:.5e}").parse().unwrap_or(difference);
-                let sign = if rounded > 0.0 { "+" } else { "" };
-                write!(f, " ({sign}{rounded})")
+                let sign = if difference > 0.0 { "+" } else { "" };
+                write!(f, " ({sign}{})", short(difference))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// A number as tables print it. Figures beyond the sixth say nothing of a difference, and float arithmetic fills them with
+/// noise.
+fn short(number: f64) -> String {
+    let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
+    rounded.to_string().replace('-', "−")
 }
 
 impl Printed {
@@ -190,8 +211,12 @@ impl Printed {
     fn words(&self, whole: bool) -> String {
         let mut words = self.text.clone();
         if whole {
-            words += &self.deviation.map(|deviation| format!(" ± {deviation}")).unwrap_or_default();
-            words += &self.low.zip(self.high).map(|(low, high)| format!(" [{low}, {high}]")).unwrap_or_default();
+            words += &self.deviation.map(|deviation| format!(" ± {}", short(deviation))).unwrap_or_default();
+            words += &self
+                .low
+                .zip(self.high)
+                .map(|(low, high)| format!(" [{}, {}]", short(low), short(high)))
+                .unwrap_or_default();
         }
         words
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{Format, provenance};
 
+use super::compact::compact;
 use super::{Provenance, Telling, gather};
 use crate::error::Error;
 use crate::plan::Plan;
@@ -29,10 +30,11 @@ pub fn files<'r>(
     }
     let page = page(store, plan, cell, output)?;
     let told = gather(plan, cell, port, telling, record);
-    let json = encode(&told, serde_json::to_string_pretty)? + "\n";
+    let json = serde_json::to_string_pretty(&told).map_err(|error| cannot_write(&told, &error))? + "\n";
     let mut files = BTreeMap::from([(provenance::FILE.to_owned(), json.into_bytes())]);
     if let Some(page) = page.filter(|page| page.contains(provenance::EMPTY)) {
-        let element = provenance::filled(&encode(&told, serde_json::to_string)?);
+        let small = serde_json::to_value(&told).map(compact).and_then(|small| serde_json::to_string(&small));
+        let element = provenance::filled(&small.map_err(|error| cannot_write(&told, &error))?);
         files.insert(provenance::PAGE.to_owned(), page.replacen(provenance::EMPTY, &element, 1).into_bytes());
     }
     Ok(files)
@@ -50,6 +52,6 @@ fn page(store: &Store, plan: &Plan, cell: usize, output: &OutputRecord) -> Resul
     Ok(String::from_utf8(store.read_checked(&file.digest)?).ok())
 }
 
-fn encode(told: &Provenance, write: fn(&Provenance) -> serde_json::Result<String>) -> Result<String, Error> {
-    write(told).map_err(|error| Error::internal(format!("cannot write the provenance of {}: {error}", told.report)))
+fn cannot_write(told: &Provenance, error: &serde_json::Error) -> Error {
+    Error::internal(format!("cannot write the provenance of {}: {error}", told.report))
 }

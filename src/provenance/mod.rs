@@ -4,6 +4,7 @@
 //! does, and adds it where the report is exported ([`files`]). It knows no chess: the place in the page is
 //! [`cwm_contract::provenance`]'s.
 
+mod compact;
 mod files;
 mod gather;
 mod public;

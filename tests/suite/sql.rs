@@ -83,7 +83,7 @@ fn nothing_in_an_answer_controls_the_terminal() {
     // Nor in a list of columns, and in what is said of a query that fails.
     assert!(answered(context.cwm(&["sql", "names", "--tables"])).contains(r"  a\u{1b}[31m\u{202e}  int64"));
     let failed = context.cwm(&["sql", "names", "select absent from out"]);
-    assert!(failed.stderr.contains(r"hint: there are out (cell, a\u{1b}[31m\u{202e}); "), "{}", failed.stderr);
+    assert!(failed.stderr.contains(r"hint: `out` has cell, a\u{1b}[31m\u{202e}"), "{}", failed.stderr);
     assert!(!failed.stderr.contains(['\u{1b}', '\u{202e}']), "{}", failed.stderr);
     // Into a file or a program, values go as they are.
     assert_eq!(ask(&["--csv"]), "text,none,list\n\"a\u{1b}[31m\u{202e},\"\"b\"\"\",,\"[1,2]\"\n");
@@ -127,9 +127,10 @@ fn what_is_wrong_is_said_with_what_there_is() {
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
         ran.stderr
     };
-    let there = "hint: there are out (cell, name, value); `--tables` lists them with their types\n";
     let column = refused(&["sql", "rows", "select nme from out"]);
-    assert!(column.contains("No field named nme") && column.ends_with(there), "{column}");
+    let columns = "hint: did you mean name?; `out` has cell, name, value\n";
+    assert!(column.contains("No field named nme") && column.ends_with(columns), "{column}");
+    let there = "hint: there is out; `--tables` lists them with their columns\n";
     let table = refused(&["sql", "rows", "select * from rows"]);
     assert!(table.contains("rows' not found") && table.ends_with(there), "{table}");
     let grammar = refused(&["sql", "rows", "select * frm out"]);

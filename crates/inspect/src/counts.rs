@@ -59,7 +59,8 @@ fn told(value: &Value) -> String {
         Value::Object(map) => {
             let entry =
                 |(name, value): (&String, &Value)| format!("{} {}", told(value), visible(name, 40).replace('_', " "));
-            map.iter().map(entry).collect::<Vec<_>>().join(", ")
+            // Which moves occur is for programs.
+            map.iter().filter(|(name, _)| *name != "moves").map(entry).collect::<Vec<_>>().join(", ")
         }
         Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
         Value::String(text) => visible(text, 80),
@@ -106,7 +107,7 @@ mod tests {
                 "validation_buckets 1",
             ]
         );
-        let tokenize = r#"{"sets":{"train":{"games":2,"unique_moves":3}},"stage":"tokenize"}"#;
+        let tokenize = r#"{"sets":{"train":{"games":2,"moves":"ff00","unique_moves":3}},"stage":"tokenize"}"#;
         assert_eq!(lines(tokenize).unwrap(), ["sets", "  train       2 games, 3 unique moves"]);
     }
 

@@ -6,6 +6,7 @@
 mod answer;
 mod files;
 mod json_lines;
+mod misunderstood;
 mod schema;
 mod session;
 #[cfg(test)]

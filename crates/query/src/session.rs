@@ -16,14 +16,10 @@ use datafusion_functions_nested::planner::{FieldAccessPlanner, NestedFunctionPla
 
 use crate::files::{self, Files, Kind};
 use crate::json_lines::Columns;
-use crate::schema;
+use crate::{misunderstood, schema};
 
 /// The column that says which cell a row is of.
 const CELL: &str = "cell";
-/// Columns that a hint names of a table.
-const HINTED_COLUMNS: usize = 24;
-/// Tables that a hint names.
-const HINTED_TABLES: usize = 8;
 
 /// Tables, ready to be asked.
 pub struct Session {
@@ -140,22 +136,8 @@ impl Session {
     }
 
     fn not_understood(&self, error: &DataFusionError) -> Failure {
-        let mut tables: Vec<String> = self.tables.iter().take(HINTED_TABLES).map(in_short).collect();
-        if self.tables.len() > HINTED_TABLES {
-            tables.push("and more".to_owned());
-        }
-        Failure::input(said(error))
-            .hint(format!("there are {}; `--tables` lists them with their types", tables.join("; ")))
+        Failure::input(said(error)).hint(misunderstood::hint(error, &self.tables))
     }
-}
-
-/// `scores (cell, game, t)`.
-fn in_short(table: &TableAbout) -> String {
-    let mut names: Vec<&str> = table.columns.iter().take(HINTED_COLUMNS).map(|column| column.name.as_str()).collect();
-    if table.columns.len() > HINTED_COLUMNS {
-        names.push("…");
-    }
-    format!("{} ({})", table.name, names.join(", "))
 }
 
 /// What the engine says was wrong, without the hint at a backtrace that it adds.

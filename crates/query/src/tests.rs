@@ -135,6 +135,23 @@ fn damaged_files_are_told_by_their_place() {
     assert!(failure.message.starts_with("cannot read e[size=1].scores ("), "{}", failure.message);
 }
 
+#[test]
+fn a_query_that_errs_is_told_what_it_may_have_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scores, curves) = (folder.path().join("scores"), folder.path().join("curves"));
+    write_scores(&scores, 0.5);
+    std::fs::write(&curves, "{\"step\":1}\n").unwrap();
+    let artifacts = [artifact("e", "scores", &scores), artifact("m", "curves", &curves)];
+    let hint = |query: &str| ask(&artifacts, query, AnswerForm::Json).unwrap_err().hint.unwrap();
+    let columns = "`scores` has cell, game, right_squares, right_state, loss";
+    assert_eq!(hint("select los from scores"), format!("did you mean loss?; {columns}"));
+    assert_eq!(hint("select s.right_sqares from scores s"), "did you mean right_squares or right_state?");
+    assert_eq!(hint("select zzz from scores"), columns);
+    let all = "there are curves, scores; `--tables` lists them with their columns";
+    assert_eq!(hint("select 1 from scroes"), format!("did you mean scores or curves?; {all}"));
+    assert_eq!(hint("select 1 frm scores"), all);
+}
+
 /// What writes is refused however deep it stands, and files that are no tables are not there.
 #[test]
 fn nothing_but_the_tables_is_read_and_nothing_is_written() {

@@ -176,8 +176,27 @@ fn what_is_no_table_is_refused_in_words() {
         TableFile::read("x/t.json", bad.to_string().as_bytes()).unwrap_err().message
     };
     assert!(TableFile::read("t", good.to_string().as_bytes()).is_ok());
-    assert!(refused(|bad| bad["format"] = 2.into()).contains("has format 2"));
+    assert!(refused(|bad| bad["format"] = 3.into()).contains("has format 3"));
     let row = |bad: &mut serde_json::Value| bad["rows"] = serde_json::json!([{"kind":"ours","cells":[{"text":"a"}]}]);
     assert!(refused(row).contains("row 1 has 1 cells, and there are 0 columns"));
     assert!(refused(|bad| bad["rows"] = 1.into()).starts_with("x/t.json is not a table of a report: "));
+}
+
+/// Prefix bins of another width have neither rows nor columns in common with those before.
+#[test]
+fn what_has_nothing_in_common_is_told_in_a_line() {
+    let (old, new) = (table(&[("ours", "a", "1", 1.0), ("ours", "b", "2", 2.0)]), table(&[("ours", "c", "3", 3.0)]));
+    let found = compare(&[old], &[new], 0.0);
+    let line = "t (T): no cell in common (2 rows removed, 1 added)\n";
+    assert_eq!(found.text(), format!("{line}no cell in common in 1 table\n"));
+}
+
+#[test]
+fn ends_of_intervals_are_printed_as_tables_print_numbers() {
+    let cell =
+        |low| Printed { text: "−0.5".into(), value: Some(-0.5), deviation: None, low: Some(low), high: Some(0.25) };
+    let (old, new) = (cell(-1.123456789012), cell(-1.0));
+    let row = "a".to_owned();
+    let one = CellDifference { column: row.clone(), row, old, new, difference: Some(-0.1 - 0.2), what: vec!["low"] };
+    assert_eq!(one.to_string(), "a | a: −0.5 [−1.12346, 0.25] -> −0.5 [−1, 0.25] (−0.3)");
 }

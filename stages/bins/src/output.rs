@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cwm_contract::Failure;
-use datafusion::arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray, UInt64Array};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt64Array};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
@@ -16,7 +16,7 @@ use crate::query::{Errors, PrefixBin};
 use crate::run::Measured;
 
 /// Columns whose value may be unknown, beside the ends of intervals.
-const NULLABLE: [&str; 12] = [
+const NULLABLE: [&str; 14] = [
     "seed",
     "parameters",
     "loss",
@@ -29,6 +29,8 @@ const NULLABLE: [&str; 12] = [
     "beta2",
     "weight_decay",
     "lr_floor",
+    "checkpoint",
+    "validated_on_test",
 ];
 
 /// Writes `overall.parquet`: one row per label, in the order given.
@@ -52,6 +54,10 @@ pub(crate) fn write_overall(path: &Path, rows: &[Measured]) -> Result<(), Failur
     columns.push(("beta2", maybe_floats(rows, |row| row.training.beta2)));
     columns.push(("weight_decay", maybe_floats(rows, |row| row.training.weight_decay)));
     columns.push(("lr_floor", maybe_floats(rows, |row| row.training.lr_floor)));
+    let checkpoints = trainings().map(|training| training.checkpoint.as_deref());
+    columns.push(("checkpoint", Arc::new(StringArray::from_iter(checkpoints))));
+    let validated = trainings().map(|training| training.validated_on_test);
+    columns.push(("validated_on_test", Arc::new(BooleanArray::from_iter(validated))));
     write(path, columns)
 }
 

@@ -130,6 +130,23 @@ fn rows_are_named_and_sorted_by_label() {
 }
 
 #[test]
+fn a_test_set_that_was_validated_on_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = [r#"{"validated_on_test":true,"checkpoint":"best","#, r#"{"validated_on_test":false,"#, "{"];
+    let mut trial = Trial::new(folder.path().join("trial"));
+    for (seed, model) in models.iter().enumerate() {
+        let path = folder.path().join(seed.to_string());
+        write_scores(&path, Some(&MODEL.replacen('{', model, 1)), &scores(1, 3));
+        trial = trial.labelled("scores", label(&format!("e[seed={seed}]")), path);
+    }
+    let overall = read(&trial.run(&Bins).unwrap(), "overall.parquet");
+    let validated: Vec<_> = overall["validated_on_test"].as_boolean().iter().collect();
+    assert_eq!(validated, [Some(true), Some(false), None]);
+    let checkpoints: Vec<_> = overall["checkpoint"].as_string::<i32>().iter().collect();
+    assert_eq!(checkpoints, [Some("best"), None, None]);
+}
+
+#[test]
 fn losses_that_are_not_finite_stay_so() {
     let folder = tempfile::tempdir().unwrap();
     let position = |t, loss| Position { game: 0, t, right: 0, loss: Some(loss) };

@@ -23,6 +23,10 @@ pub(crate) struct Training {
     pub(crate) weight_decay: Option<f64>,
     /// Share of the highest learning rate to which it falls, where it falls at all.
     pub(crate) lr_floor: Option<f64>,
+    /// Which of its weights were scored, where they are not the last: `best`.
+    pub(crate) checkpoint: Option<String>,
+    /// Whether it was validated on games of the test set.
+    pub(crate) validated_on_test: Option<bool>,
 }
 
 impl Training {
@@ -38,10 +42,10 @@ impl Training {
             Some(Value::Null) | None => Ok(None),
             Some(value) => value.as_u64().map(Some).ok_or_else(|| wrong(key, "a count", value)),
         };
-        let status = match model.get("status") {
-            Some(Value::Null) | None => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(other) => return Err(wrong("status", "text", other)),
+        let text = |key: &str| match model.get(key) {
+            Some(Value::Null) | None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(wrong(key, "text", other)),
         };
         // Another program may call by these names what is no number: then it is not one that stands beside the paper's.
         let number = |key: &str| model.get(key).and_then(Value::as_f64);
@@ -50,7 +54,7 @@ impl Training {
         let epochs = steps.zip(count("steps_per_epoch")?.filter(|steps| *steps > 0));
         let epochs = epochs.map(|(steps, in_one)| steps as f64 / in_one as f64);
         Ok(Training {
-            status,
+            status: text("status")?,
             games: count("games")?,
             steps,
             epochs,
@@ -59,6 +63,8 @@ impl Training {
             beta2: number("beta2"),
             weight_decay: number("weight_decay"),
             lr_floor: number("lr_floor").filter(|_| falls),
+            checkpoint: text("checkpoint")?,
+            validated_on_test: model.get("validated_on_test").and_then(Value::as_bool),
         })
     }
 }
@@ -98,6 +104,12 @@ mod tests {
         assert_eq!(training(told), Ok(expected.clone()));
         assert_eq!(training(&told.replace("cosine", "constant")), Ok(Training { lr_floor: None, ..expected }));
         assert_eq!(training(r#"{"lr":"much","warmup":0.1,"beta2":[0.9]}"#), Ok(Training::default()));
+    }
+
+    #[test]
+    fn departures_are_told() {
+        let found = training(r#"{"checkpoint":"best","validated_on_test":true}"#).unwrap();
+        assert_eq!((found.checkpoint.as_deref(), found.validated_on_test), (Some("best"), Some(true)));
     }
 
     #[test]

@@ -49,7 +49,10 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
         Evaluation { context, config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
-    let model = model(&description, config);
+    let mut model = model(&description, config);
+    if let Some(validated) = is_validated_on(&description, &dataset)? {
+        model["validated_on_test"] = json!(validated);
+    }
     let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
     let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;
     let mut tally = Tally::default();
@@ -175,6 +178,16 @@ impl Evaluation<'_> {
 }
 
 /// What the table says of the model: its architecture, how it was trained and how it is computed here, in one flat object.
+/// Whether the model was validated on these games: on the first so many of them, one by one. `None` where it does not tell on
+/// which it was.
+fn is_validated_on(description: &Description, dataset: &Dataset) -> Result<Option<bool>, Failure> {
+    let measured = description.training.get("validation").and_then(|validation| validation.get("games")?.as_u64());
+    let digest = description.training.get("validated_on").and_then(serde_json::Value::as_str);
+    let Some((games, digest)) = measured.zip(digest) else { return Ok(None) };
+    let games = usize::try_from(games).unwrap_or(usize::MAX);
+    Ok(Some(games <= dataset.len() && dataset.digest(games)? == digest))
+}
+
 fn model(description: &Description, config: &Config) -> serde_json::Value {
     let mut model = description.training.clone();
     model.insert("family".to_owned(), json!(description.architecture.family));

@@ -57,6 +57,14 @@ fn network_of(family: &str) -> Network {
     .unwrap()
 }
 
+/// Adds to the description of the checkpoint of [`model`] what its training says.
+fn say(folder: &Path, key: &str, value: serde_json::Value) {
+    let path = folder.join("checkpoint").join(checkpoint::DESCRIPTION_FILE);
+    let mut description: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    description["training"][key] = value;
+    std::fs::write(&path, description.to_string()).unwrap();
+}
+
 /// A checkpoint with fresh weights, changed by `change`.
 fn model(folder: &Path, change: impl Fn(&mut cwm_models::parameters::Weights)) -> PathBuf {
     model_of("transformer", folder, change)
@@ -100,6 +108,27 @@ fn read(path: &Path) -> (RecordBatch, BTreeMap<String, serde_json::Value>) {
     let batches: Vec<RecordBatch> = builder.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect();
     assert_eq!(batches.len(), 1);
     (batches[0].clone(), metadata)
+}
+
+/// The games that a training was validated on may be the first of the test set, or others, or more than that has.
+#[test]
+fn games_that_were_validated_on_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = cwm_chess::Dataset::open(&dataset(folder.path(), &games())).unwrap();
+    let told = |validated_on: Option<&str>, games: u64| {
+        model(folder.path(), |_| {});
+        say(folder.path(), "validation", serde_json::json!({ "games": games }));
+        if let Some(digest) = validated_on {
+            say(folder.path(), "validated_on", digest.into());
+        }
+        let outcome = evaluate(folder.path(), 1, &[("board_games", Value::Int(0))]).unwrap();
+        read(&outcome.outputs["scores"]).1["cwm.model"].get("validated_on_test").cloned()
+    };
+    let (first, all) = (set.digest(4).unwrap(), set.digest(9).unwrap());
+    assert_eq!(told(Some(&first), 4), Some(true.into()));
+    assert_eq!(told(Some(&all), 9), Some(true.into()));
+    assert_eq!((told(Some(&first), 5), told(Some(&all), 10)), (Some(false.into()), Some(false.into())));
+    assert_eq!(told(None, 4), None);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::read::bins::Bins;
 use crate::settings::Settings;
 use crate::spread::Spread;
 use crate::test_set::TestSet;
-use crate::training::{DIVERGED, Training, trainings};
+use crate::training::{BEST, DIVERGED, Departures, Training, trainings};
 
 /// One training on a whole test set.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,10 @@ pub(crate) struct Run {
     pub(crate) seed: Option<i64>,
     /// Whether its training diverged.
     pub(crate) diverged: bool,
+    /// Whether its weights are not the last, but those that did best in a validation.
+    pub(crate) best: bool,
+    /// Whether the test set is the games that its training was validated on.
+    pub(crate) validated: bool,
     /// `None` where its scores tell none.
     pub(crate) loss: Option<Spread>,
     /// Accuracies are fractions, 0 to 1.
@@ -39,8 +43,8 @@ pub(crate) struct Overall {
     pub(crate) each: Vec<Run>,
     /// Number of runs (seeds).
     pub(crate) runs: usize,
-    /// How many of them are of a training that diverged.
-    pub(crate) diverged: usize,
+    /// How many of them depart from the paper's protocol.
+    pub(crate) departures: Departures,
     /// Games in the test set; the largest number where runs differ.
     pub(crate) games: u64,
     /// Positions in it, START included.
@@ -137,7 +141,10 @@ fn gather(bins: Bins) -> PolarsResult<Results> {
         let losses: Vec<Spread> = each.iter().filter_map(|run| run.loss).collect();
         let entry = Overall {
             runs: each.len(),
-            diverged: each.iter().filter(|run| run.diverged).count(),
+            departures: Departures {
+                diverged: each.iter().filter(|run| run.diverged).count(),
+                best: each.iter().filter(|run| run.best).count(),
+            },
             games: games.into_iter().max().unwrap_or(0),
             positions: counts(&overall, "positions", row)?.into_iter().max().unwrap_or(0),
             // Predictions of another program may tell no loss.
@@ -255,6 +262,8 @@ fn spreads(frame: &DataFrame, name: &str, row: usize) -> PolarsResult<Vec<Option
 fn runs(frame: &DataFrame, row: usize) -> PolarsResult<Vec<Run>> {
     let (labels, statuses) = (list(frame, "label", row)?, list(frame, "status", row)?);
     let (labels, statuses) = (labels.str()?, statuses.str()?);
+    let (checkpoints, validated) = (list(frame, "checkpoint", row)?, list(frame, "validated_on_test", row)?);
+    let (checkpoints, validated) = (checkpoints.str()?, validated.bool()?);
     let seeds: Vec<Option<i64>> = list(frame, "seed", row)?.i64()?.iter().collect();
     let metrics = ["loss", "labelwise", "exact", "trajectory"].map(|name| spreads(frame, name, row));
     let [losses, labelwise, exact, trajectory] = metrics;
@@ -270,6 +279,8 @@ fn runs(frame: &DataFrame, row: usize) -> PolarsResult<Vec<Run>> {
                 label: visible(labels.get(at).unwrap_or_default()),
                 seed: seeds[at],
                 diverged: statuses.get(at) == Some(DIVERGED),
+                best: checkpoints.get(at) == Some(BEST),
+                validated: validated.get(at) == Some(true),
                 loss: losses[at],
                 labelwise: known(&labelwise, at)?,
                 exact: known(&exact, at)?,

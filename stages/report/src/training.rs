@@ -9,6 +9,25 @@ use crate::results::texts;
 /// The status of a training that ended early, with the last weights that were good.
 pub(crate) const DIVERGED: &str = "diverged";
 
+/// What bins call weights that are not the last, but those that did best in a validation (`checkpoint: best` of `train`).
+pub(crate) const BEST: &str = "best";
+
+/// Of several runs, how many are not what the paper's are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Departures {
+    /// Of trainings that diverged.
+    pub(crate) diverged: usize,
+    /// With weights that are not the last.
+    pub(crate) best: usize,
+}
+
+impl Departures {
+    /// For each kind the larger number.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Departures { diverged: self.diverged.max(other.diverged), best: self.best.max(other.best) }
+    }
+}
+
 /// One training; its model was scored once or more.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Training {

@@ -13,6 +13,9 @@ use crate::scalar::Scalar;
 /// Larger files are no summaries: 1 MiB.
 const LARGEST: u64 = 1 << 20;
 
+/// The hyper-parameters that papers print, by their names in `train`.
+const SETTINGS: [&str; 5] = ["lr", "warmup", "beta2", "weight_decay", "lr_floor"];
+
 /// What the last validation of a training gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
@@ -45,6 +48,8 @@ pub struct Candidate {
     pub validation: Option<Validation>,
     /// The hyper-parameters that are to be chosen, by name.
     pub parameters: BTreeMap<String, Scalar>,
+    /// Those that papers print, as far as the training tells them, whether they are to be chosen or not.
+    pub settings: BTreeMap<String, Scalar>,
 }
 
 impl Candidate {
@@ -94,6 +99,9 @@ impl Candidate {
             ),
             Some(_) => return Err(wrong("has a `validation` that is not readable".to_owned())),
         };
+        let falls = training.get("schedule").and_then(Value::as_str) != Some("constant");
+        let settings = SETTINGS.iter().filter(|name| falls || **name != "lr_floor");
+        let settings = settings.filter_map(|name| Some(((*name).to_owned(), Scalar::of_json(training.get(*name)?)?)));
         Ok(Candidate {
             label: label.clone(),
             family: text(&summary["architecture"], "family")?,
@@ -102,6 +110,7 @@ impl Candidate {
             steps,
             validation,
             parameters,
+            settings: settings.collect(),
         })
     }
 

@@ -51,6 +51,7 @@ fn line(candidate: &Candidate, rank: Option<usize>, chosen: bool, why: Option<&s
         "size": candidate.size,
         "status": candidate.status,
         "parameters": object(&candidate.parameters),
+        "settings": object(&candidate.settings),
         "loss": measured(|found| found.loss),
         "labelwise": measured(|found| found.labelwise),
         "exact": measured(|found| found.exact),

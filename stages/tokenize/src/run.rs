@@ -25,7 +25,9 @@ pub fn run(context: &Context) -> Result<(), Failure> {
             context.doing(format!("{output}: writing tokens"));
             let tally = tokenize(context, folder, context.output(output)?, config.shard_games)?;
             all.merge(&tally);
-            sets.insert(output, tally.to_json());
+            let mut told = tally.to_json();
+            told["moves"] = json!(tally.moves.hexadecimal());
+            sets.insert(output, told);
         }
     }
     if sets.is_empty() {

@@ -132,10 +132,18 @@ fn one_set_becomes_one_dataset_and_is_counted() {
     assert_eq!((first.index, first.id, first.result), (3, "cwm_3", "1-0"));
     assert_eq!(first.tokens, [20480, e2e4, (52 * 64 + 36) * 5, (52 * 64 + 60) * 5 + 1]);
     assert_eq!(dataset.tokens(1).unwrap().unwrap(), [20480, e2e4]);
+    let mut moves = [0u8; 2560];
+    for token in [e2e4, (52 * 64 + 36) * 5, (52 * 64 + 60) * 5 + 1] {
+        moves[usize::from(token) / 8] |= 1 << (token % 8);
+    }
+    let moves: String = moves.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         std::fs::read_to_string(&written.outputs["counts"]).unwrap(),
-        "{\"all\":{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3},\
-         \"sets\":{\"dataset\":{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3}},\"stage\":\"tokenize\"}\n"
+        format!(
+            "{{\"all\":{{\"games\":2,\"plies\":4,\"positions\":6,\"unique_moves\":3}},\
+             \"sets\":{{\"dataset\":{{\"games\":2,\"moves\":\"{moves}\",\"plies\":4,\"positions\":6,\"unique_moves\":3}}}},\
+             \"stage\":\"tokenize\"}}\n"
+        )
     );
 }
 

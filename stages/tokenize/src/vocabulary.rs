@@ -22,6 +22,11 @@ impl Vocabulary {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
     }
 
+    /// Which they are: bit n % 8 of byte n / 8 is token n, the lowest bit being the first, in hexadecimal.
+    pub fn hexadecimal(&self) -> String {
+        self.0.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// How many different moves were added.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
@@ -40,6 +45,9 @@ mod tests {
             seen.add(token);
         }
         assert_eq!(seen.len(), 4);
+        let text = seen.hexadecimal();
+        assert_eq!(text.len(), 5120);
+        assert_eq!((&text[..18], &text[5118..]), ("010000000000008001", "80"));
         let mut other = Vocabulary::default();
         other.add(63);
         other.add(65);

@@ -55,6 +55,14 @@ impl Games {
         Ok(Games { name, dataset, before, games, lengths: 0, en_passant, micro_batch_tokens })
     }
 
+    /// Which games the first so many are.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub fn digest(&self, games: usize) -> Result<String, Failure> {
+        Ok(self.dataset.digest(games)?)
+    }
+
     /// Number of games.
     pub fn len(&self) -> usize {
         self.games

@@ -18,9 +18,14 @@ pub struct Extent {
     pub total_steps: u64,
 }
 
-/// The object `training` of a checkpoint (`docs/formats.md`).
-pub fn training(config: &Config, extent: Extent, state: &State, measured: Option<&Tally>) -> Map<String, Value> {
-    let validation = measured.map(validation_of);
+/// The object `training` of a checkpoint (`docs/formats.md`). `measured` is the last validation, and on which games.
+pub fn training(
+    config: &Config,
+    extent: Extent,
+    state: &State,
+    measured: Option<(&str, &Tally)>,
+) -> Map<String, Value> {
+    let (validated_on, validation) = measured.map(|(games, tally)| (games, validation_of(tally))).unzip();
     let mut training = json!({
         "games": extent.games,
         "steps": state.step,
@@ -47,6 +52,7 @@ pub fn training(config: &Config, extent: Extent, state: &State, measured: Option
         "precision": config.precision,
         "micro_batch_tokens": config.micro_batch_tokens,
         "validation": validation,
+        "validated_on": validated_on,
     });
     // What a training makes no use of would make equal results unequal.
     if config.order == "authors" {

@@ -64,6 +64,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         network: &network,
         lanes: &lanes,
         device,
+        validated_on: validation.as_ref().map(Validation::digest).transpose()?,
         validation,
         curves: Curves::open(&keep::curves_path(context.kept()), &written)?,
         sampler: sampler.clone(),
@@ -122,6 +123,8 @@ struct Run<'a> {
     lanes: &'a Lanes,
     device: &'a Device,
     validation: Option<Validation>,
+    /// Which games those are.
+    validated_on: Option<String>,
     curves: Curves,
     sampler: Sampler,
     extent: Extent,
@@ -214,7 +217,7 @@ impl Run<'_> {
             architecture: self.network.architecture().clone(),
             parameters: self.network.layout().total() as u64,
             status,
-            training: description::training(self.config, self.extent, &state, tally),
+            training: description::training(self.config, self.extent, &state, self.validated_on.as_deref().zip(tally)),
         };
         if self.config.keeps_best() && state.best.is_none() {
             self.context.note("no validation had a finite loss: the checkpoint is that of the last step");

@@ -33,6 +33,14 @@ impl Validation {
         Ok(Validation { games, count, first })
     }
 
+    /// Which games they are.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub fn digest(&self) -> Result<String, Failure> {
+        self.games.digest(self.count)
+    }
+
     /// How the weights that were `placed` do. Sums run in the order of the games.
     ///
     /// # Errors

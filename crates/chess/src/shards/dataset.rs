@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 use super::ShardError;
 use super::columns::{Lists, Texts, is_full, write_numbers};
 use super::format::{Kind, ShardFormat};
@@ -162,5 +164,20 @@ impl Dataset {
     /// Its batch is damaged.
     pub fn tokens(&self, game: usize) -> Result<Option<&[u16]>, ShardError> {
         self.list(game)
+    }
+
+    /// SHA-256 of the tokens of the first `games` games, in their order and in hexadecimal: where it is the same, they are
+    /// the same games, whatever they are called and however they lie in files.
+    ///
+    /// # Errors
+    /// A batch is damaged.
+    pub fn digest(&self, games: usize) -> Result<String, ShardError> {
+        let mut hasher = Sha256::new();
+        for game in 0..games {
+            let Some(tokens) = self.tokens(game)? else { break };
+            hasher.update((tokens.len() as u64).to_le_bytes());
+            hasher.update(tokens.iter().flat_map(|token| token.to_le_bytes()).collect::<Vec<u8>>());
+        }
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }

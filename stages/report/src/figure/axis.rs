@@ -61,6 +61,14 @@ impl Axis {
         Axis::new(label, ScaleKind::Logarithmic, low / room, high * room)
     }
 
+    /// The same to the next round number, where that is near: an axis by factors would end without a tick.
+    pub(crate) fn to_round_end(self) -> Self {
+        let decade = 10f64.powi(self.high.log10().floor() as i32);
+        let next = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade).into_iter().find(|end| *end >= self.high);
+        let near = next.filter(|end| self.kind == ScaleKind::Logarithmic && *end <= self.high * 1.5);
+        Axis { high: near.unwrap_or(self.high), ..self }
+    }
+
     /// A place from i to i + 1 for each name, which stands in its middle.
     pub(crate) fn of_names(label: &str, names: impl Iterator<Item = String>) -> Self {
         let ticks: Vec<(f64, String)> = names.enumerate().map(|(at, name)| (at as f64 + 0.5, name)).collect();
@@ -232,6 +240,14 @@ mod tests {
         assert!(labels(1e-99, 1e99, 8).len() <= 8);
         let odd = Axis::logarithmic("", [0.0, -1.0, f64::NAN].into_iter());
         assert_eq!((odd.place(0.0), odd.place(f64::INFINITY)), (None, None));
+    }
+
+    #[test]
+    fn a_round_number_that_is_near_ends_the_axis() {
+        let end = |high: f64| Axis::logarithmic("", [0.3, high].into_iter()).to_round_end().high;
+        assert_eq!((end(40.83), end(1.8), end(8.0)), (50.0, 2.0, 10.0));
+        let far = Axis::logarithmic("", [0.3, 20.0].into_iter());
+        assert_eq!(far.clone().to_round_end(), far);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) const TICK: u32 = 115;
 /// Markers of one line that are closer than this are drawn faint, or they would hide the line and each other.
 const MARKER_GAP: i32 = 150;
 /// Nobody can point at one of two that are closer than this: the second is left out.
-const TARGET_GAP: i32 = 60;
+const TARGET_GAP: i32 = 90;
 /// Room between the labels of neighbouring ticks.
 const TICK_GAP: i32 = 80;
 /// How far the last tick's label may reach beyond the plot.

@@ -91,10 +91,10 @@ fn crowded_points_get_faint_markers() {
         // One more is the legend's.
         (svg.matches("class=\"m\"").count() - 1, svg.matches("class=\"m faint\"").count())
     };
-    // About 660 pixels wide: of 100 points every third is 15 or more from the one before ...
-    assert_eq!(marks(100), (34, 66));
-    // ... and of 300 every third 6 or more.
-    assert_eq!(marks(300).0 + marks(300).1, 100);
+    // About 660 pixels wide: of 100 points every second is 9 or more from the one before, every second of these 15 ...
+    assert_eq!(marks(100), (25, 25));
+    // ... and of 300 every fourth.
+    assert_eq!(marks(300).0 + marks(300).1, 75);
     let chart = chart(vec![line(&[1.0; 100])]);
     let places: Vec<i32> = chart
         .sheet()

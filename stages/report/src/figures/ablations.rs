@@ -1,8 +1,8 @@
 //! The paper's Figure 4: what less expressive recurrences cost.
 
-use crate::figure::{Axis, Chart, Grid, Layer, Panel, Point, Series, Style, Tile};
-use crate::figures::{around, family_colour, paper_legend, rows, sizes};
-use crate::model::{Model, family_name};
+use crate::figure::{Axis, Chart, Grid, Height, Layer, Panel, Point, Row, Series, Style, Tile};
+use crate::figures::{around, family_colour, paper_legend, sizes};
+use crate::model::{Model, SIZES, family_name};
 use crate::number;
 use crate::paper::{Metric, Paper};
 use crate::results::Results;
@@ -16,30 +16,32 @@ pub(super) fn is_ablation(family: &str) -> bool {
     PAIRS.iter().any(|[_, ablation]| *ablation == family)
 }
 
-/// Distance between pairs within a size, whose place is 1 wide, and where in a pair's place ours and the paper's stand.
+/// Distance between pairs within a size, whose place is 1 wide.
 const PAIR_STEP: f64 = 0.28;
-const OURS: f64 = -0.045;
-const PAPERS: f64 = 0.075;
 
-/// A panel for each of the paper's test sets; within each size the three pairs, the paper's beside ours.
+/// A row of panels for what was run here, a panel for each of the paper's test sets, and one for the paper's own models.
+/// Each panel has its own vertical axis: pairs that differ by a percent are not seen on one that reaches to 100.
 pub(crate) fn ablations(results: &Results, paper: &Paper) -> Chart {
     let pairs = pairs(&results.models);
     let with_pair = |size: &String| pairs.iter().any(|(_, main, _)| results.models[*main].size == *size);
     let sizes: Vec<String> = sizes(&results.models).into_iter().filter(with_pair).collect();
+    let papers_sizes = SIZES.map(str::to_owned);
     let tests = TestSet::PAPER.iter().filter_map(|test| Some((test, results.test(test)?)));
-    let panels = tests.map(|(test, index)| Panel {
-        title: test.to_string(),
-        about: None,
-        note: String::new(),
-        x: Axis::of_names("", sizes.iter().cloned()),
-        y: Axis::linear("", std::iter::empty()),
-        grid: Grid::Horizontal,
-        layers: layers(results, paper, (test, index), &sizes, &pairs),
-    });
-    let panels: Vec<Panel> = panels.filter(|panel| panel.series().next().is_some()).collect();
-    let legend = paper_legend(panels.iter());
-    let points = panels.iter().flat_map(|panel| panel.series()).flat_map(|series| &series.points);
-    let y = Axis::linear("Exact-state accuracy (%)", points.flat_map(Point::heights));
+    let (ours, theirs): (Vec<Panel>, Vec<Panel>) = tests
+        .filter_map(|(test, index)| {
+            let ours = pairs.iter().filter_map(|pair| ours(results, index, &sizes, pair)).collect();
+            let theirs = of_paper(results, paper, test).collect();
+            Some((panel(test, &sizes, ours)?, panel(test, &papers_sizes, theirs)?))
+        })
+        .unzip();
+    let theirs: Vec<Panel> = theirs.into_iter().map(|panel| Panel { title: String::new(), ..panel }).collect();
+    let row = |heading: &str, panels| Row {
+        heading: heading.to_owned(),
+        key: None,
+        height: Height::Pixels(200),
+        columns: 2,
+        panels,
+    };
     Chart {
         id: "figure-4".into(),
         title: "Less expressive recurrences".into(),
@@ -47,61 +49,22 @@ pub(crate) fn ablations(results: &Results, paper: &Paper) -> Chart {
         description: "Exact-state accuracy of each recurrent family (filled marks) and of its less expressive variant \
                       (open marks) of the same size, joined by an arrow from the variant to the family, or by a \
                       line alone where they are too near for one. Within a size \
-                      the horizontal place only sets the pairs apart. The paper's own stand to the right of ours in \
-                      lighter marks. Bars through marks are 95 % intervals, from games drawn anew; over several runs \
-                      one standard deviation."
+                      the horizontal place only sets the pairs apart. Above what was run here, below the paper's own \
+                      models in lighter marks; each panel has its own vertical axis. Bars through marks are 95 % \
+                      intervals, from games drawn anew; over several runs one standard deviation."
             .into(),
-        rows: rows(vec![(String::new(), panels)], 2, &y, "Size"),
-        legend,
+        legend: paper_legend(theirs.iter()),
+        rows: if ours.is_empty() { Vec::new() } else { vec![row("This run", ours), row("The paper", theirs)] },
     }
 }
 
-/// Which pair, and the models that differ in nothing but being one or the other of it.
-fn pairs(models: &[Model]) -> Vec<(usize, usize, usize)> {
-    let mut found = Vec::new();
-    for (pair, [main, ablation]) in PAIRS.iter().enumerate() {
-        let of = |family: &'static str| models.iter().enumerate().filter(move |(_, model)| model.family == family);
-        for (first, model) in of(main) {
-            let like = |other: &Model| other.size == model.size && other.variant() == model.variant();
-            found.extend(of(ablation).filter(|(_, other)| like(other)).map(|(second, _)| (pair, first, second)));
-        }
-    }
-    found
-}
+/// The main family's mark and its variant's.
+type Ends = [Series; 2];
 
-fn layers(
-    results: &Results,
-    paper: &Paper,
-    (test, index): (&TestSet, usize),
-    sizes: &[String],
-    pairs: &[(usize, usize, usize)],
-) -> Vec<Layer> {
-    let mut ends: Vec<[Series; 2]> = Vec::new();
-    for (pair, main, ablation) in pairs {
-        let place = sizes.iter().position(|size| *size == results.models[*main].size).unwrap_or(0);
-        let middle = place as f64 + 0.5 + (*pair as f64 - 1.0) * PAIR_STEP;
-        let colour = family_colour(&results.models, PAIRS[*pair][0]);
-        let series = |model: &usize, filled: bool| {
-            let (described, overall) = (&results.models[*model], results.overall.get(&(*model, index))?);
-            let exact = overall.exact;
-            let note = format!("{} {}: {} %", described.name(), described.size, number::percent(exact.mean));
-            let point = Point { x: middle + OURS, y: exact.mean * 100.0, range: around(exact, 100.0), note };
-            Some(one(family_name(&described.family), Style { filled, ..Style::solid(colour) }, point))
-        };
-        ends.extend(series(main, true).zip(series(ablation, false)).map(|(main, ablation)| [main, ablation]));
-        let size = &results.models[*main].size;
-        let theirs = |family: &str, filled: bool| {
-            let printed = paper.test_result(family, size, test, &Metric::Exact)?;
-            let note = format!("Paper: {} {size}: {} %", family_name(family), printed.text);
-            let point = Point { x: middle + PAPERS, y: printed.value, range: None, note };
-            Some(one("", Style { filled, light: true, ..Style::solid(colour) }, point))
-        };
-        let [main, ablation] = PAIRS[*pair];
-        ends.extend(theirs(main, true).zip(theirs(ablation, false)).map(|(main, ablation)| [main, ablation]));
-    }
-    if !ends.iter().flatten().any(|series| !series.style.light) {
-        return Vec::new();
-    }
+/// The pairs of one test set over these sizes; `None` where there are none.
+fn panel(test: &TestSet, sizes: &[String], ends: Vec<Ends>) -> Option<Panel> {
+    let points = ends.iter().flatten().flat_map(|series| &series.points);
+    let y = Axis::linear("Exact-state accuracy (%)", points.flat_map(Point::heights));
     let shades = (0..sizes.len()).map(|place| {
         Layer::Tile(Tile {
             x: (place as f64 + 0.03, place as f64 + 0.97),
@@ -117,9 +80,72 @@ fn layers(
         Layer::Arrow { from: at(ablation), to: at(main), style: main.style }
     });
     let mut layers: Vec<Layer> = shades.chain(arrows).collect();
+    let any = !ends.is_empty();
     // Where both are the same the family lies inside its variant's open mark.
     layers.extend(ends.into_iter().flat_map(|[main, ablation]| [ablation, main]).map(Layer::Series));
-    layers
+    any.then(|| Panel {
+        title: test.to_string(),
+        about: None,
+        note: String::new(),
+        x: Axis::of_names("Size", sizes.iter().cloned()),
+        y,
+        grid: Grid::Horizontal,
+        layers,
+    })
+}
+
+/// Which pair, and the models that differ in nothing but being one or the other of it.
+fn pairs(models: &[Model]) -> Vec<(usize, usize, usize)> {
+    let mut found = Vec::new();
+    for (pair, [main, ablation]) in PAIRS.iter().enumerate() {
+        let of = |family: &'static str| models.iter().enumerate().filter(move |(_, model)| model.family == family);
+        for (first, model) in of(main) {
+            let like = |other: &Model| other.size == model.size && other.variant() == model.variant();
+            found.extend(of(ablation).filter(|(_, other)| like(other)).map(|(second, _)| (pair, first, second)));
+        }
+    }
+    found
+}
+
+/// Where a pair stands among the sizes.
+fn place(sizes: &[impl AsRef<str>], size: &str, pair: usize) -> f64 {
+    let place = sizes.iter().position(|known| known.as_ref() == size).unwrap_or(0);
+    place as f64 + 0.5 + (pair as f64 - 1.0) * PAIR_STEP
+}
+
+/// Of this run, where both were tested on these games.
+fn ours(
+    results: &Results,
+    test: usize,
+    sizes: &[String],
+    (pair, main, ablation): &(usize, usize, usize),
+) -> Option<Ends> {
+    let colour = family_colour(&results.models, PAIRS[*pair][0]);
+    let end = |model: &usize, filled: bool| {
+        let (described, overall) = (&results.models[*model], results.overall.get(&(*model, test))?);
+        let exact = overall.exact;
+        let note = format!("{} {}: {} %", described.name(), described.size, number::percent(exact.mean));
+        let x = place(sizes, &described.size, *pair);
+        let point = Point { x, y: exact.mean * 100.0, range: around(exact, 100.0), note };
+        Some(one(family_name(&described.family), Style { filled, ..Style::solid(colour) }, point))
+    };
+    Some([end(main, true)?, end(ablation, false)?])
+}
+
+/// The paper's own, all of them.
+fn of_paper(results: &Results, paper: &Paper, test: &TestSet) -> impl Iterator<Item = Ends> {
+    let all = SIZES.into_iter().flat_map(|size| (0..PAIRS.len()).map(move |pair| (size, pair)));
+    all.filter_map(move |(size, pair)| {
+        let [main, ablation] = PAIRS[pair];
+        let colour = family_colour(&results.models, main);
+        let end = |family: &str, filled: bool| {
+            let printed = paper.test_result(family, size, test, &Metric::Exact)?;
+            let note = format!("Paper: {} {size}: {} %", family_name(family), printed.text);
+            let point = Point { x: place(&SIZES, size, pair), y: printed.value, range: None, note };
+            Some(one("", Style { filled, light: true, ..Style::solid(colour) }, point))
+        };
+        Some([end(main, true)?, end(ablation, false)?])
+    })
 }
 
 fn one(name: &str, style: Style, point: Point) -> Series {
@@ -162,5 +188,9 @@ mod tests {
         let chart = ablations(&results, &Paper::load().unwrap());
         let y = &chart.rows[0].panels[0].y;
         assert!(y.low < -5.0 && y.high > 105.0, "{y:?}");
+        // The paper's stand on an axis of their own: 16.67 to 99.96 %.
+        let theirs = &chart.rows[1].panels[0];
+        assert!(theirs.y.low == 0.0 && (99.96..105.0).contains(&theirs.y.high), "{:?}", theirs.y);
+        assert_eq!(theirs.series().count(), 2 * 4 * PAIRS.len());
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn by_parameters(results: &Results, paper: &Paper) -> Chart {
     let drawn: Vec<(String, Vec<Drawn>)> = drawn.filter(|(_, panels)| !panels.is_empty()).collect();
     let points = |drawn: &Drawn| drawn.layers.iter().flat_map(|series| series.points.clone()).collect::<Vec<Point>>();
     let all: Vec<Point> = drawn.iter().flat_map(|(_, panels)| panels.iter().flat_map(points)).collect();
-    let x = Axis::logarithmic("", all.iter().map(|point| point.x));
+    let x = Axis::logarithmic("", all.iter().map(|point| point.x)).to_round_end();
     let last = drawn.len().saturating_sub(1);
     let row = |(index, (heading, panels)): (usize, (String, Vec<Drawn>))| {
         let panel = |drawn: Drawn| {

@@ -2,14 +2,14 @@
 
 use crate::errors::{Errors, GROUPS};
 use crate::figure::{Axis, Chart, Grid, Height, Layer, Panel, Point, Row, Series, Style, TILE_COLOUR, Tile};
-use crate::figures::{family_colour, largest, legend_name};
+use crate::figures::{family_colour, largest, legend_name, short_name};
 use crate::number;
 use crate::plain_text::file_name;
 use crate::read::errors::LABELS;
 use crate::results::Results;
 
 /// Boards side by side at most.
-const BOARDS_ABREAST: usize = 8;
+const BOARDS_ABREAST: usize = 4;
 /// Pixels for each bar of a group, and between groups.
 const BAR: u32 = 7;
 const BETWEEN: u32 = 8;
@@ -112,7 +112,7 @@ fn boards(shown: &[&Errors], results: &Results, which: Which, heading: &str) -> 
         let board =
             Tile { x: (0.0, 8.0), y: (0.0, 8.0), colour: None, strength: 0.35, value: None, note: String::new() };
         Panel {
-            title: model.name(),
+            title: short_name(model),
             about: Some(Style::solid(family_colour(&results.models, &model.family))),
             note: String::new(),
             x: Axis::of_names("", ('a'..='h').map(String::from)),

@@ -107,6 +107,11 @@ fn legend_name(model: &Model) -> String {
     format!("{} {}", model.name(), model.size)
 }
 
+/// Name of a model over a small panel: of the variants the paper's longest name is cut in words, not in letters.
+fn short_name(model: &Model) -> String {
+    model.name().replace(" with positive eigenvalues", ", positive")
+}
+
 /// What the lighter marks are, where any panel has them.
 fn paper_legend<'a>(mut panels: impl Iterator<Item = &'a Panel>) -> Vec<LegendEntry> {
     let style = Style { colour: None, light: true, ..Style::solid(0) };
@@ -167,7 +172,7 @@ mod tests {
         Overall {
             each: Vec::new(),
             runs: 2,
-            diverged: 0,
+            departures: Default::default(),
             games: 9,
             positions: 99,
             loss: Some(loss),

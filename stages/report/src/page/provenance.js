@@ -5,6 +5,8 @@ const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "nul
 const sources = read("cwm-sources") || [];
 const provenance = read("cwm-provenance");
 const known = new Map(Object.entries(provenance?.cells ?? {}));
+// What is the same in all cells of a stage stands with the stage.
+const stages = new Map((provenance?.stages ?? []).map((stage) => [stage.name, stage]));
 
 const element = (name, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
@@ -111,10 +113,12 @@ const copyable = (command) => {
   return [text, " ", copy];
 };
 
-const parameters = (cell) => {
-  const all = Object.entries(cell.parameters);
-  const given = all.filter(([name]) => cell.given.includes(name));
-  const rest = all.filter(([name]) => !cell.given.includes(name));
+const parameters = (label, cell) => {
+  const stage = stages.get(label.split("[")[0]);
+  const names = [...(stage?.given ?? []), ...cell.given];
+  const all = Object.entries({ ...stage?.parameters, ...cell.parameters }).sort(([a], [b]) => (a < b ? -1 : 1));
+  const given = all.filter(([name]) => names.includes(name));
+  const rest = all.filter(([name]) => !names.includes(name));
   const told = (entries) => rows(entries.map(([name, value]) => [name, code(written(value))]));
   return [
     given.length ? told(given) : null,
@@ -128,10 +132,13 @@ const inputs = (cell) =>
   Object.entries(cell.inputs).map(([name, group]) => [
     name,
     listing(
-      group.map((one) => [
-        one.cell ? link(one.cell, `${one.cell}.${one.output}`) : code(one.file),
-        one.digest ? ` ${shorter(one.digest)}` : "",
-      ]),
+      group.map((one) => {
+        const digest = one.digest ?? known.get(one.cell)?.outputs[one.output]?.digest;
+        return [
+          one.cell ? link(one.cell, `${one.cell}.${one.output}`) : code(one.file),
+          digest ? ` ${shorter(digest)}` : "",
+        ];
+      }),
       "artifacts",
     ),
   ]);
@@ -152,7 +159,7 @@ const show = (label) => {
       ["Code", cell.code ? code(cell.code) : null],
     ]),
     element("h3", {}, "Parameters"),
-    ...parameters(cell).filter(Boolean),
+    ...parameters(label, cell).filter(Boolean),
     element("h3", {}, "Made from"),
     Object.keys(cell.inputs).length || cell.fetched
       ? rows([

@@ -38,7 +38,7 @@ const PREFIX: [(&str, DataType); 6] = [
 /// Columns whose value may be unknown (null).
 const NULLABLE: [&str; 6] = ["seed", "parameters", "loss", "status", "trained_games", "epochs"];
 
-/// Columns that bins of earlier versions lack; without them, and where they are null, less is told.
+/// Columns that bins of earlier versions lack; without them, and where they are null, less is told. First numbers.
 const MORE_OVERALL: [&str; 13] = [
     "loss_low",
     "loss_high",
@@ -54,6 +54,9 @@ const MORE_OVERALL: [&str; 13] = [
     "weight_decay",
     "lr_floor",
 ];
+/// Of other types.
+const TOLD_OVERALL: [(&str, DataType); 2] =
+    [("checkpoint", DataType::String), ("validated_on_test", DataType::Boolean)];
 const MORE_PREFIX: [&str; 4] = ["labelwise_low", "labelwise_high", "exact_low", "exact_high"];
 
 /// The two tables of a `bins` folder, with the columns of docs/formats.md that a report shows.
@@ -70,12 +73,17 @@ pub(crate) struct Bins {
 /// A file is missing, is not Parquet, has no rows, or lacks a column or a value.
 pub(crate) fn read(folder: &Path) -> Result<Bins, Failure> {
     Ok(Bins {
-        overall: table(&folder.join("overall.parquet"), &OVERALL, &MORE_OVERALL)?,
-        prefix: table(&folder.join("prefix.parquet"), &PREFIX, &MORE_PREFIX)?,
+        overall: table(&folder.join("overall.parquet"), &OVERALL, &MORE_OVERALL, &TOLD_OVERALL)?,
+        prefix: table(&folder.join("prefix.parquet"), &PREFIX, &MORE_PREFIX, &[])?,
     })
 }
 
-fn table(path: &Path, metrics: &[(&str, DataType)], more: &[&str]) -> Result<DataFrame, Failure> {
+fn table(
+    path: &Path,
+    metrics: &[(&str, DataType)],
+    more: &[&str],
+    told: &[(&str, DataType)],
+) -> Result<DataFrame, Failure> {
     let place = path.display();
     let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
     let frame = ParquetReader::new(file)
@@ -101,6 +109,12 @@ fn table(path: &Path, metrics: &[(&str, DataType)], more: &[&str]) -> Result<Dat
         Ok(kind) if kind.is_primitive_numeric() => Ok(col(*name).cast(DataType::Float64)),
         Ok(kind) => Err(Failure::input(format!("the column `{name}` of {place} must be numbers, not {kind}"))),
     });
-    let columns = wanted.iter().map(|(name, _)| Ok(col(*name))).chain(more).collect::<Result<Vec<_>, _>>()?;
+    let told = told.iter().map(|(name, wanted)| match frame.column(name).map(|column| column.dtype().clone()) {
+        Err(_) => Ok(lit(NULL).cast(wanted.clone()).alias(*name)),
+        Ok(kind) if kind == *wanted => Ok(col(*name)),
+        Ok(kind) => Err(Failure::input(format!("the column `{name}` of {place} must be {wanted}, not {kind}"))),
+    });
+    let columns =
+        wanted.iter().map(|(name, _)| Ok(col(*name))).chain(more).chain(told).collect::<Result<Vec<_>, _>>()?;
     frame.lazy().select(columns).collect().map_err(|error| Failure::internal(format!("{place}: {error}")))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cwm_contract::{Failure, GroupInput};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
 use crate::plain_text::visible;
 
@@ -77,6 +77,36 @@ pub(crate) struct TokenSet {
     pub(crate) positions: u64,
     /// Distinct move tokens, START left out.
     pub(crate) unique_moves: u64,
+    /// Which they are, a bit a token; empty where the file is of an earlier version, or tells of several sets together.
+    #[serde(default, deserialize_with = "hexadecimal")]
+    pub(crate) moves: Vec<u8>,
+}
+
+impl TokenSet {
+    /// How many of its moves do not occur in any of the `others`, if all say which occur.
+    pub(crate) fn moves_beyond<'a>(&self, others: impl IntoIterator<Item = &'a TokenSet>) -> Option<u64> {
+        let mut others = others.into_iter().peekable();
+        others.peek()?;
+        let mut beyond = self.moves.clone();
+        for other in others {
+            if other.moves.len() != self.moves.len() {
+                return None;
+            }
+            beyond.iter_mut().zip(&other.moves).for_each(|(byte, other)| *byte &= !other);
+        }
+        (!beyond.is_empty()).then(|| beyond.iter().map(|byte| u64::from(byte.count_ones())).sum())
+    }
+}
+
+fn hexadecimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+    bytes.ok_or_else(|| de::Error::custom("`moves` is not hexadecimal"))
 }
 
 /// A counts file and the stage that wrote it.
@@ -146,7 +176,25 @@ mod tests {
     }
 
     #[test]
+    fn moves_of_one_set_alone_are_counted() {
+        let set = |moves: &str| -> TokenSet {
+            let json = format!(r#"{{"games":1,"plies":1,"positions":1,"unique_moves":1,"moves":"{moves}"}}"#);
+            serde_json::from_str(&json).unwrap()
+        };
+        let (one, two) = (set("ff01"), set("0f00"));
+        assert_eq!((one.moves_beyond([&two]), two.moves_beyond([&one])), (Some(5), Some(0)));
+        assert_eq!(one.moves_beyond([&two, &set("f000")]), Some(1));
+        assert_eq!(
+            (one.moves_beyond([]), one.moves_beyond([&set("")]), set("").moves_beyond([&set("")])),
+            (None, None, None)
+        );
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
+        let tokens =
+            r#"{"stage":"tokenize","sets":{"a":{"games":1,"plies":1,"positions":1,"unique_moves":1,"moves":"f"}}}"#;
+        assert!(check(tokens).unwrap_err().contains("`moves` is not hexadecimal"));
         assert!(check("{").unwrap_err().contains("the counts of corpus"));
         assert!(check(r#"{"stage":"bake"}"#).unwrap_err().contains("unknown variant `bake`"));
         assert!(check(r#"{"stage":"parse","read":-3}"#).unwrap_err().contains("invalid value: integer `-3`"));

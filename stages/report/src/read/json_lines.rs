@@ -22,6 +22,9 @@ pub(crate) struct Candidate {
     pub(crate) size: String,
     /// Numbers, texts and booleans by name.
     pub(crate) parameters: BTreeMap<String, serde_json::Value>,
+    /// Hyper-parameters that were not to be chosen, too; files of earlier versions lack them.
+    #[serde(default)]
+    pub(crate) settings: BTreeMap<String, serde_json::Value>,
     #[serde(deserialize_with = "number")]
     pub(crate) loss: Option<f64>,
     #[serde(deserialize_with = "number")]

@@ -21,6 +21,9 @@ struct View<'a> {
     files: Vec<(&'static str, &'static str)>,
 }
 
+/// Columns that say together what a row is.
+const NAMES: [&str; 4] = ["Choice", "Model", "Size", "Test set"];
+
 /// One table element.
 struct Part<'a> {
     groups: &'a [Vec<Row>],
@@ -34,9 +37,22 @@ impl View<'_> {
         if self.table.columns.first().is_some_and(|column| column.name == "Model") { "models" } else { "rows" }
     }
 
-    /// Where the cell's number comes from, as places in the page's list of labels.
+    /// Classes of a column that stays in view: the first one, and the second where both are names.
+    fn pinned(&self, at: &usize) -> &'static str {
+        let is_name =
+            |at: usize| self.table.columns.get(at).is_some_and(|column| NAMES.contains(&column.name.as_str()));
+        match at {
+            0 if is_name(0) && is_name(1) => " pin wide",
+            0 => " pin",
+            1 if is_name(0) && is_name(1) => " pin second",
+            _ => "",
+        }
+    }
+
+    /// Where the cell's number comes from, as places in the page's list of labels: `3 17`; nothing where it has none.
     fn places(&self, cell: &Cell) -> Option<String> {
-        places(self.sources, cell)
+        let places: Vec<String> = places(self.sources, cell).map(|place| place.to_string()).collect();
+        (!places.is_empty()).then(|| places.join(" "))
     }
 }
 

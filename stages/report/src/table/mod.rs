@@ -18,6 +18,9 @@ mod tests;
 pub(crate) use cell::{Cell, Interval};
 pub(crate) use sources::sources;
 
+/// What the rows of the paper say in place of a source where nothing of ours stands above them.
+pub(crate) const PAPER_ONLY: &str = "paper (not run here)";
+
 /// A table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -99,6 +102,8 @@ pub(crate) struct Column {
     /// Its name for programs, without that of `over`; the same for the same thing in every table.
     key: String,
     pub(crate) align: Align,
+    /// Whether it says which row this is, though it is a number.
+    names_rows: bool,
 }
 
 /// Where a column's cells stand.
@@ -112,12 +117,17 @@ pub(crate) enum Align {
 impl Column {
     /// A column of words.
     pub(crate) fn text(name: &str) -> Self {
-        Column { over: String::new(), name: name.to_owned(), key: key(name), align: Align::Left }
+        Column { name: name.to_owned(), key: key(name), ..Column::default() }
     }
 
     /// A column of numbers.
     pub(crate) fn number(name: &str) -> Self {
         Column { align: Align::Right, ..Column::text(name) }
+    }
+
+    /// The same column, which says which row this is: where a table is cut, each part has it.
+    pub(crate) fn naming_rows(self) -> Self {
+        Column { names_rows: true, ..self }
     }
 
     /// The same column below the heading `over`.

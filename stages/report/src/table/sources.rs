@@ -1,4 +1,4 @@
-//! The labels of all cells of the pipeline that a page's numbers come from; on the page a number names them by place.
+//! The labels of all cells of the pipeline that the numbers of a page or a file come from; a number names them by place.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,7 @@ pub(crate) fn sources<'a>(tables: impl IntoIterator<Item = &'a Table>) -> Vec<St
     labels.into_iter().cloned().collect()
 }
 
-/// Places of the cell's labels in `sources`, from 0: `3 17`; nothing where it has none.
-pub(super) fn places(sources: &[String], cell: &Cell) -> Option<String> {
-    let places = cell.sources.iter().filter_map(|label| sources.binary_search(label).ok());
-    let places: Vec<String> = places.map(|place| place.to_string()).collect();
-    (!places.is_empty()).then(|| places.join(" "))
+/// Places of the cell's labels in `sources`, from 0.
+pub(super) fn places(sources: &[String], cell: &Cell) -> impl Iterator<Item = usize> {
+    cell.sources.iter().filter_map(|label| sources.binary_search(label).ok())
 }

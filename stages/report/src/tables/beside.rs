@@ -2,10 +2,7 @@
 
 use crate::number;
 use crate::paper::Printed;
-use crate::table::{Cell, Row, RowKind};
-
-/// What the rows of the paper say in place of a source where nothing of ours stands above them.
-const PAPER_ONLY: &str = "paper (not run here)";
+use crate::table::{Cell, PAPER_ONLY, Row, RowKind};
 
 /// One number in a column: ours and the paper's, in the same unit.
 pub(super) struct Beside<'a> {

@@ -31,8 +31,8 @@ pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
         id: "candidates".into(),
         title: "Hyper-parameters tried".into(),
         caption: format!(
-            "Of the trainings of each family and size the one with the lowest last validation loss is chosen, unless an \
-             override says otherwise; those that diverged are set aside. The first {SHOWN} and the chosen one stand here; \
+            "Of the trainings of each family and size the one with the lowest last validation loss is chosen, unless the \
+             pipeline names another; those that diverged are set aside. The first {SHOWN} and the chosen one stand here; \
              the data files have all, with why they were set aside."
         ),
         columns: columns(),
@@ -48,7 +48,7 @@ fn columns() -> Vec<Column> {
         Column::text("Choice"),
         Column::text("Model"),
         Column::text("Size"),
-        Column::number("Rank"),
+        Column::number("Rank").naming_rows(),
         Column::text("Hyper-parameters"),
         Column::number("Val. loss"),
         Column::number("ExactState (%)"),

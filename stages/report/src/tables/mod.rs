@@ -36,6 +36,7 @@ pub(crate) use winners::winners;
 
 use crate::plain_text::file_name;
 use crate::test_set::TestSet;
+use crate::training::Departures;
 
 /// Name of the table `base` for one test set: the paper's own (random-uniform games) keeps the bare name.
 fn table_id(base: &str, test: &TestSet) -> String {
@@ -45,8 +46,8 @@ fn table_id(base: &str, test: &TestSet) -> String {
     }
 }
 
-/// `this run`, or how many runs a mean is over, and how many of them are of a training that diverged.
-fn source(runs: impl Iterator<Item = usize> + Clone, diverged: usize) -> String {
+/// `this run`, or how many runs a mean is over, and how many of them depart from the paper's protocol.
+fn source(runs: impl Iterator<Item = usize> + Clone, departures: Departures) -> String {
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = match (fewest, most) {
         (0, _) => "not run".to_owned(),
@@ -54,9 +55,11 @@ fn source(runs: impl Iterator<Item = usize> + Clone, diverged: usize) -> String 
         (fewest, most) if fewest == most => format!("{most} runs"),
         (fewest, most) => format!("{fewest} to {most} runs"),
     };
-    match diverged {
-        0 => runs,
-        all if all == most => format!("{runs}, diverged"),
-        some => format!("{runs}, {some} diverged"),
-    }
+    let told = [(departures.diverged, "diverged"), (departures.best, "best checkpoint")];
+    let told = told.into_iter().map(|(number, what)| match number {
+        0 => String::new(),
+        all if all == most => format!(", {what}"),
+        some => format!(", {some} {what}"),
+    });
+    told.fold(runs, |source, what| source + &what)
 }

@@ -9,8 +9,10 @@ use crate::results::{PrefixBin, Results};
 use crate::spread::Spread;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::beside::{self, Beside};
+use crate::tables::test_results::validated;
 use crate::tables::{source, table_id};
 use crate::test_set::TestSet;
+use crate::training::Departures;
 
 /// The one size that the paper's tables are about.
 const PAPER_SIZE: &str = "d512/l6";
@@ -68,13 +70,16 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
         (true, false) => "The paper's bins are 20 plies wide and cannot be set beside these.",
         (false, _) => "A dash means that no game is that long.",
     };
+    let validated = validated(results, test).unwrap_or_default();
+    let note = format!("{note} {validated}");
     Table {
         id: table_id(base, test),
         title: format!("{} accuracy by prefix length, {}", accuracy.name(), in_a_sentence(test)),
         paper: papers.then_some(place),
         caption: format!(
             "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the data files have every bin. \
-             {note}"
+             {}",
+            note.trim_end()
         ),
         columns,
         groups: scored.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
@@ -121,10 +126,10 @@ fn bins_of<'a>(results: &'a Results, model: &Model, test: &TestSet) -> &'a [Pref
     results.models.iter().position(|known| known == model).map_or(&[], |index| bins(results, index, test))
 }
 
-/// Runs of `model` whose training diverged.
-pub(super) fn diverged(results: &Results, model: &Model, test: &TestSet) -> usize {
+/// Runs of `model` that depart from the paper's protocol.
+pub(super) fn departures(results: &Results, model: &Model, test: &TestSet) -> Departures {
     let key = results.models.iter().position(|known| known == model).zip(results.test(test));
-    key.and_then(|key| results.overall.get(&key)).map_or(0, |overall| overall.diverged)
+    key.and_then(|key| results.overall.get(&key)).map_or_else(Departures::default, |overall| overall.departures)
 }
 
 /// First steps of all bins in which any model was scored.
@@ -165,7 +170,7 @@ fn rows(
         })
         .collect();
     let runs = bins.iter().map(|bin| bin.runs).max();
-    let source = runs.map(|runs| source(std::iter::once(runs), diverged(results, model, test)));
+    let source = runs.map(|runs| source(std::iter::once(runs), departures(results, model, test)));
     beside::rows(&[Cell::text(model.name()), Cell::text(model.size.clone())], source.as_deref(), &columns)
 }
 
@@ -200,7 +205,7 @@ pub(super) fn every_bin<'a>(
     for model in models {
         let bins = bins_of(results, model, test);
         let runs = bins.iter().map(|bin| bin.runs).max();
-        let source = runs.map(|runs| source(std::iter::once(runs), diverged(results, model, test)));
+        let source = runs.map(|runs| source(std::iter::once(runs), departures(results, model, test)));
         let starts: BTreeSet<u64> = match bins {
             [] => Paper::SELECTED_BINS.into(),
             bins => bins.iter().map(|bin| bin.start).collect(),

@@ -26,7 +26,7 @@ pub(crate) fn sets(counts: &[Labelled]) -> Option<Table> {
     (!groups.is_empty()).then(|| Table {
         id: "sets".into(),
         title: "Sets of games".into(),
-        caption: "What models are trained and tested on, as tokenized; plies are moves, both sides' counted.".into(),
+        caption: "What models are trained and tested on; plies are moves, both sides' counted.".into(),
         columns: vec![
             Column::text("Stage"),
             Column::text("Set"),

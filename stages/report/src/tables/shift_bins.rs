@@ -7,7 +7,7 @@ use crate::paper::Paper;
 use crate::results::Results;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::prefix_bins::{
-    Accuracy, bins, cell, diverged, every_bin, every_bin_columns, scored, spread_out, starts,
+    Accuracy, bins, cell, departures, every_bin, every_bin_columns, scored, spread_out, starts,
 };
 use crate::tables::source;
 use crate::test_set::TestSet;
@@ -26,7 +26,7 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
                 Cell::text(model.name()),
                 Cell::text(model.size.clone()),
                 Cell::text(test.name()),
-                Cell::text(source(std::iter::once(runs), diverged(results, model, test))),
+                Cell::text(source(std::iter::once(runs), departures(results, model, test))),
             ];
             let at = |start: &u64| bins.iter().find(|bin| bin.start == *start);
             cells.extend(

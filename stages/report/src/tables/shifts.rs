@@ -48,7 +48,7 @@ fn measured(overall: &Overall) -> [Cell; 8] {
     let plies = overall.positions.saturating_sub(overall.games);
     let from = |cell: Cell| cell.from(overall.labels());
     [
-        Cell::text(source(std::iter::once(overall.runs), overall.diverged)),
+        Cell::text(source(std::iter::once(overall.runs), overall.departures)),
         from(Cell::count(overall.games)),
         from(Cell::count(overall.positions)),
         number::mean(plies, overall.games).map_or(Cell::none(), |(value, text)| from(Cell::number(value, text))),

@@ -31,7 +31,7 @@ pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> T
             Cell::count(scored.iter().map(|overall| overall.games).max().unwrap_or(0)).from(labels.iter().copied()),
             Cell::count(scored.iter().map(|overall| overall.positions).max().unwrap_or(0)).from(labels),
         ];
-        groups.push(set(&title(test), Some("bins"), Some(cells), paper, test.name()));
+        groups.push(set(&title(test), Some("this run"), Some(cells), paper, test.name()));
     }
     for test in TestSet::PAPER.iter().filter(|test| results.test(test).is_none()) {
         match counts.iter().find_map(|labelled| Some((labelled, whole_set(labelled, test)?))) {

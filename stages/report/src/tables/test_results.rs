@@ -11,6 +11,7 @@ use crate::table::{Cell, Column, Row, Table};
 use crate::tables::beside::{self, Beside};
 use crate::tables::source;
 use crate::test_set::TestSet;
+use crate::training::Departures;
 
 /// A metric of the tables.
 struct Shown {
@@ -58,7 +59,7 @@ pub(crate) fn test_results(results: &Results, paper: &Paper) -> Table {
             "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss is \
              the mean cross-entropy over the labels; Labelwise the share of labels right; ExactState the share of positions \
              with all 75 right; Trajectory the share of games with every position exact. {}",
-            told(results)
+            told(results, &TestSet::PAPER)
         ),
         ..of_models(results, paper, &TestSet::PAPER, &MAIN_FAMILIES, |model| !is_ablation(model))
     }
@@ -84,7 +85,7 @@ pub(crate) fn ablations(results: &Results, paper: &Paper, test: &TestSet) -> Opt
         caption: format!(
             "Each with a simpler transition than its parent in Table 8; the columns are as there. A recurrence that was \
              computed in other ways (scan) stands once for each. {}",
-            told(results)
+            told(results, std::slice::from_ref(test))
         ),
         ..of_models(results, paper, std::slice::from_ref(test), &ABLATIONS, is_ablation)
     })
@@ -94,8 +95,8 @@ fn is_ablation(model: &Model) -> bool {
     ABLATIONS.contains(&model.family.as_str())
 }
 
-/// What the captions say of spreads and differences, as far as there are any.
-fn told(results: &Results) -> String {
+/// What the captions say of spreads, of departures from the paper's protocol and of differences, as far as there are any.
+fn told(results: &Results, tests: &[TestSet]) -> String {
     let all = || results.overall.values();
     let mut told = String::new();
     if all().any(|overall| overall.runs > 1) {
@@ -106,8 +107,32 @@ fn told(results: &Results) -> String {
     if all().any(|overall| overall.runs == 1 && overall.exact.interval.is_some()) {
         told.push_str("In brackets the 95 % interval when the games are drawn anew with replacement (bootstrap). ");
     }
+    told.push_str(&tests.iter().filter_map(|test| validated(results, test)).collect::<String>());
+    if all().any(|overall| overall.departures.best > 0) {
+        told.push_str(
+            "Best checkpoint: not the last weights were tested, as the paper does, but those with the lowest validation \
+             loss. ",
+        );
+    }
     told.push_str("Differences are ours less the paper's.");
     told
+}
+
+/// What is said of a test set that is the games which trainings were validated on.
+pub(super) fn validated(results: &Results, test: &TestSet) -> Option<String> {
+    let at = results.test(test)?;
+    let runs = results.overall.iter().filter(|((_, of), _)| *of == at).flat_map(|(_, overall)| &overall.each);
+    let (validated, others): (Vec<&Run>, Vec<&Run>) = runs.partition(|run| run.validated);
+    let how_many = match (validated.len(), others.is_empty()) {
+        (0, _) => return None,
+        (_, true) => "the trainings were".to_owned(),
+        (number, false) => format!("{number} of the {} trainings were", number + others.len()),
+    };
+    let papers = if *test == TestSet::HeldOut { "; the paper tests on games of another month" } else { "" };
+    Some(format!(
+        "{test}: the same games that {how_many} validated on, by which hyper-parameters or weights may have been \
+         chosen{papers}. "
+    ))
 }
 
 /// Columns and rows of those models that `belongs` takes, and of the paper's `families` that were not run here.
@@ -167,8 +192,8 @@ fn rows(results: &Results, paper: &Paper, tests: &[TestSet], model: &Model, each
         })
         .collect();
     let known = || ours.iter().flatten();
-    let diverged = known().map(|overall| overall.diverged).max().unwrap_or(0);
-    let source = known().next().map(|_| source(known().map(|overall| overall.runs), diverged));
+    let departures = known().map(|overall| overall.departures).fold(Departures::default(), Departures::max);
+    let source = known().next().map(|_| source(known().map(|overall| overall.runs), departures));
     let head = [Cell::text(model.name()), Cell::text(model.size.clone())];
     let mut rows = beside::rows(&head, source.as_deref(), &columns);
     if each_run && known().any(|overall| overall.runs > 1) {

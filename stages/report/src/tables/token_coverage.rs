@@ -1,5 +1,7 @@
 //! Table 3: how many of the move tokens occur.
 
+use cwm_contract::Label;
+
 use crate::number;
 use crate::paper::{Metric, Paper};
 use crate::read::counts::{Counts, Labelled, TokenSet};
@@ -18,6 +20,7 @@ const PAPERS: [(&str, &str); 2] = [("train", "train and validation"), ("random_u
 pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table> {
     let mut groups = Vec::new();
     let mut beside_ours = Vec::new();
+    let [trained, random_uniform] = compared(counts);
     for labelled in counts {
         let Counts::Tokenize { sets, all } = &labelled.counts else { continue };
         let random = whole_set(labelled, &TestSet::RandomUniform).map(|_| "random_uniform");
@@ -29,7 +32,13 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
             (name.clone(), set, random.or(corpus.filter(|_| together.is_none() && name == "train")))
         });
         for (name, set, theirs) in all.into_iter().chain(each) {
-            groups.push(rows(&name, Some((&labelled.label, set)), theirs, paper));
+            // Of games to train on those that the random test lacks; of all others those that there are none of to train on.
+            let several = TokenSet { moves: united(sets.values()), ..set.clone() };
+            let which = if set.moves.is_empty() { &several } else { set };
+            let others = if corpus.is_some() { &random_uniform } else { &trained };
+            let name = if name == "dataset" { own_name(labelled) } else { name };
+            let only = which.moves_beyond(others.iter().copied());
+            groups.push(rows(&name, Some((&labelled.label, set, only)), theirs, paper));
             beside_ours.extend(theirs);
         }
     }
@@ -39,8 +48,9 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
         title: "Move-token coverage".into(),
         paper: Some("Table 3, Appendix A.2"),
         caption: format!(
-            "Distinct move tokens that occur in each tokenized set, of {} possible ones. The paper's training set is all \
-             of its corpus, the games for validation among them.",
+            "Distinct move tokens that occur in each set of games, of {} possible ones. The paper's training set is all \
+             of its corpus, the games for validation among them. Only here: of that corpus, moves that the random-uniform \
+             test lacks; of a test set, moves that the corpus lacks (in the paper: the text below the table).",
             number::count(MOVE_TOKENS)
         ),
         columns: vec![
@@ -50,6 +60,7 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
             Column::number("Positions"),
             Column::number("Distinct moves"),
             Column::number("Coverage (%)"),
+            Column::number("Only here"),
         ],
         groups,
         not_run: not_run.map(|(set, title)| rows(title, None, Some(set), paper)).collect(),
@@ -58,24 +69,62 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
     })
 }
 
+/// The sets whose moves are compared: those of the one corpus to train on, and the random-uniform test; none where there
+/// are several of them.
+fn compared(counts: &[Labelled]) -> [Vec<&TokenSet>; 2] {
+    let sets = |belongs: &dyn Fn(&Labelled) -> bool| -> Vec<&TokenSet> {
+        let mut found = counts.iter().filter(|labelled| belongs(labelled));
+        match (found.next().map(|labelled| &labelled.counts), found.next()) {
+            (Some(Counts::Tokenize { sets, .. }), None) => sets.values().collect(),
+            _ => Vec::new(),
+        }
+    };
+    let trained =
+        |labelled: &Labelled| matches!(&labelled.counts, Counts::Tokenize { sets, .. } if sets.contains_key("train"));
+    [sets(&trained), sets(&|labelled| whole_set(labelled, &TestSet::RandomUniform).is_some())]
+}
+
+/// The moves of all of them, where all say which occur.
+fn united<'a>(sets: impl Iterator<Item = &'a TokenSet> + Clone) -> Vec<u8> {
+    let longest = sets.clone().map(|set| set.moves.len()).max().unwrap_or(0);
+    if sets.clone().any(|set| set.moves.len() != longest) {
+        return Vec::new();
+    }
+    let mut all = vec![0; longest];
+    for set in sets {
+        all.iter_mut().zip(&set.moves).for_each(|(byte, other)| *byte |= other);
+    }
+    all
+}
+
+/// What people know a set by that is alone: the test set of its label, else its stage.
+fn own_name(labelled: &Labelled) -> String {
+    let label = labelled.label.parse().unwrap_or_else(|_| Label::stage(labelled.label.as_str()));
+    label.coordinate("test").unwrap_or(&label.stage).to_owned()
+}
+
 /// `train and validation`.
 fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
     names.map(String::as_str).collect::<Vec<_>>().join(" and ")
 }
 
 /// The rows of one set: ours with its label, and what the paper tells of the set that it calls `theirs`.
-fn rows(title: &str, ours: Option<(&String, &TokenSet)>, theirs: Option<&str>, paper: &Paper) -> Vec<Row> {
-    let count =
-        |read: fn(&TokenSet) -> u64| ours.map_or(Cell::not_run(), |(label, set)| Cell::count(read(set)).from([label]));
+fn rows(title: &str, ours: Option<(&String, &TokenSet, Option<u64>)>, theirs: Option<&str>, paper: &Paper) -> Vec<Row> {
+    let count = |read: fn(&TokenSet) -> u64| {
+        ours.map_or(Cell::not_run(), |(label, set, _)| Cell::count(read(set)).from([label]))
+    };
     let printed = |metric| theirs.and_then(|set| paper.split(set, &metric));
-    let coverage = ours.map_or(Cell::not_run(), |(label, set)| {
+    let coverage = ours.map_or(Cell::not_run(), |(label, set, _)| {
         Cell::percent(set.unique_moves as f64 / MOVE_TOKENS as f64).from([label])
     });
+    let only = ours
+        .map_or(Cell::not_run(), |(label, _, only)| only.map_or(Cell::none(), |only| Cell::count(only).from([label])));
     let columns = [
         Beside::count(count(|set| set.games), printed(Metric::Games)),
         Beside::only_ours(count(|set| set.positions)),
         Beside::count(count(|set| set.unique_moves), printed(Metric::UniqueMoves)),
         Beside::new(coverage, printed(Metric::Coverage), number::two_decimals),
+        Beside::count(only, printed(Metric::OnlyMoves)),
     ];
-    beside::rows(&[Cell::text(title)], ours.map(|(label, _)| label.as_str()), &columns)
+    beside::rows(&[Cell::text(title)], ours.map(|(label, ..)| label.as_str()), &columns)
 }

@@ -37,8 +37,8 @@ fn each_table_has_all_its_numbers() {
     // Rows times columns of numbers, as they stand in the paper; Table 5 with the three counts of the text below it.
     let expected = [
         (1, 4),
-        // The games of its second column are Table 1's, and stand there.
-        (3, 5),
+        // The games of its second column are Table 1's, and stand there; with the two counts of the text below it.
+        (3, 7),
         (4, 7 * 4),
         (5, 16 * 8 + 3),
         (6, 16 * 6),
@@ -155,6 +155,8 @@ fn printed(paper: &str) -> Vec<Fact> {
             }
         }
     }
+    assert!(paper.contains("with zero random-only move identifiers and zero train-only move identifiers."));
+    facts.extend(["train", "random_uniform"].map(|set| (format!("3,,,{set},,only_moves"), "0".to_owned())));
     for row in table(paper, "Model d128/l1", 4) {
         let (family, words) = of_family(row);
         facts.extend(

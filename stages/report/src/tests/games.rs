@@ -56,17 +56,40 @@ fn counts_become_tables() {
             "| Validation | split | 100 | 8,100 | 11.11 | 5.00 |",
             "| Validation | paper | – | – | ≈ 0.5 | – |",
             "| Validation | difference | – | – | +10.61 | – |",
-            "| Held-out test | bins | 50 | 500 | – | – |",
+            "| Held-out test | this run | 50 | 500 | – | – |",
             "| Held-out test | paper | 10,000 | – | – | – |",
             "| Held-out test | difference | −9,950 | – | – | – |",
-            "| Random-uniform test | bins | 50 | 500 | – | – |",
+            "| Random-uniform test | this run | 50 | 500 | – | – |",
             "| Random-uniform test | paper | 10,000 | – | – | – |",
             "| Random-uniform test | difference | −9,950 | – | – | – |",
         ]
     );
     let coverage = read(&report, "tables/table-03.md");
-    assert!(coverage.contains("| train | tokens | 800 | 64,800 | 1,024 | 5.00 |"), "{coverage}");
-    assert!(coverage.contains("| train | paper | 10,000,000 | – | 1,968 | 9.61 |"), "{coverage}");
+    assert!(coverage.contains("| train | tokens | 800 | 64,800 | 1,024 | 5.00 | – |"), "{coverage}");
+    assert!(coverage.contains("| train | paper | 10,000,000 | – | 1,968 | 9.61 | 0 |"), "{coverage}");
+}
+
+/// Appendix A.2: "zero random-only move identifiers and zero train-only move identifiers".
+#[test]
+fn moves_that_one_set_alone_has_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = |moves: &str| format!(r#"{{"games":10,"plies":800,"positions":810,"unique_moves":9,"moves":"{moves}"}}"#);
+    let tokens = |sets: String| format!(r#"{{"stage":"tokenize","all":{},"sets":{{{sets}}}}}"#, set(""));
+    let corpus = tokens(format!(r#""train":{},"validation":{}"#, set("ff0000"), set("000100")));
+    let test = |moves: &str| tokens(format!(r#""dataset":{}"#, set(moves)));
+    let mut trial = trial(folder.path(), &rows());
+    for (name, json) in [("tokens", corpus), ("random_uniform", test("f00103")), ("long", test("ff0000"))] {
+        trial = counted(trial, folder.path(), name, &json);
+    }
+    let coverage = read(&run(trial).unwrap(), "tables/table-03.md");
+    let only = |row: &str| lines(&coverage, row)[0].rsplit(" | ").next().unwrap().to_owned();
+    assert_eq!(only("| train and validation | tokens"), "4 |", "{coverage}");
+    assert_eq!(
+        ["| train | tokens", "| validation | tokens", "| random\\_uniform |", "| long |"].map(only),
+        ["4 |", "0 |", "2 |", "0 |"]
+    );
+    assert_eq!(["| train and validation | paper", "| random\\_uniform | paper"].map(only), ["0 |", "0 |"]);
+    assert_eq!(["| train and validation | diff", "| random\\_uniform | diff"].map(only), ["+4 |", "+2 |"]);
 }
 
 #[test]
@@ -85,17 +108,17 @@ fn the_train_row_of_the_paper_stands_beside_all_games_of_the_corpus() {
     assert_eq!(
         coverage.lines().skip(6).collect::<Vec<_>>(),
         [
-            "| train and validation | tokens | 900 | 72,900 | 1,900 | 9.28 |",
-            "| train and validation | paper | 10,000,000 | – | 1,968 | 9.61 |",
-            "| train and validation | difference | −9,999,100 | – | −68 | −0.33 |",
-            "| train | tokens | 800 | 64,800 | 1,024 | 5.00 |",
-            "| validation | tokens | 100 | 8,100 | 900 | 4.39 |",
+            "| train and validation | tokens | 900 | 72,900 | 1,900 | 9.28 | – |",
+            "| train and validation | paper | 10,000,000 | – | 1,968 | 9.61 | 0 |",
+            "| train and validation | difference | −9,999,100 | – | −68 | −0.33 | – |",
+            "| train | tokens | 800 | 64,800 | 1,024 | 5.00 | – |",
+            "| validation | tokens | 100 | 8,100 | 900 | 4.39 | – |",
             "",
             "Not run here; the paper's numbers:",
             "",
-            "| Set | Source | Games | Positions | Distinct moves | Coverage (%) |",
-            "| :--- | :--- | ---: | ---: | ---: | ---: |",
-            "| random-uniform test | paper (not run here) | 10,000 | – | 1,968 | 9.61 |",
+            "| Set | Source | Games | Positions | Distinct moves | Coverage (%) | Only here |",
+            "| :--- | :--- | ---: | ---: | ---: | ---: | ---: |",
+            "| random-uniform test | paper (not run here) | 10,000 | – | 1,968 | 9.61 | 0 |",
         ]
     );
     let sets = read(&report, "tables/sets.md");
@@ -173,7 +196,7 @@ fn games_without_models_are_a_report_too() {
     // Only the random-uniform set is one of the paper's, and so is known by its name.
     assert_eq!(
         lines(&coverage, "difference"),
-        ["| dataset | difference | −9,990 | – | −1,668 | −8.15 |"],
+        ["| random\\_uniform | difference | −9,990 | – | −1,668 | −8.15 | – |"],
         "{coverage}"
     );
     let page = read(&report, "index.html");

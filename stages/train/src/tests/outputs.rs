@@ -16,6 +16,10 @@ fn the_outputs_are_what_the_formats_say() {
     assert_eq!(network.architecture().size.to_string(), "d16/l1");
     assert_eq!(description.training["steps"], 9);
     assert_ne!(weights.values(), network.initial_weights(5).values());
+    // On which games it was validated: all three, in their order.
+    let validation = cwm_chess::Dataset::open(&data.path().join("validation")).unwrap();
+    assert_eq!(description.training["validated_on"], validation.digest(3).unwrap());
+    assert_ne!(description.training["validated_on"], validation.digest(2).unwrap());
     let described = std::fs::read(outcome.outputs["checkpoint"].join(checkpoint::DESCRIPTION_FILE)).unwrap();
     assert_eq!(std::fs::read(&outcome.outputs["summary"]).unwrap(), described);
     let lines = curves(work.path());

@@ -46,9 +46,9 @@ fn cell(stage: &str, inputs: Value) -> Value {
 fn told() -> Value {
     let stage = |name: &str, kind: &str| {
         json!({"name": name, "kind": kind, "cells": 1, "seconds": 75.4, "cpu_seconds": 140.0, "bytes": 1_234_567,
-               "peak_memory_bytes": 2_000_000})
+               "peak_memory_bytes": 2_000_000, "parameters": {"clip": 1.0}, "given": []})
     };
-    let inputs = json!({"checkpoint": [{"cell": READ, "output": "checkpoint", "digest": "cd".repeat(32)}]});
+    let inputs = json!({"checkpoint": [{"cell": READ, "output": "out"}]});
     json!({
         "format": 1, "cwm": "0.1.0", "pipeline": "pipeline", "report": "report.report",
         "stages": [stage("model", "train"), stage("evaluation", "evaluate")],
@@ -82,7 +82,7 @@ fn a_number_opens_what_made_it_and_leads_upstream() {
     {
         assert!(panel.contains(part), "{part} is not in\n{panel}");
     }
-    for part in ["1 min 15 s, 2 min 20 s of CPU", "2.0 MB at most", "0.003", "1 default", "1.2 MB"] {
+    for part in ["1 min 15 s, 2 min 20 s of CPU", "2.0 MB at most", "0.003", "2 defaults", "1.2 MB"] {
         assert!(panel.contains(part), "{part} is not in\n{panel}");
     }
     browser.eval("document.querySelector('#cwm-panel .cell-link').click()");
