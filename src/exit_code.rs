@@ -1,30 +1,66 @@
-//! Exit codes: what a script can rely on.
+//! Exit codes: what a script can rely on (docs/exit-codes.md).
 
 /// How `cwm` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExitCode(pub u8);
 
-impl ExitCode {
+/// Declares the codes, and the list of them that people are shown.
+macro_rules! exit_codes {
+    ($( #[doc = $meaning:literal] $name:ident = $code:literal; )*) => {
+        impl ExitCode {
+            $( #[doc = $meaning] pub const $name: ExitCode = ExitCode($code); )*
+
+            /// Every code with its meaning, in ascending order.
+            pub const ALL: &[(ExitCode, &str)] = &[$( (ExitCode($code), $meaning) ),*];
+        }
+    };
+}
+
+exit_codes! {
     /// All that was asked for is done.
-    pub const OK: ExitCode = ExitCode(0);
+    OK = 0;
     /// At least one stage failed; what does not depend on it was done.
-    pub const STAGE_FAILED: ExitCode = ExitCode(1);
+    STAGE_FAILED = 1;
     /// The command line is wrong, or names something that is not there.
-    pub const USAGE: ExitCode = ExitCode(2);
+    USAGE = 2;
     /// The pipeline file or a `--set` is wrong; nothing was run.
-    pub const PIPELINE: ExitCode = ExitCode(3);
+    PIPELINE = 3;
     /// The store cannot be used as asked: read-only, full, damaged, of a newer format.
-    pub const STORE: ExitCode = ExitCode(4);
+    STORE = 4;
     /// `verify` found damaged or missing objects.
-    pub const DAMAGED: ExitCode = ExitCode(5);
+    DAMAGED = 5;
     /// `parity` found a difference beyond what is allowed, or a file that cannot be compared.
-    pub const DISPARITY: ExitCode = ExitCode(6);
+    DISPARITY = 6;
     /// `diff` found a difference.
-    pub const DIFFERENT: ExitCode = ExitCode(7);
+    DIFFERENT = 7;
     /// `run --check` found that a stage makes other bytes than those that are recorded.
-    pub const IRREPRODUCIBLE: ExitCode = ExitCode(8);
+    IRREPRODUCIBLE = 8;
     /// The machine refused something, or a mistake in cwm.
-    pub const INTERNAL: ExitCode = ExitCode(70);
+    INTERNAL = 70;
     /// Stopped by Ctrl-C or SIGTERM.
-    pub const INTERRUPTED: ExitCode = ExitCode(130);
+    INTERRUPTED = 130;
+}
+
+impl ExitCode {
+    /// A line for each code: what stands at the end of `cwm --help`.
+    pub fn help() -> String {
+        let lines = Self::ALL.iter().map(|(code, meaning)| format!("  {:>3}  {}", code.0, meaning.trim()));
+        format!("Exit codes:\n{}", lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_ascend_and_the_page_and_the_readme_tell_them_all() {
+        let codes: Vec<u8> = ExitCode::ALL.iter().map(|(code, _)| code.0).collect();
+        assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(root.join("docs/exit-codes.md")).expect("docs/exit-codes.md");
+        let told: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+        let expected = ExitCode::ALL.iter().map(|(code, meaning)| format!("| `{}` | {} |", code.0, meaning.trim()));
+        assert_eq!(told, expected.collect::<Vec<_>>(), "docs/exit-codes.md");
+    }
 }

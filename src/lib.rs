@@ -5,6 +5,7 @@
 //! [`engine`] (what is cached, what runs, and why), [`exec`] (one action, in a process of its own). `docs/architecture.md`
 //! draws the whole.
 
+pub mod accepted;
 mod brought;
 pub mod cli;
 pub mod commands;
@@ -26,7 +27,9 @@ pub mod outside;
 pub mod pins;
 mod plain_text;
 pub mod plan;
+mod probe;
 pub mod provenance;
 pub mod registry;
+pub mod schema;
 pub mod spec;
 pub mod store;

@@ -128,9 +128,9 @@ impl Pins {
     }
 }
 
-/// Has the pins of a folder alone until the file is dropped. The kernel's lock is on the folder itself: the file of pins is
-/// replaced by each change, and there is nothing to be deleted by hand.
-fn lock(folder: &Path) -> Result<File, Error> {
+/// Has the pins of a folder, or what is accepted there, alone until the file is dropped. The kernel's lock is on the folder
+/// itself: the file of pins is replaced by each change, and there is nothing to be deleted by hand.
+pub(crate) fn lock(folder: &Path) -> Result<File, Error> {
     let file = File::open(folder).map_err(|error| Error::io("open", folder, error))?;
     loop {
         match file.lock() {

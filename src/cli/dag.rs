@@ -16,6 +16,9 @@ pub struct DagArguments {
     /// Every cell of every matrix, not one box a stage
     #[arg(long)]
     pub cells: bool,
+    /// As JSON
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
 }
 
 /// Notations of `dag`.

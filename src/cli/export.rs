@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::outputs;
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// A stage, with `.port` for one of several outputs
-    #[arg(value_name = "STAGE[.PORT]")]
+    #[arg(value_name = "STAGE[.PORT]", add = ArgValueCompleter::new(outputs))]
     pub source: String,
     /// Where to, made if absent; or `-`: a dataset goes to standard output as an Arrow IPC stream
     #[arg(value_name = "DIR|-")]
@@ -27,6 +29,9 @@ pub struct ExportArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// Say where it went as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl ExportArguments {

@@ -1,5 +1,8 @@
 //! The command line: what can be typed, one file a command. What each does is in the file of its name under `commands/`.
 
+mod accept;
+mod candidates;
+mod completions;
 mod dag;
 mod devices;
 mod diff;
@@ -9,13 +12,16 @@ mod export;
 mod gc;
 mod hints;
 mod import;
+mod init;
 mod log;
 mod ls;
+mod man;
 mod parity;
 mod path;
 mod pin;
 mod pipeline;
 mod run;
+mod schema;
 mod show;
 mod sql;
 mod status;
@@ -29,8 +35,11 @@ mod why;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub use accept::AcceptArguments;
+pub use candidates::ASKED_BY;
+pub use completions::{CompletionsArguments, Shell};
 pub use dag::{DagArguments, DagFormat};
 pub use devices::DevicesArguments;
 pub use diff::DiffArguments;
@@ -40,13 +49,16 @@ pub use export::ExportArguments;
 pub use gc::GcArguments;
 pub use hints::HintArguments;
 pub use import::ImportArguments;
+pub use init::InitArguments;
 pub use log::LogArguments;
 pub use ls::LsArguments;
+pub use man::ManArguments;
 pub use parity::ParityArguments;
 pub use path::PathArguments;
 pub use pin::PinArguments;
 pub use pipeline::PipelineArguments;
 pub use run::{Output, RunArguments};
+pub use schema::SchemaArguments;
 pub use show::ShowArguments;
 pub use sql::SqlArguments;
 pub use status::StatusArguments;
@@ -61,6 +73,7 @@ pub use why::WhyArguments;
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]
 #[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
+#[command(after_long_help = crate::exit_code::ExitCode::help())]
 pub struct Cli {
     /// Where results are kept [default: artifacts/ beside the pipeline]
     #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]
@@ -70,9 +83,22 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// What was typed, and whether its command has an option `--json` that was given. Ends the program where it is wrong.
+    pub fn read() -> (Self, bool) {
+        let matches = Cli::command().get_matches();
+        let has_json = |command: &ArgMatches| command.try_get_one("json").ok().flatten().is_some_and(|json| *json);
+        let as_json = matches.subcommand().is_some_and(|(_, command)| has_json(command));
+        let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
+        (cli, as_json)
+    }
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a small pipeline to begin with, which runs at once; nothing is overwritten
+    Init(InitArguments),
     /// Do what is not done yet: the whole pipeline, or the named stages and what they need
     Run(RunArguments),
     /// Run, and run again whenever the pipeline or a file that it reads changes; Ctrl-C ends it
@@ -81,6 +107,8 @@ pub enum Command {
     Status(StatusArguments),
     /// Say why a stage would run, or where its result comes from
     Why(WhyArguments),
+    /// Say that a change of a stage's code changes no result: those of the older code stay (accepted.lock)
+    Accept(AcceptArguments),
     /// Say how two runs differ: by their lock files, here or in git, and by their reports; exit code 7 if they do
     Diff(DiffArguments),
     /// Draw the graph of stages
@@ -119,6 +147,12 @@ pub enum Command {
     Track(TrackArguments),
     /// List what models can be computed on here, and what keeps GPUs from being used
     Devices(DevicesArguments),
+    /// Print the JSON Schema of pipeline files, for editors; --markdown: a page of all stages and parameters, for people
+    Schema(SchemaArguments),
+    /// Print what a shell reads to complete words of cwm, with the stages and cells of the pipeline at hand
+    Completions(CompletionsArguments),
+    /// Write manual pages into a folder
+    Man(ManArguments),
     /// Do one action that an executor has prepared (used by cwm itself)
     #[command(hide = true)]
     Exec(ExecArguments),

@@ -1,14 +1,16 @@
 //! The arguments of `pin`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::stages;
 
 /// Arguments of `pin`.
 #[derive(Debug, Args)]
 pub struct PinArguments {
     /// Only these stages
-    #[arg(value_name = "STAGE")]
+    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
     pub stages: Vec<String>,
     /// Forget their pins, fetch anew, and pin what comes
     #[arg(long)]

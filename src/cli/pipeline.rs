@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
+use super::candidates::variables;
 use crate::error::Error;
 
 /// Which pipeline.
@@ -13,7 +15,7 @@ pub struct PipelineArguments {
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Give a variable of the pipeline another value (may be repeated)
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, add = ArgValueCompleter::new(variables))]
     pub sets: Vec<(String, String)>,
 }
 

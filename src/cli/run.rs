@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::{files_and_stages, stages};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then stages, such as model or 'model[size=d32/l1]'
-    #[arg(value_name = "FILE|STAGE")]
+    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
     pub words: Vec<String>,
     /// Which pipeline, and with which variables
     #[command(flatten)]
@@ -23,7 +25,7 @@ pub struct RunArguments {
     #[arg(long, conflicts_with_all = ["dry_run", "force", "tensorboard"])]
     pub check: bool,
     /// Run these stages even if they are cached (may be repeated)
-    #[arg(long, value_name = "STAGE")]
+    #[arg(long, value_name = "STAGE", add = ArgValueCompleter::new(stages))]
     pub force: Vec<String>,
     /// Write the curves of trainings into this folder while they run, for TensorBoard
     #[arg(long, value_name = "DIR")]

@@ -1,14 +1,16 @@
 //! The arguments of `show`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::outputs;
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
     /// A stage, a cell, an output such as tokens.train, or (the beginning of) a key or digest
-    #[arg(value_name = "STAGE[.PORT]|HASH")]
+    #[arg(value_name = "STAGE[.PORT]|HASH", add = ArgValueCompleter::new(outputs))]
     pub what: String,
     /// How many games to show of games and datasets
     #[arg(long, value_name = "N", default_value_t = 5)]

@@ -1,14 +1,16 @@
 //! The arguments of `sql`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::outputs;
 
 /// Arguments of `sql`.
 #[derive(Debug, Args)]
 pub struct SqlArguments {
     /// Stages, cells or outputs, such as bins or 'evaluation[test=held_out].scores'; last, the query
-    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true)]
+    #[arg(value_name = "STAGE[.PORT]... QUERY", required = true, add = ArgValueCompleter::new(outputs))]
     pub words: Vec<String>,
     /// List the tables and their columns; there is no query then
     #[arg(long)]

@@ -1,14 +1,16 @@
 //! The arguments of `status`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::files_and_stages;
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
 pub struct StatusArguments {
     /// A pipeline file (if it ends in .yaml or .yml), then only these stages
-    #[arg(value_name = "FILE|STAGE")]
+    #[arg(value_name = "FILE|STAGE", add = ArgValueCompleter::new(files_and_stages))]
     pub stages: Vec<String>,
     /// Which pipeline
     #[command(flatten)]

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
+use super::candidates::stages;
 
 /// Arguments of `tensorboard`.
 #[derive(Debug, Args)]
@@ -13,7 +15,7 @@ pub struct TensorboardArguments {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Only these stages
-    #[arg(value_name = "STAGE")]
+    #[arg(value_name = "STAGE", add = ArgValueCompleter::new(stages))]
     pub stages: Vec<String>,
     /// Go on until interrupted, with whatever is trained meanwhile
     #[arg(long)]
@@ -21,4 +23,7 @@ pub struct TensorboardArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// One JSON object a line and training
+    #[arg(long)]
+    pub json: bool,
 }

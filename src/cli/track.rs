@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::HintArguments;
 use super::PipelineArguments;
+use super::candidates::stages;
 
 /// Arguments of `track`.
 #[derive(Debug, Args)]
 pub struct TrackArguments {
     /// A stage that made a checkpoint, such as 'model[size=d128/l1]'; or a checkpoint's folder; or a file that `cwm import`
     /// takes
-    #[arg(value_name = "STAGE|DIR|FILE")]
+    #[arg(value_name = "STAGE|DIR|FILE", add = ArgValueCompleter::new(stages))]
     pub checkpoint: String,
     /// The moves, as e4, g1f3 or O-O [default: from --input, or standard input]
     #[arg(value_name = "MOVE")]

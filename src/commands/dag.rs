@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::cli::{DagArguments, DagFormat};
-use crate::commands::{pipeline_file, print};
+use crate::commands::{pipeline_file, print, print_json};
 use crate::engine::sources;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -16,6 +18,19 @@ struct Graph {
     edges: BTreeSet<(usize, usize)>,
 }
 
+/// A node, as `--json` lists them.
+#[derive(Serialize)]
+struct Node<'g> {
+    /// The stage, or with `--cells` the cell.
+    name: &'g str,
+    /// Its kind.
+    kind: &'g str,
+    /// How many cells it has.
+    cells: usize,
+    /// The names of what it reads.
+    from: Vec<&'g str>,
+}
+
 /// Runs `cwm dag`.
 ///
 /// # Errors
@@ -24,12 +39,27 @@ pub fn run(arguments: &DagArguments) -> Result<ExitCode, Error> {
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     let plan = plan::load(&file, &arguments.pipeline.sets, &Registry::built_in())?;
     let graph = graph(&plan, arguments.cells);
+    if arguments.json {
+        let nodes = graph.nodes.iter().enumerate();
+        let nodes =
+            nodes.map(|(index, (name, kind, cells))| Node { name, kind, cells: *cells, from: graph.sources(index) });
+        print_json(&nodes.collect::<Vec<_>>())?;
+        return Ok(ExitCode::OK);
+    }
     print(&match arguments.format {
         DagFormat::Text => text(&graph),
         DagFormat::Mermaid => mermaid(&graph),
         DagFormat::Dot => dot(&graph),
     })?;
     Ok(ExitCode::OK)
+}
+
+impl Graph {
+    /// The names of what a node reads.
+    fn sources(&self, node: usize) -> Vec<&str> {
+        let edges = self.edges.iter().filter(|(_, to)| *to == node);
+        edges.map(|(from, _)| self.nodes[*from].0.as_str()).collect()
+    }
 }
 
 fn graph(plan: &Plan, by_cell: bool) -> Graph {
@@ -54,8 +84,7 @@ fn text(graph: &Graph) -> String {
     let width = graph.nodes.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (index, (name, kind, cells)) in graph.nodes.iter().enumerate() {
-        let from: Vec<&str> =
-            graph.edges.iter().filter(|(_, to)| *to == index).map(|(from, _)| graph.nodes[*from].0.as_str()).collect();
+        let from = graph.sources(index);
         let cells = if *cells > 1 { format!(" x {cells}") } else { String::new() };
         let from = if from.is_empty() { String::new() } else { format!(" <- {}", from.join(", ")) };
         text += &format!("{name:<width$}  {kind}{cells}{from}\n");

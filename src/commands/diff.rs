@@ -57,7 +57,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     match (old.found, new.found) {
         (Found::Lock(old), Found::Lock(new)) => {
             for warning in old.warnings().iter().chain(new.warnings()) {
-                eprintln!("warning: {warning}");
+                eprintln!("warning: {}", visible_lines(&warning.to_string()));
             }
             let store = places.store()?;
             answer.cells = Some(differ(&old, &new, &store)?);

@@ -2,12 +2,27 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::cli::ExportArguments;
-use crate::commands::{Workspace, expand, print};
+use crate::commands::{Workspace, expand, print, print_json};
 use crate::engine::{CellState, output_of};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::provenance::{self, Telling};
+
+/// What was copied, for `--json`.
+#[derive(Serialize)]
+struct Copied {
+    /// The cell.
+    label: String,
+    /// Its output.
+    output: String,
+    /// Where that lies now.
+    path: String,
+    /// Whether it stands in place of what was exported there before.
+    replaced: bool,
+}
 
 /// Runs `cwm export`.
 ///
@@ -19,6 +34,9 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let survey = workspace.survey()?;
     let record = workspace.made(&arguments.source, &survey.states[index])?;
     let output = output_of(record, &port)?;
+    if arguments.is_stream() && arguments.json {
+        return Err(Error::usage("`-` streams the dataset to standard output, so `--json` has no place there"));
+    }
     if arguments.is_stream() {
         expand::to_stdout(&workspace, output, arguments)?;
         return Ok(ExitCode::OK);
@@ -34,9 +52,15 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         let added = provenance::files(&workspace.store, &workspace.plan, index, &port, telling, record)?;
         workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?
     };
+    let path = exported.path.to_string_lossy().into_owned();
+    if arguments.json {
+        let label = workspace.plan.cells[index].label.to_string();
+        print_json(&Copied { label, output: port, path, replaced: exported.replaced })?;
+        return Ok(ExitCode::OK);
+    }
     if exported.replaced {
         eprintln!("replaced what was exported there before");
     }
-    print(&exported.path.to_string_lossy())?;
+    print(&path)?;
     Ok(ExitCode::OK)
 }

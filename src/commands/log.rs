@@ -5,11 +5,24 @@ mod list;
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::cli::LogArguments;
-use crate::commands::{Workspace, print};
+use crate::commands::{Workspace, print, print_json};
 use crate::engine::{CellState, unread};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+
+/// The log of a cell, for `--json`.
+#[derive(Serialize)]
+struct Written {
+    /// The cell.
+    label: String,
+    /// The file.
+    path: String,
+    /// What stands in it; what is no UTF-8 is replaced.
+    text: String,
+}
 
 /// Runs `cwm log`: the log of a run that failed or is under way, else that of the recorded result; without a stage, what
 /// logs there are.
@@ -22,7 +35,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
         if arguments.follow {
             return Err(Error::usage("which stage is to be followed?").hint("`cwm log` lists those that have a log"));
         }
-        return list::run(&mut workspace);
+        return list::run(&mut workspace, arguments.json);
     };
     let index = workspace.cell(stage)?;
     if arguments.follow {
@@ -47,6 +60,11 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
         CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
     };
     match std::fs::read(&path) {
+        Ok(bytes) if arguments.json => print_json(&Written {
+            label: workspace.plan.cells[index].label.to_string(),
+            path: path.display().to_string(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        })?,
         Ok(bytes) => print(&String::from_utf8_lossy(&bytes))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::usage(format!("{stage} has no log: it has not run")));

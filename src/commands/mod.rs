@@ -1,6 +1,8 @@
 //! The commands, one file each, and what they share: finding the pipeline and the store, and telling errors.
 
+mod accept;
 mod again;
+mod completions;
 mod contents;
 mod dag;
 mod devices;
@@ -10,12 +12,15 @@ mod expand;
 mod export;
 mod gc;
 mod import;
+mod init;
 mod log;
 mod ls;
+mod man;
 mod parity;
 mod path;
 mod pin;
 mod run;
+mod schema;
 mod show;
 mod sql;
 mod status;
@@ -31,9 +36,10 @@ mod why;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use crate::accepted::Accepted;
 use crate::cli::{Cli, Command, PipelineArguments};
 use crate::digest::Key;
-use crate::engine::{CellState, Survey};
+use crate::engine::{CellState, Known, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
@@ -44,8 +50,9 @@ use crate::plan::{self, Plan};
 use crate::registry::Registry;
 use crate::store::{ActionRecord, Store};
 
-/// Runs a command and says what went wrong, on standard error.
-pub fn main(cli: Cli) -> ExitCode {
+/// Runs a command and says what went wrong, on standard error; faults of a pipeline also on standard output if
+/// that is to hold JSON.
+pub fn main(cli: Cli, as_json: bool) -> ExitCode {
     let goes_on = match &cli.command {
         Command::Run(_) | Command::Watch(_) | Command::Exec(_) => true,
         Command::Pin(arguments) => arguments.update,
@@ -57,10 +64,17 @@ pub fn main(cli: Cli) -> ExitCode {
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
+    let is_run = matches!(cli.command, Command::Run(_));
     match too_large_files_are_errors().and_then(|()| dispatch(cli)) {
         Ok(code) => code,
         Err(error) => {
             tell(&error);
+            if let (Some(diagnostics), true) = (&error.diagnostics, as_json) {
+                let event = is_run.then_some("refused");
+                let refused = serde_json::to_string(&Refused { event, errors: diagnostics.reports() });
+                // Where standard output is closed or full, standard error has told it.
+                let _ = refused.map(|line| print(&line));
+            }
             error.exit_code()
         }
     }
@@ -82,6 +96,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Watch(arguments) => watch::run(store, arguments),
         Command::Status(arguments) => status::run(store, arguments),
         Command::Why(arguments) => why::run(store, arguments),
+        Command::Accept(arguments) => accept::run(store, arguments),
         Command::Diff(arguments) => diff::run(store, &arguments),
         Command::Dag(arguments) => dag::run(&arguments),
         Command::Log(arguments) => log::run(store, &arguments),
@@ -101,12 +116,26 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Gc(arguments) => gc::run(store, &arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Parity(arguments) => parity::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key: Key = arguments.key.parse().map_err(Error::usage)?;
             crate::exec::exec(root, &key, &arguments.terms())
         }
     }
+}
+
+/// What is wrong with a pipeline, for `--json`: one line, so that it fits among the events of a run.
+#[derive(serde::Serialize)]
+struct Refused {
+    /// `refused` among the events of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'static str>,
+    /// Every fault, in the order of the text.
+    errors: Vec<crate::diagnostics::Report>,
 }
 
 /// Prints an error and its hints.
@@ -136,6 +165,7 @@ struct Workspace {
     files: Files,
     locked: LockFile,
     pins: Pins,
+    accepted: Accepted,
 }
 
 impl Workspace {
@@ -153,14 +183,23 @@ impl Workspace {
         let files = Files::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         for warning in locked.warnings() {
+            eprintln!("warning: {}", visible_lines(&warning.to_string()));
+        }
+        let accepted = Accepted::beside(&plan.file)?;
+        for warning in accepted.warnings() {
             eprintln!("warning: {warning}");
         }
-        Ok(Workspace { plan, store, files, locked, pins })
+        Ok(Workspace { plan, store, files, locked, pins, accepted })
+    }
+
+    /// What is known beside the pipeline.
+    fn known(&self) -> Known<'_> {
+        Known { locked: &self.locked, pins: &self.pins, accepted: &self.accepted }
     }
 
     /// What is known of every cell.
     fn survey(&mut self) -> Result<Survey, Error> {
-        let survey = Survey::take(&self.plan, &self.store, &self.files, &self.locked, &self.pins)?;
+        let survey = Survey::take(&self.plan, &self.store, &self.files, self.known())?;
         self.files.save_if_possible();
         self.store.remember();
         Ok(survey)
@@ -168,7 +207,7 @@ impl Workspace {
 
     /// Looks once more at those of `cells` that had no result when `survey` was taken.
     fn survey_again(&mut self, survey: &mut Survey, cells: &[usize]) -> Result<(), Error> {
-        survey.again(cells, &self.plan, &self.store, &self.files, &self.locked, &self.pins)?;
+        survey.again(cells, &self.plan, &self.store, &self.files, self.known())?;
         self.files.save_if_possible();
         Ok(())
     }
@@ -228,7 +267,7 @@ fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
 }
 
 /// The pipeline that is meant: the given one, else `pipeline.yaml` here or in a folder above.
-fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
+pub(crate) fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }

@@ -2,11 +2,24 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::cli::PathArguments;
-use crate::commands::{Workspace, print};
+use crate::commands::{Workspace, print, print_json};
 use crate::engine::output_of;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+
+/// An output, for `--json`.
+#[derive(Serialize)]
+struct Located {
+    /// Its cell.
+    label: String,
+    /// Its name.
+    output: String,
+    /// Where it lies, absolute.
+    path: String,
+}
 
 /// Runs `cwm path`.
 ///
@@ -18,6 +31,11 @@ pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, 
     let survey = workspace.survey()?;
     let record = workspace.made(&arguments.source, &survey.states[index])?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
-    print(&path.to_string_lossy())?;
+    let path = path.to_string_lossy().into_owned();
+    if arguments.json {
+        print_json(&Located { label: workspace.plan.cells[index].label.to_string(), output: port, path })?;
+    } else {
+        print(&path)?;
+    }
     Ok(ExitCode::OK)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli::PinArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{self, Machine, Options};
+use crate::engine::{self, Known, Machine, Options};
 use crate::error::Error;
 use crate::events::{Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
@@ -86,7 +86,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let _guard = workspace.store.lock_shared(|holder| {
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
-    let Workspace { plan, store, files, locked, pins } = workspace;
+    let Workspace { plan, store, files, locked, pins, accepted } = workspace;
     let options = Options {
         targets: cells.to_vec(),
         force: cells.iter().copied().collect(),
@@ -96,8 +96,9 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         held: std::sync::Arc::default(),
         check: false,
     };
+    let known = Known { locked, pins, accepted };
     let engine::Outcome { records, ran: ran_now, summary, .. } =
-        engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+        engine::run(plan, store, files, known, options, &mut readers)?;
     engine::update_pins(plan, pins, &records, &ran_now)?;
     files.save_if_possible();
     Ok(match summary {

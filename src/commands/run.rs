@@ -16,7 +16,9 @@ use crate::commands::again;
 use crate::commands::devices::missing;
 use crate::commands::tensorboard::board;
 use crate::curves::Live;
-use crate::engine::{self, Cause, CellState, Estimates, Failures, Machine, Options, Outcome, Summary, Survey};
+use crate::engine::{
+    self, Cause, CellState, Estimates, Explainer, Failures, Known, Machine, Options, Outcome, Summary, Survey,
+};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exit_code::ExitCode;
@@ -99,9 +101,10 @@ pub fn run_until(
         held,
         check: arguments.check,
     };
-    let Workspace { plan, store, files, locked, pins } = &mut workspace;
+    let Workspace { plan, store, files, locked, pins, accepted } = &mut workspace;
+    let known = Known { locked, pins, accepted };
     let Outcome { records, ran: ran_now, failures, summary } =
-        engine::run(plan, store, files, locked, pins, options, &mut readers)?;
+        engine::run(plan, store, files, known, options, &mut readers)?;
     if arguments.check {
         let again = again::command(store_given, &arguments, plan, |_| true);
         return Ok(checked(summary, failures, again, &mut readers));
@@ -191,6 +194,7 @@ fn dry_run(
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     let lost = lost(workspace, &survey, &cells, force)?;
+    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, &workspace.locked, &survey);
     for index in cells {
         let label = plan.cells[index].label.clone();
         let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
@@ -226,27 +230,16 @@ fn dry_run(
             }
             CellState::Cached(record) => {
                 cached += 1;
-                readers.read(&RunEvent::Cached { label, key: record.key, origin: record.origin() });
+                readers.read(&RunEvent::Cached { label, key: record.key, origin: survey.origin(index, record) });
             }
-            CellState::Absent(resolved) => {
+            CellState::Absent(_) => {
                 would_run += 1;
-                let causes = engine::why_now(plan, index, resolved, &workspace.store, &workspace.locked)?;
-                let cause = causes.iter().map(Cause::to_string).collect();
+                let cause = explainer.sentences(index)?;
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
             CellState::Open => {
                 may_run += 1;
-                let open = engine::sources(&plan.cells[index])
-                    .filter(|source| !matches!(survey.states[*source], CellState::Cached(_)))
-                    .map(|source| plan.cells[source].label.to_string())
-                    .collect::<BTreeSet<_>>();
-                let shown: Vec<_> = open.iter().take(4).cloned().collect();
-                let more = if open.len() > shown.len() {
-                    format!(" and {} more", open.len() - shown.len())
-                } else {
-                    String::new()
-                };
-                let cause = vec![format!("depends on {}{more}", shown.join(", "))];
+                let cause = explainer.sentences(index)?;
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
             }
             CellState::Unread(path) => {
@@ -287,7 +280,8 @@ fn lost(
     force: &BTreeSet<usize>,
 ) -> Result<BTreeMap<usize, usize>, Error> {
     let mut lost = BTreeMap::new();
-    let (mut read, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    let mut needed: BTreeSet<usize> = workspace.plan.exports.iter().map(|export| export.cell).collect();
+    let mut read = BTreeSet::new();
     // Sources stand before what reads them.
     for index in cells.iter().rev() {
         let mut runs = force.contains(index);

@@ -50,7 +50,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 };
                 (state, Some(record.key.short()), what.into())
             }
-            CellState::Cached(record) => ("cached", Some(record.key.short()), record.origin()),
+            CellState::Cached(record) => ("cached", Some(record.key.short()), survey.origin(index, record)),
             CellState::Absent(resolved) => {
                 let causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;
                 let words: Vec<String> = causes.iter().map(ToString::to_string).collect();

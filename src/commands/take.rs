@@ -189,6 +189,7 @@ fn record(
         outputs,
         cause: vec!["taken over from files".to_owned()],
         metrics: BTreeMap::new(),
+        probe: BTreeMap::new(),
         fetched: Vec::new(),
         log: None,
         circumstances: Circumstances {

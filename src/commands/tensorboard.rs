@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use cwm_contract::Label;
+use serde::Serialize;
+
 use crate::cli::TensorboardArguments;
 use crate::commands::{Workspace, print};
 use crate::curves::Board;
@@ -44,7 +47,7 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
             };
             let label = &workspace.plan.cells[index].label;
             if board.look(label, &key)? > 0 && !std::mem::replace(shown, true) {
-                print(&board.folder_of(label).display().to_string())?;
+                tell(label, &board.folder_of(label), arguments.json)?;
             }
         }
         if !arguments.follow {
@@ -52,6 +55,24 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
         }
         std::thread::sleep(EVERY);
     }
+}
+
+/// A training whose curves are shown, for `--json`.
+#[derive(Serialize)]
+struct Shown {
+    /// Its cell.
+    label: String,
+    /// The folder of its files.
+    folder: String,
+}
+
+fn tell(label: &Label, folder: &Path, as_json: bool) -> Result<(), Error> {
+    let folder = folder.display().to_string();
+    if !as_json {
+        return print(&folder);
+    }
+    let line = serde_json::to_string(&Shown { label: label.to_string(), folder });
+    print(&line.map_err(|error| Error::internal(error.to_string()))?)
 }
 
 /// A board in `folder` for the plan of a workspace.

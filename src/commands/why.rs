@@ -1,37 +1,13 @@
 //! `cwm why`: why a stage would run, or where its result comes from.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-
-use serde::Serialize;
 
 use crate::cli::WhyArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{Cause, CellState, Survey, sources, unread, why_now};
+use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
-use crate::store::Dropped;
-
-/// How far back changed inputs are followed.
-const DEPTH: usize = 8;
-
-#[derive(Serialize)]
-struct Answer {
-    label: String,
-    state: &'static str,
-    /// Where a cached result comes from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<String>,
-    /// Why the cached result was made then, one cause a line.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    made_because: Vec<String>,
-    /// Why it would run now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<Cause>,
-    /// What it depends on that would run, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    because_of: Vec<Answer>,
-}
+use crate::probe::Judge;
 
 /// Runs `cwm why`.
 ///
@@ -48,99 +24,49 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         cells.extend(workspace.plan.select(word)?);
     }
     let survey = workspace.survey()?;
-    let answers: Vec<Answer> = cells
-        .into_iter()
-        .map(|index| answer(&workspace, &survey, index, DEPTH, &mut BTreeSet::new()))
-        .collect::<Result<_, _>>()?;
+    let Workspace { plan, store, files, locked, .. } = &workspace;
+    let explainer = Explainer::new(plan, store, files, locked, &survey);
+    let mut judge = Judge::default();
+    let mut reasons = Vec::new();
+    for index in cells {
+        let mut reason = explainer.reason(index)?;
+        if let (CellState::Absent(resolved), [Cause::Code { .. }]) = (&survey.states[index], &reason.causes[..])
+            && let Some(record) = previous_record(store, &plan.cells[index].label, locked)?
+        {
+            let verdict = judge.verdict(&plan.cells[index], &resolved.components, &record);
+            reason.probe = Some(verdict.words(&reason.label));
+        }
+        reasons.push(reason);
+    }
     if arguments.json {
-        print_json(&answers)?;
+        print_json(&reasons)?;
     } else {
         let mut text = String::new();
-        answers.iter().for_each(|answer| tell(answer, 0, &mut text));
+        reasons.iter().for_each(|reason| tell(reason, 0, &mut text));
         print(&text)?;
     }
     Ok(ExitCode::OK)
 }
 
-/// What is to be said of a cell, and of what it depends on; cells that were `told` of are not explained again.
-fn answer(
-    workspace: &Workspace,
-    survey: &Survey,
-    index: usize,
-    depth: usize,
-    told: &mut BTreeSet<usize>,
-) -> Result<Answer, Error> {
-    let mut answer = Answer {
-        label: workspace.plan.cells[index].label.to_string(),
-        state: "cached",
-        origin: None,
-        made_because: Vec::new(),
-        causes: Vec::new(),
-        because_of: Vec::new(),
-    };
-    match &survey.states[index] {
-        CellState::Cached(record) => {
-            let missing = workspace.store.missing(record, &workspace.files)?;
-            if missing.is_empty() || record.dropped == Some(Dropped::NotKept) {
-                let dropped = if missing.is_empty() { "" } else { "; its files were dropped, as `keep: false` says" };
-                answer.origin = Some(record.origin() + dropped);
-                // What was taken over did not run.
-                answer.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
-            } else {
-                answer.state = "would run";
-                answer.causes = vec![Cause::of_missing(record, missing.len())];
-            }
-        }
-        CellState::Absent(resolved) => {
-            answer.state = "would run";
-            answer.causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;
-            // Changed inputs: say what changed them.
-            let changed = answer.causes.iter().filter_map(|cause| match cause {
-                Cause::Input { source, .. } => Some(source.clone()),
-                _ => None,
-            });
-            let changed: BTreeSet<String> = changed.collect();
-            for source in sources(&workspace.plan.cells[index]) {
-                let is_cause = changed.contains(&workspace.plan.cells[source].label.to_string());
-                if depth > 0 && is_cause && told.insert(source) {
-                    answer.because_of.push(self::answer(workspace, survey, source, depth - 1, told)?);
-                }
-            }
-        }
-        CellState::Open => {
-            answer.state = "waits";
-            for source in sources(&workspace.plan.cells[index]) {
-                let is_cause = !matches!(survey.states[source], CellState::Cached(_));
-                if depth > 0 && is_cause && told.insert(source) {
-                    answer.because_of.push(self::answer(workspace, survey, source, depth - 1, told)?);
-                }
-            }
-        }
-        CellState::Unread(path) => {
-            answer.state = "may run";
-            answer.origin = Some(unread(path));
-        }
-        CellState::Unreadable(error) => {
-            answer.state = "would fail";
-            answer.origin = Some(error.message.clone());
-        }
-    }
-    Ok(answer)
-}
-
-fn tell(answer: &Answer, depth: usize, text: &mut String) {
+fn tell(reason: &Reason, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
-    let (state, origin) = (answer.state, answer.origin.as_deref().unwrap_or_default());
-    match state {
-        "waits" => *text += &format!("{indent}{}: may run, when what it depends on has run\n", answer.label),
-        _ if origin.is_empty() => *text += &format!("{indent}{}: {state}\n", answer.label),
-        _ => *text += &format!("{indent}{}: {state}: {origin}\n", answer.label),
-    }
-    for line in &answer.made_because {
+    let origin = reason.origin.as_deref().unwrap_or_default();
+    let accepted = if reason.accepted { ", of older code, accepted" } else { "" };
+    let state = match reason.state {
+        Standing::Cached => "cached",
+        Standing::Waits => "may run, when what it depends on has run",
+        other => other.words(),
+    };
+    let origin = if origin.is_empty() { String::new() } else { format!(": {origin}{accepted}") };
+    *text += &format!("{indent}{}: {state}{origin}\n", reason.label);
+    for line in &reason.made_because {
         *text += &format!("{indent}  it ran then because: {line}\n");
     }
-    for cause in &answer.causes {
+    for cause in &reason.causes {
         *text += &format!("{indent}  {cause}\n");
     }
-    answer.because_of.iter().for_each(|answer| tell(answer, depth + 1, text));
+    if let Some(line) = &reason.probe {
+        *text += &format!("{indent}  {line}\n");
+    }
+    reason.because_of.iter().for_each(|reason| tell(reason, depth + 1, text));
 }

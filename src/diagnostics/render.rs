@@ -3,6 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Place, Source};
+use crate::plain_text::{visible, visible_lines};
 
 /// Columns when the terminal's width is not known.
 pub const DEFAULT_WIDTH: usize = 120;
@@ -32,7 +33,7 @@ impl Diagnostics {
     }
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
-        let mut group = Group::with_title(Level::ERROR.primary_title(diagnostic.message.as_str()));
+        let mut group = Group::with_title(Level::ERROR.primary_title(visible_lines(&diagnostic.message)));
         if let Some((place, source)) = diagnostic.place.and_then(|place| Some((place, self.sources.get(place)?))) {
             let (here, elsewhere): (Vec<_>, Vec<_>) =
                 diagnostic.related.iter().partition(|(other, _)| other.source == place.source);
@@ -49,14 +50,14 @@ impl Diagnostics {
             }
         }
         if let Some(hint) = &diagnostic.hint {
-            group = group.element(Level::HELP.with_name("hint").message(hint.as_str()));
+            group = group.element(Level::HELP.with_name("hint").message(visible_lines(hint)));
         }
         group
     }
 }
 
 fn origin(source: &Source, place: Place) -> Origin<'_> {
-    Origin::path(source.name.as_str()).line(place.line as usize).char_column(place.column as usize)
+    Origin::path(visible(&source.name)).line(place.line as usize).char_column(place.column as usize)
 }
 
 /// The lines from the first to the last place, or nothing where they are too long to be shown.
@@ -86,14 +87,26 @@ fn excerpt<'a>(
         shown.get(from..to).map(|_| from..to)
     };
     let primary = AnnotationKind::Primary.span(span(place)?);
-    let mut snippet = Snippet::source(shown)
-        .path(source.name.as_str())
+    let mut snippet = Snippet::source(harmless(shown))
+        .path(visible(&source.name))
         .line_start(first.line as usize)
-        .annotation(if label.is_empty() { primary } else { primary.label(label) });
+        .annotation(if label.is_empty() { primary } else { primary.label(visible(label)) });
     for (other, label) in related {
-        snippet = snippet.annotation(AnnotationKind::Context.span(span(*other)?).label(label.as_str()));
+        snippet = snippet.annotation(AnnotationKind::Context.span(span(*other)?).label(visible(label)));
     }
     Some(snippet)
+}
+
+/// The text with what the renderer would show to a terminal as it is, byte for byte as long so that places stay: the return
+/// of a Windows line end, which is no fault to be shown either, and controls beyond ASCII.
+fn harmless(text: &str) -> String {
+    let is_control = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
+    let mut text = text.replace("\r\n", " \n").replace(is_control, "·");
+    if text.ends_with('\r') {
+        text.pop();
+        text.push(' ');
+    }
+    text
 }
 
 fn line_start(text: &str, at: usize) -> Option<usize> {
@@ -132,6 +145,26 @@ mod tests {
           = hint: rename one
         ");
         assert!(all.render(true, 100).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn windows_line_ends_are_not_shown() {
+        let mut all = Diagnostics::new(sources("cwm: 1\r\nstagse:\r\n"));
+        all.push(Diagnostic::at(Place { source: 0, start: 8, end: 14, line: 2, column: 1 }, "wrong"));
+        assert!(all.to_string().contains("2 | stagse:") && !all.to_string().contains('\u{240d}'), "{all}");
+    }
+
+    #[test]
+    fn a_terminal_obeys_nothing_that_stands_in_a_pipeline_or_its_name() {
+        let evil = "\u{1b}[31m\u{202e}\u{9b}\r\u{7}";
+        let text = format!("cwm: {evil}x\n");
+        let name = format!("{evil}.yaml");
+        let mut all = Diagnostics::new(Sources::new(vec![Source { name, text: text.clone() }]));
+        let place = Place { source: 0, start: 5, end: text.len() as u32 - 1, line: 1, column: 6 };
+        all.push(Diagnostic::at(place, evil).label(evil).related(place, evil).hint(evil));
+        all.push(Diagnostic::at(Place { source: 0, start: 900, end: 901, line: 9, column: 1 }, evil));
+        let shown = all.to_string();
+        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\r', '\u{7}']), "{shown:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::digest::{Digest, Key};
-use crate::engine::{Cause, differences};
+use crate::engine::{Cause, Line, differences};
 use crate::error::Error;
 use crate::key::Components;
 use crate::lock_file::{LockFile, LockLine};
@@ -113,7 +113,7 @@ fn causes(old: &Components, new: &Components, made_before: &Makers, made_now: &M
         let made = now.or_else(|| Some(made_before.name(&digest(old, input, label)?))).flatten();
         made.unwrap_or("outside the pipeline").to_owned()
     };
-    differences(old, new, |_| None, source)
+    differences(old, new, |_| Line::default(), source)
 }
 
 /// Which cell of a lock file made which content.

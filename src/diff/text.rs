@@ -138,6 +138,8 @@ impl ReportDifference {
         text += &match (self.is_empty(), self.cells) {
             (true, _) => format!("the same in all {all} of {compared}\n"),
             (false, 0) => format!("no cell in common in {compared}\n"),
+            // Of other rows or columns alone, which are told above.
+            (false, _) if cells == 0 => format!("the same in all {all} that both have, in {compared}\n"),
             (false, _) => format!("{cells} of {all} in {compared} differ\n"),
         };
         text
@@ -150,6 +152,8 @@ impl TableDifference {
             Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
             Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
             None if self.compared == 0 => return self.nothing_in_common(),
+            // Other rows or columns alone are told below.
+            None if self.cells.is_empty() => format!("{} ({}):\n", self.id, self.title),
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
         };
         let lists = [

@@ -1,6 +1,6 @@
 //! Why a cell runs: what differs between what it depends on now and what it depended on before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use cwm_contract::Value;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::brought;
 use crate::digest::Digest;
+use crate::engine::history::CodeSince;
 use crate::key::Components;
 use crate::store::{ActionRecord, Dropped};
 
@@ -37,8 +38,11 @@ pub enum Cause {
         old: Option<Value>,
         /// What it is; nothing if it is gone.
         new: Option<Value>,
-        /// The line of the YAML where it is written, if it is.
+        /// The line of the YAML where its value is written, if it is: in the stage, or as a variable or an axis.
         line: Option<usize>,
+        /// Whether its value comes from `--set`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        set: bool,
     },
     /// What it brings in changed.
     Source {
@@ -71,6 +75,12 @@ pub enum Cause {
     Code {
         /// The crates or parts that changed.
         what: Vec<String>,
+        /// The same with their digests, before and now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<CodeChange>,
+        /// Since when, as far as the store's records tell; only where people ask why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        since: Vec<CodeSince>,
     },
     /// Another kind of stage stands under this name.
     Kind {
@@ -90,11 +100,31 @@ impl Cause {
     }
 }
 
+/// A crate or part that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeChange {
+    /// `crate …` or `part …`.
+    pub what: String,
+    /// Its digest before, if it was there.
+    pub old: Option<String>,
+    /// Its digest now, if it is there.
+    pub new: Option<String>,
+}
+
+/// Where the value of a parameter is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The line of the YAML.
+    pub line: Option<usize>,
+    /// Whether it comes from `--set`, which has no line.
+    pub set: bool,
+}
+
 /// What differs between `old` and `new`. `line` says where a parameter is written, `source` what made an input.
 pub fn differences(
     old: &Components,
     new: &Components,
-    line: impl Fn(&str) -> Option<usize>,
+    line: impl Fn(&str) -> Line,
     source: impl Fn(&str, &str) -> String,
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -113,8 +143,8 @@ pub fn differences(
     for name in names(&old.parameters, &new.parameters) {
         let (before, now) = (old.parameters.get(&name), new.parameters.get(&name));
         if before != now {
-            let line = line(&name);
-            causes.push(Cause::Parameter { name, old: before.cloned(), new: now.cloned(), line });
+            let Line { line, set } = line(&name);
+            causes.push(Cause::Parameter { name, old: before.cloned(), new: now.cloned(), line, set });
         }
     }
     let flat = |components: &Components| -> BTreeMap<(String, String), Digest> {
@@ -137,16 +167,33 @@ pub fn differences(
     }
     if old.code != new.code {
         let changed = old.code.keys().chain(new.code.keys()).filter(|name| old.code.get(*name) != new.code.get(*name));
-        let mut what: Vec<_> = changed.filter(|name| *name != "base").cloned().collect();
-        what.sort();
-        what.dedup();
-        causes.push(Cause::Code { what });
+        let what: BTreeSet<&String> = changed.filter(|name| *name != "base").collect();
+        let change = |what: &&String| CodeChange {
+            what: (*what).clone(),
+            old: old.code.get(*what).cloned(),
+            new: new.code.get(*what).cloned(),
+        };
+        let changes = what.iter().map(change).collect();
+        causes.push(Cause::Code { what: what.into_iter().cloned().collect(), changes, since: Vec::new() });
     }
     causes
 }
 
 fn short(digest: Option<Digest>) -> String {
     digest.map_or_else(|| "nothing".into(), |digest| digest.short())
+}
+
+impl Cause {
+    /// As [`fmt::Display`] has it, without what made an input: for whoever tells that next.
+    pub fn without_source(&self) -> String {
+        let text = self.to_string();
+        match self {
+            Cause::Input { source, .. } => {
+                text.strip_suffix(&format!(", from {source}")).map_or(text.clone(), str::to_owned)
+            }
+            _ => text,
+        }
+    }
 }
 
 impl fmt::Display for Cause {
@@ -158,10 +205,14 @@ impl fmt::Display for Cause {
             Cause::ObjectsMissing { count } => write!(f, "{count} files of its recorded result are missing"),
             Cause::LetGo { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
             Cause::LetGo { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
-            Cause::Parameter { name, old, new, line } => {
+            Cause::Parameter { name, old, new, line, set } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
                 write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?;
-                line.map_or(Ok(()), |line| write!(f, " (line {line})"))
+                match line {
+                    _ if *set => f.write_str(" (--set)"),
+                    Some(line) => write!(f, " (line {line})"),
+                    None => Ok(()),
+                }
             }
             Cause::Source { old, new, pinned } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(nothing)".into(), readable);
@@ -180,8 +231,12 @@ impl fmt::Display for Cause {
                     _ => write!(f, "input {which} changed: {} -> {}, from {source}", short(*old), short(*new)),
                 }
             }
-            Cause::Code { what } if what.is_empty() => f.write_str("its code changed"),
-            Cause::Code { what } => write!(f, "code changed: {}", what.join(", ")),
+            Cause::Code { what, .. } if what.is_empty() => f.write_str("its code changed"),
+            Cause::Code { what, since, .. } if since.is_empty() => write!(f, "code changed: {}", what.join(", ")),
+            Cause::Code { since, .. } => {
+                let words: Vec<String> = since.iter().map(CodeSince::words).collect();
+                write!(f, "code changed: {}", words.join("; "))
+            }
             Cause::Kind { old, new } => write!(f, "it was a `{old}` stage and is a `{new}` stage now"),
             Cause::KeyFormat => f.write_str("this version of cwm computes keys in another way"),
         }
@@ -224,7 +279,7 @@ mod tests {
     }
 
     fn said(old: &Components, new: &Components) -> Vec<String> {
-        let causes = differences(old, new, |_| Some(7), |_, _| "corpus".into());
+        let causes = differences(old, new, |_| Line { line: Some(7), set: false }, |_, _| "corpus".into());
         causes.iter().map(Cause::to_string).collect()
     }
 

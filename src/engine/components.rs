@@ -112,6 +112,19 @@ pub fn resolve<'r>(
     Ok(resolved)
 }
 
+/// The code that a cell's result would rest on today, as it enters the key; none where its key holds no code.
+///
+/// # Errors
+/// The code of its kind is not known.
+pub fn code_now(cell: &Cell) -> Result<Option<BTreeMap<String, String>>, Error> {
+    match &cell.body {
+        Body::Stage(stage) if stage.brings(&cell.values).is_none() => {
+            fingerprint::code_of(&cell.kind, stage.parts(&cell.values).as_deref()).map(Some)
+        }
+        Body::Stage(_) | Body::Command(_) => Ok(None),
+    }
+}
+
 /// What a command declares of an output, as it enters the key; nothing for what it has when it declares none.
 fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
     let shape = match output.shape {

@@ -1,13 +1,14 @@
 //! What is known of every cell before anything runs: the same survey serves `status`, `why`, `--dry-run` and a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
 
+use crate::accepted::Accepted;
 use crate::brought;
 use crate::digest::Key;
-use crate::engine::cause::{Cause, differences};
+use crate::engine::cause::{Cause, Line, differences};
 use crate::engine::components::{Resolved, resolve};
 use crate::error::Error;
 use crate::key::Components;
@@ -35,6 +36,8 @@ pub enum CellState {
 pub struct Survey {
     /// By cell index.
     pub states: Vec<CellState>,
+    /// Cells whose results are those of older code, which was accepted.
+    accepted: BTreeSet<usize>,
 }
 
 impl Survey {
@@ -43,16 +46,26 @@ impl Survey {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn take(plan: &Plan, store: &Store, files: &Files, locked: &LockFile, pins: &Pins) -> Result<Self, Error> {
+    pub fn take(plan: &Plan, store: &Store, files: &Files, known: Known<'_>) -> Result<Self, Error> {
         let mut survey = Survey::of_nothing(plan);
         let all: Vec<usize> = (0..plan.cells.len()).collect();
-        survey.again(&all, plan, store, files, locked, pins)?;
+        survey.again(&all, plan, store, files, known)?;
         Ok(survey)
+    }
+
+    /// Whether a cell's result is one of older code, which was accepted.
+    pub fn is_accepted(&self, index: usize) -> bool {
+        self.accepted.contains(&index)
+    }
+
+    /// Where the result `record` of a cell comes from, in words.
+    pub fn origin(&self, index: usize, record: &ActionRecord) -> String {
+        origin(record, self.is_accepted(index))
     }
 
     /// Before anything was looked at.
     pub fn of_nothing(plan: &Plan) -> Self {
-        Survey { states: plan.cells.iter().map(|_| CellState::Open).collect() }
+        Survey { states: plan.cells.iter().map(|_| CellState::Open).collect(), accepted: BTreeSet::new() }
     }
 
     /// Looks at those of `cells`, given in the plan's order and with all that they rest on, that have no result as far as is
@@ -66,8 +79,7 @@ impl Survey {
         plan: &Plan,
         store: &Store,
         files: &Files,
-        locked: &LockFile,
-        pins: &Pins,
+        known: Known<'_>,
     ) -> Result<(), Error> {
         for &index in cells {
             let cell = &plan.cells[index];
@@ -79,19 +91,46 @@ impl Survey {
                 CellState::Cached(record) => record.as_ref(),
                 _ => unreachable!("all sources are cached"),
             };
-            self.states[index] = match resolve(cell, files, pins, record) {
+            self.states[index] = match resolve(cell, files, known.pins, record) {
                 Err(error) => match plan.pipe_of(index) {
                     Some(path) => CellState::Unread(path),
                     None => CellState::Unreadable(error),
                 },
-                Ok(resolved) => match find(store, files, &resolved.components, &cell.label, locked)? {
-                    Some(record) => CellState::Cached(Box::new(record)),
+                Ok(resolved) => match find(store, files, &resolved.components, &cell.label, known)? {
+                    Some(record) => {
+                        if is_of_older_code(&record, &resolved.components) {
+                            self.accepted.insert(index);
+                        }
+                        CellState::Cached(Box::new(record))
+                    }
                     None => CellState::Absent(Box::new(resolved)),
                 },
             };
         }
         Ok(())
     }
+}
+
+/// What is known beside a pipeline: which results it stands for, what its URLs gave, which changes of code change nothing.
+#[derive(Clone, Copy)]
+pub struct Known<'k> {
+    /// The lock file.
+    pub locked: &'k LockFile,
+    /// `sources.lock`.
+    pub pins: &'k Pins,
+    /// `accepted.lock`.
+    pub accepted: &'k Accepted,
+}
+
+/// Whether a result that was found for `components` is one of older code.
+pub fn is_of_older_code(record: &ActionRecord, components: &Components) -> bool {
+    record.components.code != components.code
+}
+
+/// Where a result comes from, in words.
+pub fn origin(record: &ActionRecord, accepted: bool) -> String {
+    let accepted = if accepted { ", of older code, accepted" } else { "" };
+    format!("{}{accepted}", record.origin())
 }
 
 /// What is to be said of a cell that names the pipe `path`.
@@ -109,7 +148,8 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
 
 /// The recorded result of these components: the one in the lock file if it can be had, else the first that can, else the
 /// first. With one result, whether its files are there is left to whoever reads them. Of what is known by its URL only,
-/// it is what came last, as it is recorded under its sum.
+/// it is what came last, as it is recorded under its sum. Where today's code has no result, it is one of older code of which
+/// somebody said that the change changes nothing.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -118,12 +158,32 @@ pub fn find(
     files: &Files,
     components: &Components,
     label: &Label,
+    known: Known<'_>,
+) -> Result<Option<ActionRecord>, Error> {
+    if brought::is_open(components) {
+        return last_by_sum(store, &components.key());
+    }
+    let found = best(store, files, components.key(), label, known.locked)?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    for older in known.accepted.stand_ins(components) {
+        let found = best(store, files, older.key(), label, known.locked)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The result of one key that is to be taken.
+fn best(
+    store: &Store,
+    files: &Files,
+    key: Key,
+    label: &Label,
     locked: &LockFile,
 ) -> Result<Option<ActionRecord>, Error> {
-    let key = components.key();
-    if brought::is_open(components) {
-        return last_by_sum(store, &key);
-    }
     let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
     let mut candidates = store.candidates(&key, preferred)?;
     if candidates.len() > 1 {
@@ -158,13 +218,13 @@ pub fn by_sum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord
     Ok(settled.map(|settled| ActionRecord { fetched: record.fetched, ..settled }))
 }
 
-/// The components of the last result of `label` that the lock file knows, if the store still has its record.
+/// The last result of `label` that the lock file knows, if the store still has its record.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn previous_components(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<Components>, Error> {
+pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
     let Some(line) = locked.get(label) else { return Ok(None) };
-    Ok(store.recorded(&line.key, Some(&line.outputs))?.map(|record| record.components))
+    Ok(store.recorded(&line.key, Some(&line.outputs))?)
 }
 
 /// Why a cell that is resolved so would run, against what the lock file knows of it.
@@ -182,32 +242,10 @@ pub fn why_now(
     let components = &resolved.components;
     let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
-    let Some(previous) = previous_components(store, &cell.label, locked)? else {
+    let Some(previous) = previous_record(store, &cell.label, locked)?.map(|record| record.components) else {
         return Ok([Cause::NeverRan].into_iter().chain(not_pinned).collect());
     };
-    let names: HashMap<(String, String), String> = cell
-        .inputs
-        .iter()
-        .flat_map(|input| {
-            input.sources.iter().enumerate().map(|(ordinal, source)| {
-                let label = input.key_label(ordinal);
-                let from = match &source.from {
-                    Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
-                    Origin::File(path) => path.display().to_string(),
-                };
-                ((input.name.clone(), label), from)
-            })
-        })
-        .collect();
-    let mut causes = differences(
-        &previous,
-        components,
-        |parameter| cell.given.get(parameter).map(|place| place.line as usize),
-        |input, label| {
-            let key = (input.to_owned(), label.to_owned());
-            names.get(&key).cloned().unwrap_or_else(|| label.to_owned())
-        },
-    );
+    let mut causes = differences_of(plan, index, &previous, components);
     if let Body::Stage(stage) = &cell.body
         && stage.brings(&cell.values).is_some()
     {
@@ -215,6 +253,35 @@ pub fn why_now(
     }
     causes.extend(not_pinned);
     Ok(causes)
+}
+
+/// Where the parameters of a cell are written.
+fn lines_of(cell: &Cell) -> impl Fn(&str) -> Line + '_ {
+    |parameter| match cell.given.get(parameter).map(|written| written.value()) {
+        Some(place) if place.is_set() => Line { line: None, set: true },
+        Some(place) => Line { line: Some(place.line as usize), set: false },
+        None => Line::default(),
+    }
+}
+
+/// What makes the inputs of a cell, by the input's name and the artifact's label in its key.
+fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + use<> {
+    let mut names: HashMap<(String, String), String> = HashMap::new();
+    for input in &plan.cells[index].inputs {
+        for (ordinal, source) in input.sources.iter().enumerate() {
+            let from = match &source.from {
+                Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
+                Origin::File(path) => path.display().to_string(),
+            };
+            names.insert((input.name.clone(), input.key_label(ordinal)), from);
+        }
+    }
+    move |input, label| names.get(&(input.to_owned(), label.to_owned())).cloned().unwrap_or_else(|| label.to_owned())
+}
+
+/// What differs between two components of one cell.
+pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
+    differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
 }
 
 /// What a stage brings in is one parameter in the key, whatever its parameters are called.

@@ -1,7 +1,9 @@
 //! One attempt at an action, under the lock of its key.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use cwm_contract::{Cancellation, Event, Failure};
@@ -16,6 +18,8 @@ use super::{ActionBody, ActionFile, out_of_memory, usage};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::outside::Files;
+use crate::probe;
+use crate::registry::Registry;
 use crate::store::{Difference, KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin.
@@ -41,7 +45,29 @@ impl Attempt<'_> {
         let clock = usage::Clock::start().of(goes_on);
         let (inputs, events) = self.work()?;
         let made = usage::made(&self.work, &self.action, &inputs, events)?;
-        usage::record(&self.store, &self.work, &self.action, made, &clock)
+        let cost = clock.stop(&self.action);
+        let probe = self.probe();
+        // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
+        self.lines.log_to(Path::new("/dev/null")).map_err(failed)?;
+        let recorded = usage::record(&self.store, &self.work, &self.action, made, cost, probe);
+        if recorded.is_err() {
+            let _ = self.lines.log_to(&self.work.log());
+        }
+        recorded
+    }
+
+    /// What the stage's probe gives. The work is done, and this is no part of it: why there is none is told in the log alone.
+    fn probe(&self) -> BTreeMap<String, Digest> {
+        let ActionBody::Stage { values, .. } = &self.action.body else { return BTreeMap::new() };
+        let registry = Registry::built_in();
+        let Some(stage) = registry.get(&self.action.components.kind) else { return BTreeMap::new() };
+        if self.action.components.code.is_empty() {
+            return BTreeMap::new();
+        }
+        probe::take(stage, values, &self.work.tmp().join("probe"), self.cancellation).unwrap_or_else(|failure| {
+            let _ = writeln!(std::io::stderr(), "recorded without a probe: {failure}");
+            BTreeMap::new()
+        })
     }
 
     /// Does the work anew and compares what comes out with what is recorded; nothing else is changed.

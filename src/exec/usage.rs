@@ -34,7 +34,8 @@ impl Clock {
         Clock { goes_on, ..self }
     }
 
-    fn circumstances(&self, action: &ActionFile, computed_on: Option<String>) -> Circumstances {
+    /// What the action cost until now, but for what it computed on.
+    pub fn stop(&self, action: &ActionFile) -> Circumstances {
         // Its own process and the commands that it waited for.
         let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
@@ -47,7 +48,7 @@ impl Clock {
             peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * 1024,
             machine: Machine { cores: action.resources.cores, ..Machine::here() },
             devices: action.resources.devices.clone(),
-            computed_on,
+            computed_on: None,
             goes_on: self.goes_on,
             taken_from: BTreeMap::new(),
             user: user(),
@@ -136,10 +137,10 @@ pub fn record(
     work: &WorkFolder,
     action: &ActionFile,
     made: Made,
-    clock: &Clock,
+    cost: Circumstances,
+    probe: BTreeMap<String, Digest>,
 ) -> Result<BTreeMap<String, Digest>, Failed> {
     let Made { outputs, metrics, fetched, computed_on } = made;
-    let circumstances = clock.circumstances(action, computed_on);
     // What was asked for by its URL is known by its sum from now on.
     let open = brought::is_open(&action.components);
     let settled = brought::settled(&action.components, &fetched);
@@ -154,8 +155,9 @@ pub fn record(
         cause: action.cause.clone(),
         metrics,
         fetched: fetched.clone(),
+        probe,
         log: work.log().exists().then(|| work.log()),
-        circumstances,
+        circumstances: Circumstances { computed_on, ..cost },
     });
     let recorded = recorded.map_err(|error| match (error.trouble(), error.hint()) {
         (Trouble::Refused, hint) => {

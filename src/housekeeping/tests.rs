@@ -66,6 +66,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
         ]),
         cause: Vec::new(),
         metrics: BTreeMap::new(),
+        probe: BTreeMap::new(),
         fetched: if fetched { vec![came] } else { Vec::new() },
         log: Some(work.log()),
         circumstances: Circumstances {

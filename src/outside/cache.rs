@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stat::Stat;
 use crate::digest::Digest;
+use crate::store::read_plain;
 
 /// Version of the format; any other is ignored and written anew, since nothing is lost but time.
 const CACHE_FORMAT: u32 = 1;
@@ -67,7 +68,7 @@ pub(super) fn decode(text: &str) -> Option<Entries> {
 
 /// Reads the cache at `path`: its entries, and whether there was something that is not a cache of this format.
 pub(super) fn read(path: &Path) -> (Entries, bool) {
-    match std::fs::read(path) {
+    match read_plain(path) {
         Ok(bytes) => match String::from_utf8(bytes).ok().as_deref().and_then(decode) {
             Some(entries) => (entries, false),
             None => (Entries::new(), true),

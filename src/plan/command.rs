@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use cwm_contract::{Format, Shape, Value, Values};
 
-use super::parameters::Complete;
+use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::spec::names::printable;
@@ -106,7 +106,7 @@ pub fn command(
     let run = run.filter(|_| right)?;
     let mut values: Values = environment.clone();
     values.insert(RUN.into(), Value::Text(run.clone()));
-    let given = with.iter().map(|(key, node)| (key.text.clone(), node.place)).collect();
+    let given = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node))).collect();
     let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
     let plan = CommandPlan { run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
     Some((plan, Complete { values, given }))

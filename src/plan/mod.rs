@@ -36,6 +36,7 @@ use std::path::PathBuf;
 use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
 use crate::diagnostics::{Place, Sources};
+use parameters::Written;
 
 pub use attempts::Attempts;
 pub use command::RUN as COMMAND_RUN;
@@ -88,7 +89,7 @@ pub struct Cell {
     /// All parameters, normalised, with defaults; paths absolute. Of a command: its `with:`, `run` included.
     pub values: Values,
     /// Where each parameter that was given is written.
-    pub given: BTreeMap<String, Place>,
+    pub given: BTreeMap<String, Written>,
     /// What it reads, in the order in which the kind declares its inputs; only what is given.
     pub inputs: Vec<InputPlan>,
     /// What it writes, the main output first.

@@ -41,7 +41,7 @@ impl Plan {
                 }
                 Body::Stage(stage) => {
                     for spec in stage.parameters() {
-                        let place = cell.given.get(spec.name).copied().unwrap_or(cell.place);
+                        let place = cell.given.get(spec.name).map_or(cell.place, |written| written.place);
                         let Some(value) = cell.values.get(spec.name) else { continue };
                         named(&spec.kind, &mut value.clone(), &mut |path, is_secret| {
                             add(path.as_str().into(), place, !is_secret);

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{printable, suggest};
+use crate::spec::names::{nearest, printable, suggest};
 use crate::spec::{Content, Node, Word};
 
 /// What paths are relative to.
@@ -38,7 +38,28 @@ pub struct Complete {
     /// By name.
     pub values: Values,
     /// Places of those that were given.
-    pub given: BTreeMap<String, Place>,
+    pub given: BTreeMap<String, Written>,
+}
+
+/// Where a parameter is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// In the stage.
+    pub place: Place,
+    /// What its value is from, where that is elsewhere: a variable, an axis, `--set`.
+    pub origin: Option<Place>,
+}
+
+impl Written {
+    /// Where a node is written.
+    pub fn of(node: &Node) -> Self {
+        Written { place: node.place, origin: node.origin }
+    }
+
+    /// Where the value itself is written.
+    pub fn value(self) -> Place {
+        self.origin.unwrap_or(self.place)
+    }
 }
 
 /// Checks `with` (names already substituted) against what `stage` declares; the parameters `wrong` were given, and what
@@ -55,10 +76,13 @@ pub fn complete(
 ) -> Option<Complete> {
     let mut values = Values::new();
     let mut right = wrong.is_empty();
+    // What was meant by a misspelt key is not told to be missing as well.
+    let mut meant = Vec::new();
     for (key, _) in with {
         if !specs.iter().any(|spec| spec.name == key.text) {
             right = false;
             let known = specs.iter().map(|spec| spec.name);
+            meant.extend(nearest(&key.text, known.clone()));
             problems.push(
                 Diagnostic::at(key.place, format!("`{}` has no parameter `{}`", stage.kind(), printable(&key.text)))
                     .maybe_hint(suggest(&key.text, "parameters", known).or(Some("it has none".into()))),
@@ -67,6 +91,9 @@ pub fn complete(
     }
     for spec in specs.iter().filter(|spec| !wrong.contains(&spec.name)) {
         let node = with.iter().find(|(key, _)| key.text == spec.name).map(|(_, node)| node);
+        if node.is_none() && meant.contains(&spec.name) {
+            continue;
+        }
         match value(spec, node, name, folders) {
             Ok(value) => {
                 values.insert(spec.name.to_owned(), value);
@@ -80,7 +107,7 @@ pub fn complete(
     if !right {
         return None;
     }
-    let given: BTreeMap<_, _> = with.iter().map(|(key, node)| (key.text.clone(), node.place)).collect();
+    let given: BTreeMap<_, _> = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node))).collect();
     for fault in stage.check(&values) {
         right = false;
         let node = with.iter().find(|(key, _)| key.text == fault.parameter).map(|(_, node)| node);
@@ -108,7 +135,7 @@ fn value(spec: &ParameterSpec, node: Option<&Node>, stage: &Word, folders: &Fold
     let wrong = |message: String| {
         let hint = match (&spec.kind, node.text()) {
             (Type::Choice(words), Some(text)) => {
-                crate::spec::names::nearest(text, words.iter().copied()).map(|near| format!("did you mean `{near}`?"))
+                nearest(text, words.iter().copied()).map(|near| format!("did you mean `{near}`?"))
             }
             _ => None,
         };

@@ -25,7 +25,7 @@ impl Plan {
     }
 
     fn warning(&self, cell: &Cell, command: &CommandPlan, (word, name): &(&str, String)) -> String {
-        let run = cell.given.get(super::COMMAND_RUN).copied().unwrap_or(cell.place);
+        let run = cell.given.get(super::COMMAND_RUN).map_or(cell.place, |written| written.place);
         // The same letters may stand before it, in a comment for one.
         let before = (word.as_ptr() as usize).saturating_sub(command.run.as_ptr() as usize);
         let earlier = command.run.get(..before).map_or(0, |text| text.matches(word).count());

@@ -10,6 +10,7 @@ use super::{
     Telling,
 };
 use crate::digest::{Digest, Key};
+use crate::engine::code_now;
 use crate::plan::{Cell, InputPlan, Origin, Plan, Source};
 use crate::store::{ActionRecord, Machine};
 
@@ -116,12 +117,14 @@ fn cell_told<'r>(
         sha256: one.sha256.clone(),
         bytes: one.bytes,
     });
+    let code_now = code_now(cell).ok().flatten();
     CellTold {
         stage: cell.kind.clone(),
         key: record.key,
         parameters,
         given,
         code,
+        accepted: code_now.is_some_and(|now| now != record.components.code),
         inputs,
         outputs: outputs.collect(),
         fetched: fetched.collect(),

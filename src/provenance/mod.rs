@@ -97,6 +97,9 @@ pub struct CellTold {
     /// In [`Provenance::code`]; nothing for stages whose code is in no key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// Whether that is older code than the one at hand, and the change was accepted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
     /// What it read, by input.
     pub inputs: BTreeMap<String, Vec<InputTold>>,
     /// What it made, by output.

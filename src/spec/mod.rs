@@ -13,6 +13,6 @@ mod yaml_fault;
 pub use axes::{AxisSpec, AxisValueSpec, bad_label};
 pub use inputs::{FromSpec, InputSpec, SourceSpec};
 pub use node::{Content, Node, Word};
-pub use pipeline::{FORMAT, Spec, is_of_variable, not_of_variable, read};
-pub use stage::{COMMAND, OutputSpec, StageSpec, is_variable};
+pub use pipeline::{FORMAT, KEYS as FILE_KEYS, Spec, is_of_variable, not_of_variable, read};
+pub use stage::{COMMAND, COMMAND_KEYS, KEYS as STAGE_KEYS, OutputSpec, StageSpec, is_variable};
 pub use yaml::{LARGEST, parse as parse_yaml};

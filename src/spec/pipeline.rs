@@ -11,7 +11,8 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 /// The version of the format that this program reads.
 pub const FORMAT: i128 = 1;
 
-const KEYS: &[&str] = &["cwm", "vars", "stages", "export"];
+/// The keys of a file.
+pub const KEYS: &[&str] = &["cwm", "vars", "stages", "export"];
 
 /// A pipeline file as written.
 #[derive(Clone, Debug, Default)]

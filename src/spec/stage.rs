@@ -11,8 +11,10 @@ use crate::diagnostics::Diagnostic;
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";
 
-const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device", "retry", "limits", "keep"];
-const COMMAND_KEYS: &[&str] =
+/// The keys of a stage.
+pub const KEYS: &[&str] = &["stage", "from", "with", "matrix", "each", "needs", "device", "retry", "limits", "keep"];
+/// The keys of a command.
+pub const COMMAND_KEYS: &[&str] =
     &["stage", "from", "with", "matrix", "each", "needs", "retry", "limits", "keep", "deps", "env", "outputs"];
 
 /// A stage as written.

@@ -27,7 +27,8 @@ pub fn diagnostic(error: &Error, text: &str, source: u32) -> Diagnostic {
     };
     let place =
         Place { source, start: start as u32, end: end as u32, line: at.line() as u32, column: at.column() as u32 };
-    Diagnostic::at(place, message).maybe_hint(hint.or_else(|| usual_cause(text, start)))
+    let hint = hint.or_else(|| usual_cause(text, start)).or_else(|| cause_in_file(&message, text, start, source));
+    Diagnostic::at(place, message).maybe_hint(hint)
 }
 
 fn original(error: &Error) -> &Error {
@@ -98,4 +99,40 @@ fn usual_cause(text: &str, at: usize) -> Option<String> {
     } else {
         None
     }
+}
+
+/// The same of a file: references inside braces, colons in text, crooked indentation.
+fn cause_in_file(message: &str, text: &str, at: usize, source: u32) -> Option<String> {
+    let before = text.get(..at)?;
+    let from = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text.get(from..)?.lines().next().unwrap_or_default();
+    let (in_braces, in_block) =
+        (message.contains("while parsing a flow"), message.contains("mapping values are not allowed"));
+    if source > 0 || !(in_braces || in_block) {
+        return None;
+    }
+    if holds_reference(line) {
+        return Some("a reference with brackets is quoted inside braces: \"stage[axis=value]\"".into());
+    }
+    // The entry that the fault is in, or behind.
+    let entry = before.get(from..)?.rsplit(['{', '[', ',']).next().unwrap_or_default();
+    if entry.trim_end().trim_end_matches(':').contains(": ") {
+        Some("quote text that holds `: `, as in 'echo a: b'; inside braces a comma stands between entries".into())
+    } else if in_block {
+        Some("the keys of one map begin in the same column".into())
+    } else {
+        None
+    }
+}
+
+/// Whether a word is followed by a bracket and an equals sign inside braces: `{ from: model[size=…`, without a quote.
+fn holds_reference(line: &str) -> bool {
+    let is_quoted = |before: &str| before.matches(['"', '\'']).count() % 2 == 1;
+    line.match_indices('[').any(|(at, _)| {
+        let (before, after) = line.split_at(at);
+        before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            && before.contains('{')
+            && after.split([',', ']', '}']).next().is_some_and(|inside| inside.contains('='))
+            && !is_quoted(before)
+    })
 }

@@ -11,6 +11,7 @@ use super::Store;
 use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::layout;
+use super::plain_file::read_plain;
 use super::record::ActionRecord;
 use super::remembered::{Remembered, Seen, SeenRecord};
 use crate::digest::{Digest, Key};
@@ -178,7 +179,10 @@ pub(super) fn read_record(key: &Key, file: &RecordFile) -> Result<ActionRecord> 
 
 /// The bytes of a record's file, which are what its name says.
 fn read_checked(file: &RecordFile) -> Result<Vec<u8>> {
-    let bytes = fs::read(&file.path).map_err(StoreError::io("read", &file.path))?;
+    let bytes = read_plain(&file.path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => StoreError::damaged(&file.path, error.to_string()),
+        _ => StoreError::io("read", &file.path)(error),
+    })?;
     if Digest::of(&bytes) != file.digest {
         return Err(StoreError::damaged(&file.path, "its content does not have the digest that names it"));
     }

@@ -41,6 +41,8 @@ pub struct NewAction {
     pub metrics: BTreeMap<String, f64>,
     /// What came from the network.
     pub fetched: Vec<Fetched>,
+    /// What the stage's probe gave, by name.
+    pub probe: BTreeMap<String, Digest>,
     /// The stage's log, a file in its work folder; it is moved into the store.
     pub log: Option<PathBuf>,
     /// When, where, by whom, and what it cost.
@@ -142,6 +144,7 @@ impl Store {
             cause: action.cause,
             metrics: action.metrics,
             fetched: action.fetched,
+            probe: action.probe,
             log: log.map(|log| log.digest),
             circumstances: action.circumstances,
             dropped: None,

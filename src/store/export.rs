@@ -48,11 +48,14 @@ struct List {
     whole: bool,
     /// By name in the folder.
     files: BTreeMap<String, Copied>,
+    /// What stood there when a file was last replaced, and does so still where we ended in the middle.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    before: BTreeMap<String, Copied>,
 }
 
 impl Default for List {
     fn default() -> Self {
-        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new() }
+        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new(), before: BTreeMap::new() }
     }
 }
 
@@ -173,6 +176,7 @@ impl Export<'_> {
             return Err(StoreError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
         }
         let wanted = Wanted { digest: output.digest, executable: false };
+        let mut stands = exported.files.get(&self.name).cloned();
         if fs::symlink_metadata(self.target).is_ok() {
             let known = exported.files.get(&self.name);
             let there = look_at_copy(self.target, known)?;
@@ -180,6 +184,11 @@ impl Export<'_> {
                 (Some(known), There::AsCopied) if known.digest == wanted.digest => return Ok(false),
                 (Some(_), There::AsCopied) => {}
                 (_, There::Changed(Some(digest))) if digest == wanted.digest => {}
+                (_, There::Changed(Some(digest)))
+                    if exported.before.get(&self.name).is_some_and(|before| before.digest == digest) =>
+                {
+                    stands = exported.before.get(&self.name).cloned();
+                }
                 (Some(_), There::Changed(_)) => return Err(changed(self.target)),
                 (None, _) => return Err(foreign(self.target)),
             }
@@ -188,10 +197,13 @@ impl Export<'_> {
         let (aside, _held) = self.aside()?;
         let copy = aside.path().join("copy");
         exported.files.insert(self.name.clone(), copy_file(&Source::Object(source.to_owned()), &copy, wanted)?);
-        // If we end between the two, the file is not what the list says; equal content is then taken as ours.
+        // If we end between the two, the file is what stood there before; the list says that too.
+        exported.before.remove(&self.name);
+        exported.before.extend(stands.map(|stands| (self.name.clone(), stands)));
         write_list(&aside, &exported)?;
-        self.disk.place(&copy, self.target)?;
+        self.disk.sync_all(aside.path())?;
         self.disk.place(&aside.path().join(LIST), &list_path)?;
+        self.disk.place(&copy, self.target)?;
         Ok(true)
     }
 
@@ -211,6 +223,8 @@ impl Export<'_> {
             exported.files.insert(name.clone(), copy_file(source, &copy, *wanted)?);
         }
         write_list(&aside, &exported)?;
+        // Else a list or a copy could be found empty under its name when the power had gone, and stand in the way.
+        self.disk.sync_all(aside.path())?;
         if !exists {
             aside.place(self.target)?;
             return Ok(true);

@@ -20,6 +20,7 @@ mod layout;
 mod locks;
 mod manifest;
 mod objects;
+mod plain_file;
 mod record;
 mod remembered;
 mod stamp;
@@ -27,6 +28,7 @@ mod stamp;
 mod tests;
 mod trees;
 mod verify;
+mod verify_places;
 mod work;
 mod written;
 
@@ -58,6 +60,7 @@ pub use work::{KeepStamp, WorkFolder};
 
 use durable::Disk;
 use layout::Layout;
+pub(crate) use plain_file::read_plain;
 use remembered::Remembered;
 
 /// What stands in a new store's `README.md`.
@@ -149,7 +152,7 @@ impl Store {
     /// True if there is a store of a known format, false if there is none.
     fn read_format(&self) -> Result<bool> {
         let path = self.layout.format();
-        let bytes = match fs::read(&path) {
+        let bytes = match read_plain(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(StoreError::io("read", &path)(error)),

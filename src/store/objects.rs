@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::error::{Result, StoreError};
 use super::manifest::{Manifest, ManifestFault};
+use super::plain_file::read_plain;
 use super::record::OutputShape;
 use crate::digest::Digest;
 
@@ -37,7 +38,8 @@ impl Store {
     /// It is not there, or cannot be read.
     pub fn read_object(&self, digest: &Digest) -> Result<Vec<u8>> {
         let path = self.object_path(digest);
-        fs::read(&path).map_err(|error| match error.kind() {
+        read_plain(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => StoreError::damaged(&path, error.to_string()),
             io::ErrorKind::NotFound => StoreError::Missing { path, what: "is not in the store".into() },
             _ => StoreError::io("read", &path)(error),
         })

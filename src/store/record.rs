@@ -43,6 +43,10 @@ pub struct ActionRecord {
     /// What came from the network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<Fetched>,
+    /// What the stage's probe gave with the code of this result, by name; empty where it has none, or had none when this
+    /// was recorded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub probe: BTreeMap<String, Digest>,
     /// The stage's log.
     pub log: Option<Digest>,
     /// When, where, by whom, and what it cost.

@@ -29,6 +29,7 @@ use std::time::{Duration, SystemTime};
 use super::actions::RecordFile;
 use super::durable::Disk;
 use super::error::{Result, Trouble};
+use super::plain_file::read_plain;
 use crate::digest::{Digest, Key};
 use crate::outside::Stat;
 
@@ -88,7 +89,7 @@ struct Known {
 impl Remembered {
     /// What the cache at `path` holds; nothing, if it is not such a cache. `now` tells the time.
     pub fn read(path: PathBuf, now: fn() -> SystemTime) -> Self {
-        let text = fs::read(&path).unwrap_or_default();
+        let text = read_plain(&path).unwrap_or_default();
         let places = places_in(&text).unwrap_or_default();
         Remembered { path, known: Mutex::new(Known { text, places, ..Known::default() }), now }
     }

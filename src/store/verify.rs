@@ -71,8 +71,10 @@ impl Store {
     /// # Errors
     /// The system refuses to let us read.
     pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
+        // First, since the lock's own file may be what is wrong.
+        let findings = self.verify_places()?;
         let _shared = self.lock_shared(|_| {})?;
-        let mut report = VerifyReport::default();
+        let mut report = VerifyReport { findings, ..VerifyReport::default() };
         let good = self.verify_objects(&mut report, progress)?;
         self.verify_actions(&mut report, &good)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
@@ -146,7 +148,12 @@ impl Store {
                         report.findings.push(Finding::about(file.path, "was not checked: a newer cwm wrote it"));
                         continue;
                     }
-                    Err(error) => return Err(error),
+                    // Gone meanwhile.
+                    Err(_) if fs::symlink_metadata(&file.path).is_err() => continue,
+                    Err(error) => {
+                        report.findings.push(self.set_aside(file.path, format!("cannot be used: {error}"))?);
+                        continue;
+                    }
                 };
                 let mut lost = BTreeSet::new();
                 for output in record.outputs.values().filter(|output| output.outside.is_none()) {
@@ -197,7 +204,7 @@ impl Store {
     }
 
     /// Moves something damaged to the quarantine, if the store can be written.
-    fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
+    pub(super) fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
         let inside = path.strip_prefix(self.root()).unwrap_or(&path);
         let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
         let quarantine = self.layout.quarantine();

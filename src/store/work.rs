@@ -1,6 +1,5 @@
 //! The private folder of a running stage.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use super::actions::list;
 use super::error::{Result, StoreError, Trouble};
+use super::plain_file::read_plain;
 use crate::digest::Key;
 
 /// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
@@ -268,11 +268,12 @@ fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    match fs::read(path) {
+    match read_plain(path) {
         Ok(bytes) => {
             serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::damaged(path, error.to_string()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(StoreError::damaged(path, error.to_string())),
         Err(error) => Err(StoreError::io("read", path)(error)),
     }
 }

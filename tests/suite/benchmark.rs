@@ -235,7 +235,7 @@ fn the_papers_data_with_small_months() {
     let all = set("train and validation", "tokens").expect("all games of the corpus");
     assert_eq!(all[3], "10000");
     let distinct = |row: &[String]| row[5].parse::<u64>().expect("a count");
-    let random = set("dataset", "random_uniform").expect("random games");
+    let random = set("random_uniform", "random_uniform").expect("random games");
     assert_eq!((distinct(random), random[3].as_str()), (1_968, "10000"), "as the paper's Table 3 has it");
     let train = set("train", "tokens").expect("those to train on");
     assert!(distinct(train) <= distinct(all) && distinct(all) <= 1_968, "{coverage:?}");

@@ -39,8 +39,8 @@ fn why_follows_a_change_to_its_root() {
     context.run(&["first"]);
     let why = why("second");
     assert!(why.starts_with("second: would run\n  input `in` changed: "), "{why}");
-    assert!(why.contains(", from first\n  first: cached: "), "{why}");
-    assert!(why.contains("it ran then because: parameter `n` changed: 1 -> 5 (line 4)"), "{why}");
+    assert!(why.contains(", from first\n  first: ran again: "), "{why}");
+    assert!(why.contains("\n    parameter `n` changed: 1 -> 5 (line 4)\n"), "{why}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! End to end, through the binary: one test binary, one file a subject.
 
+mod accept;
 mod attempts;
 mod benchmark;
 mod by_hand;
@@ -17,16 +18,23 @@ mod diff;
 mod downloads;
 mod estimates;
 mod failure;
+mod guides;
 mod housekeeping;
 mod import;
+mod init;
 mod inspection;
+mod json;
 mod licences;
 mod paper_runs;
 mod pipeline_errors;
+mod places;
+mod planted;
 mod processes;
 mod provenance;
 mod python;
 mod results;
+mod schema;
+mod shell;
 mod side_by_side;
 mod small;
 mod sql;
@@ -34,3 +42,4 @@ mod sweep;
 mod tidy;
 mod training;
 mod watch;
+mod why;

@@ -29,6 +29,38 @@ fn a_misspelt_parameter_gets_a_suggestion() {
 }
 
 #[test]
+fn usual_mistakes_in_yaml_get_advice() {
+    let stage = |body: &str| format!("cwm: 1\nstages:\n  g: {{ stage: command, {body} }}\n");
+    refused(&stage("from: m[size=a], with: { run: x }"), &["pipeline.yaml:3", "quoted inside braces"]);
+    refused(&stage("with: { run: echo a: b }"), &["pipeline.yaml:3", "quote text that holds `: `"]);
+    refused(
+        "cwm: 1\nstages:\n  g:\n   stage: command\n    with: { run: x }\n",
+        &["pipeline.yaml:5", "the same column"],
+    );
+    refused("cwm: 1\nstages:\n\tg: { stage: command, with: { run: x } }\n", &["pipeline.yaml:3", "never with tabs"]);
+    // A byte order mark and Windows line ends are no mistakes.
+    refused(
+        "\u{feff}cwm: 1\r\nstages:\r\n  g: { stage: comand }\r\n",
+        &["pipeline.yaml:3:15", "did you mean `command`?"],
+    );
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_a_pipeline_holds() {
+    let context = Context::new();
+    let name = "\u{1b}[31m.yaml";
+    context
+        .write(name, "cwm: 1\nstages:\n  g: { stage: command, with: { run: x }, \"\\e[31m\u{202e}\": \u{1b}[31m }\n");
+    for arguments in
+        [&["status", name][..], &["run", "-f", name], &["dag", "-f", name], &["why", "-f", name, "\u{1b}[31m"]]
+    {
+        let ran = context.cwm(arguments);
+        assert!(ran.code != 0 && !ran.stderr.is_empty(), "{arguments:?}");
+        assert!(!ran.stderr.contains(['\u{1b}', '\u{202e}']), "{arguments:?}: {:?}", ran.stderr);
+    }
+}
+
+#[test]
 fn an_ill_typed_parameter_is_located() {
     refused(
         "cwm: 1\nstages:\n  g: { stage: play, with: { policy: uniform, games: many, seed: 1 } }\n",

@@ -26,6 +26,11 @@ pub fn python(modules: &str) -> Option<OsString> {
         println!("skipped: built without the stages that make a dataset");
         return None;
     }
+    python_with(modules)
+}
+
+/// The same for a test that needs no dataset.
+pub fn python_with(modules: &str) -> Option<OsString> {
     let python = std::env::var_os("CWM_PYTHON").unwrap_or_else(|| "python3".into());
     let found = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
     if found.is_ok_and(|found| found.status.success()) {

@@ -1,17 +1,28 @@
 //! `cwm log` without a stage: which cells have a log.
 
-use crate::commands::{Workspace, print};
+use serde::Serialize;
+
+use crate::commands::{Workspace, print, print_json};
 use crate::engine::CellState;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+
+/// A cell that has a log, for `--json`.
+#[derive(Serialize)]
+struct Listed {
+    /// The cell.
+    label: String,
+    /// `running`, `failed` or `done`.
+    state: &'static str,
+}
 
 /// Prints a line for each cell that has a log, in the order of the plan: how it stands, and what `cwm log` calls it.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn run(workspace: &mut Workspace) -> Result<ExitCode, Error> {
+pub fn run(workspace: &mut Workspace, as_json: bool) -> Result<ExitCode, Error> {
     let survey = workspace.survey()?;
-    let mut text = String::new();
+    let mut listed = Vec::new();
     for (cell, state) in workspace.plan.cells.iter().zip(&survey.states) {
         let (key, recorded) = match state {
             CellState::Cached(record) => (record.key, record.log.is_some()),
@@ -25,11 +36,16 @@ pub fn run(workspace: &mut Workspace) -> Result<ExitCode, Error> {
             (false, true) => "done",
             (false, false) => continue,
         };
-        text += &format!("{stands:<8} {}\n", cell.label);
+        listed.push(Listed { label: cell.label.to_string(), state: stands });
     }
-    if text.is_empty() {
+    if as_json {
+        print_json(&listed)?;
+        return Ok(ExitCode::OK);
+    }
+    if listed.is_empty() {
         return Err(Error::usage("no stage of this pipeline has a log yet").hint("`cwm run` makes them"));
     }
-    print(text.trim_end())?;
+    let lines: Vec<String> = listed.iter().map(|one| format!("{:<8} {}", one.state, one.label)).collect();
+    print(&lines.join("\n"))?;
     Ok(ExitCode::OK)
 }

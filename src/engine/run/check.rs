@@ -13,7 +13,7 @@ impl Engine<'_> {
     /// What is recorded of a cell is taken as it is; if it is one of those to check, it also waits for room.
     pub(super) fn look_at_to_check(&mut self, index: usize, resolved: Resolved) -> Result<(), Error> {
         let cell = &self.plan.cells[index];
-        let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? else {
+        let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.known())? else {
             return Err(Error::store(
                 "nothing is recorded of it as it stands now, so there is nothing to compare with",
             )

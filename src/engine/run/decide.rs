@@ -6,7 +6,7 @@ use super::Engine;
 use crate::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::components::resolve;
-use crate::engine::status::{find, sources, why_now};
+use crate::engine::status::{find, is_of_older_code, origin, sources, why_now};
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::store::ActionRecord;
@@ -30,16 +30,17 @@ impl Engine<'_> {
         let made = self.made.contains(&key);
         if self.force.contains(&index) && !made {
             causes.push(Cause::Forced);
-            let before = find(self.store, self.files, &resolved.components, &cell.label, self.locked)?;
+            let before = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
             self.before_force.extend(before.map(|record| (index, record.output_digests())));
         } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
             causes.push(cause.clone());
-        } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.locked)? {
-            // Whoever reads a cell checks its files when it needs them; the last ones are checked here.
-            let missing =
-                if self.schedule.is_read(index) { Vec::new() } else { self.store.missing(&record, self.files)? };
+        } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.known())? {
+            // Whoever reads a cell checks its files when it needs them; the last ones, and what is exported, are checked here.
+            let is_last = !self.schedule.is_read(index) || self.plan.exports.iter().any(|export| export.cell == index);
+            let missing = if is_last { self.store.missing(&record, self.files)? } else { Vec::new() };
             if missing.is_empty() {
-                self.cached(index, key, record);
+                let accepted = is_of_older_code(&record, &resolved.components);
+                self.cached(index, record, accepted);
                 return Ok(());
             }
             causes.push(Cause::of_missing(&record, missing.len()));
@@ -54,14 +55,15 @@ impl Engine<'_> {
         Ok(())
     }
 
-    pub(super) fn cached(&mut self, index: usize, key: Key, record: ActionRecord) {
+    pub(super) fn cached(&mut self, index: usize, record: ActionRecord, accepted: bool) {
+        let key = record.key;
         let label = self.plan.cells[index].label.clone();
         self.summary.cached += 1;
         if self.locked.get(&label).is_some_and(|line| line.key == key && line.outputs != record.output_digests()) {
             let message = format!("{label}: the store has another result than the lock file; the store's is used");
             self.readers.read(&RunEvent::Warning { message });
         }
-        self.readers.read(&RunEvent::Cached { label, key, origin: record.origin() });
+        self.readers.read(&RunEvent::Cached { label, key, origin: origin(&record, accepted) });
         self.schedule.done(index, record);
     }
 

@@ -15,12 +15,14 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::DeviceChoice;
 
+use crate::accepted::Accepted;
 use crate::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage};
 use crate::engine::components::Resolved;
 use crate::engine::machine::{Machine, Pool, Share};
 use crate::engine::schedule::{Schedule, Stand};
+use crate::engine::status::Known;
 use crate::error::Error;
 use crate::events::{FailedCell, Reader, Readers, RunEvent, SkippedCell};
 use crate::exec::FailedKind;
@@ -134,6 +136,7 @@ struct Engine<'a> {
     files: &'a Files,
     locked: &'a LockFile,
     pins: &'a Pins,
+    accepted: &'a Accepted,
     readers: &'a mut Readers,
     force: BTreeSet<usize>,
     /// What those of them had made that were done before.
@@ -181,8 +184,7 @@ pub fn run(
     plan: &Plan,
     store: &Store,
     files: &Files,
-    locked: &LockFile,
-    pins: &Pins,
+    known: Known<'_>,
     options: Options,
     readers: &mut Readers,
 ) -> Result<Outcome, Error> {
@@ -197,8 +199,9 @@ pub fn run(
         plan,
         store,
         files,
-        locked,
-        pins,
+        locked: known.locked,
+        pins: known.pins,
+        accepted: known.accepted,
         readers,
         force: options.force,
         before_force: BTreeMap::new(),
@@ -272,6 +275,10 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 impl Engine<'_> {
+    fn known(&self) -> Known<'_> {
+        Known { locked: self.locked, pins: self.pins, accepted: self.accepted }
+    }
+
     fn drive(&mut self, inbox: &Receiver<Message>) {
         let mut changed = true;
         loop {

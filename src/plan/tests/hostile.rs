@@ -42,47 +42,8 @@ fn bombs_are_refused_in_words() {
     }
 }
 
-fn mutation() -> impl Strategy<Value = Vec<(usize, u8, u8)>> {
-    prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, any::<u8>()), 1..6)
-        .prop_map(|all| all.into_iter().map(|(index, what, byte)| (index.index(1 << 16), what, byte)).collect())
-}
-
-/// Bytes replaced, removed, inserted, or a piece of the text doubled.
-fn mutated(mutations: &[(usize, u8, u8)]) -> Vec<u8> {
-    const LIKELY: &[u8] = b" \n\t:,[]{}&*!|>'\"%@`$#-.=?~0\x00\xff\xc3";
-    let mut bytes = meaning::MINIATURE.as_bytes().to_vec();
-    for &(index, what, byte) in mutations {
-        let at = index % (bytes.len() + 1);
-        let byte = if byte < 160 { LIKELY[byte as usize % LIKELY.len()] } else { byte };
-        match what {
-            0 if at < bytes.len() => bytes[at] = byte,
-            1 if at < bytes.len() => drop(bytes.remove(at)),
-            2 => bytes.insert(at, byte),
-            _ => {
-                let end = (at + byte as usize).min(bytes.len());
-                let piece = bytes[at..end].to_vec();
-                bytes.splice(at..at, piece);
-            }
-        }
-    }
-    bytes
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_mutated_pipeline_is_planned_or_refused(mutations in mutation()) {
-        if let Err(problems) = load_bytes(&mutated(&mutations)) {
-            prop_assert!(!problems.is_empty());
-            let told = problems.render(true, 80);
-            prop_assert!(told.contains("error"));
-            serde_json::to_string(&problems.reports()).unwrap();
-            for place in problems.iter().filter_map(|problem| problem.place) {
-                prop_assert!(place.line >= 1 && place.column >= 1 && place.start <= place.end);
-            }
-        }
-    }
 
     #[test]
     fn any_set_is_taken_or_refused(name in "[a-z]{0,4}|seed", value in any::<String>()) {

@@ -4,6 +4,7 @@ mod devices;
 mod faults;
 mod hostile;
 mod meaning;
+mod mutated;
 mod scale;
 mod stages;
 

@@ -139,6 +139,37 @@ fn an_export_killed_at_any_step_leaves_the_old_or_the_new_one() {
     assert_eq!(names_in(folder.path()), ["artifacts", "report"], "the next export takes away what the kills left");
 }
 
+/// Killed between the list and the copy, a third result came next, and was refused: what stood there was neither.
+#[test]
+fn a_file_whose_export_was_killed_at_any_step_is_replaced_by_any_later_one() {
+    let (folder, store) = new_store();
+    let records = [("a", "old"), ("b", "new"), ("c", "third")]
+        .map(|(name, text)| store.record(finished(&store, name, text, &[])).unwrap().record);
+    for last in 0.. {
+        let to = folder.path().join(format!("results {last}"));
+        export(&store, &records[0], "text", &to).unwrap();
+        let steps = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = steps.clone();
+        let hook: durable::Hook = Arc::new(move |_, _, _| {
+            if count.fetch_add(1, Ordering::SeqCst) < last { Ok(()) } else { Err(io::Error::other("killed")) }
+        });
+        let killed = store.clone().watched(hook);
+        let text = || fs::read_to_string(to.join("text.txt")).unwrap();
+        drop(export(&killed, &records[1], "text", &to));
+        assert!(["old", "new"].contains(&text().as_str()));
+        // Killed once more, before the first step that would change the copy.
+        drop(export(&killed, &records[1], "text", &to));
+        export(&store, &records[2], "text", &to).unwrap();
+        assert_eq!(text(), "third");
+        fs::write(to.join("text.txt"), "edited by hand").unwrap();
+        assert!(export(&store, &records[1], "text", &to).unwrap_err().to_string().contains("changed since"));
+        if steps.load(Ordering::SeqCst) <= last {
+            assert!(last > 2);
+            break;
+        }
+    }
+}
+
 #[test]
 fn nothing_is_exported_into_the_store() {
     let (folder, store) = new_store();

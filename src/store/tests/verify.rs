@@ -81,6 +81,68 @@ fn what_is_gone_and_what_does_not_belong_is_told() {
 }
 
 #[test]
+fn what_stands_in_the_way_of_the_store_is_set_aside() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let pipe = |path: &Path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let text = |path: &Path| fs::write(path, "in the way").unwrap();
+    type Place = fn(&Store) -> PathBuf;
+    let places: [Place; 8] = [
+        |store| store.layout.action_folder(&key("a")),
+        |store| store.layout.action_shard(&key("a")),
+        |store| store.object_path(&Digest::of(b"hello")).parent().unwrap().to_owned(),
+        |store| store.layout.work(&key("a")),
+        |store| store.layout.lock(&key("a").to_string()),
+        |store| store.layout.lock("store"),
+        |store| store.root().join("temporary"),
+        |store| store.root().join("trees"),
+    ];
+    for (number, place) in places.into_iter().enumerate() {
+        let (_folder, store) = new_store();
+        let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+        let path = place(&store);
+        durable::Disk::default().remove(&path).unwrap();
+        if path.parent().unwrap().ends_with("locks") {
+            fs::create_dir(&path).unwrap();
+        } else if number % 2 == 0 {
+            pipe(&path);
+        } else {
+            text(&path);
+        }
+        let store = Store::at(store.root()).unwrap();
+        let report = store.verify(|_| {}).unwrap();
+        assert!(report.findings.iter().any(|found| found.path == path && found.quarantined.is_some()), "{report:?}");
+        let store = Store::at(store.root()).unwrap();
+        let again = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+        assert_eq!(again.outputs, first.outputs);
+        assert_eq!(missing(&store, &again), []);
+        assert!(store.verify(|_| {}).unwrap().is_clean());
+    }
+}
+
+/// A pipe was waited for, and a link to a device read without end.
+#[test]
+fn a_record_that_is_no_file_is_damage() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let makes: [fn(&Path); 3] = [
+        |path| mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap(),
+        |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
+        |path| std::os::unix::fs::symlink("nowhere", path).unwrap(),
+    ];
+    for make in makes {
+        let (_folder, store) = new_store();
+        store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();
+        let file = store.record_files(&key("a")).unwrap().remove(0).path;
+        fs::remove_file(&file).unwrap();
+        make(&file);
+        let store = Store::at(store.root()).unwrap();
+        assert!(store.actions(&key("a")).is_err());
+        let report = store.verify(|_| {}).unwrap();
+        assert!(report.findings[0].quarantined.is_some(), "{report:?}");
+        assert_eq!(store.actions(&key("a")).unwrap(), []);
+    }
+}
+
+#[test]
 fn progress_ends_at_the_total() {
     let (_folder, store) = new_store();
     store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap();

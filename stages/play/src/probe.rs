@@ -5,7 +5,7 @@ use cwm_contract::{Failure, Probed, Probing};
 use crate::Play;
 
 /// How many games are played.
-const GAMES: i128 = 2;
+const GAMES: i128 = 3;
 
 /// Plays few games.
 pub fn probe(probing: &Probing) -> Result<Probed, Failure> {

@@ -82,6 +82,7 @@ fn the_lowest_last_loss_is_chosen_and_the_files_are_what_the_formats_say() {
             "rank": 1, "chosen": true, "why": "best", "label": "sweep[lr=0.001]", "family": "slice",
             "size": "d128/l1", "status": "finished", "steps": 70,
             "parameters": { "beta2": 0.95, "lr": 0.001, "warmup": 5000, "weight_decay": 0 },
+            "settings": { "beta2": 0.95, "lr": 0.001, "warmup": 5000, "weight_decay": 0 },
             "loss": 0.1, "labelwise": 0.8, "exact": 0.3, "trajectory": 0.0,
         })
     );

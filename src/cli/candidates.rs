@@ -1,0 +1,116 @@
+//! What a shell may complete a word to: stages, cells, outputs and variables of the pipeline at hand.
+//!
+//! A shell calls `cwm` with the variable [`ASKED_BY`] set and the words typed so far after `--` (`cwm completions`). A
+//! pipeline that is wrong or not there gives no candidates, and no word of complaint in the middle of a line.
+
+use std::ffi::{OsStr, OsString};
+
+use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+
+use super::PipelineArguments;
+use super::pipeline::assignment;
+use crate::commands::pipeline_file;
+use crate::diagnostics::Diagnostics;
+use crate::plan::{self, Plan};
+use crate::registry::Registry;
+use crate::spec;
+
+/// The variable of the environment by which a shell asks.
+pub const ASKED_BY: &str = "CWM_COMPLETE";
+
+/// Stages and cells, and pipeline files, for commands that take both.
+pub fn files_and_stages(current: &OsStr) -> Vec<CompletionCandidate> {
+    let is_pipeline = |path: &std::path::Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+    let mut all = stages(current);
+    if !current.to_string_lossy().contains('[') {
+        all.extend(PathCompleter::file().filter(is_pipeline).complete(current));
+    }
+    all
+}
+
+/// Stages; and the cells of the stage that `current` names.
+pub fn stages(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some((plan, typed)) = plan().zip(current.to_str()) else { return Vec::new() };
+    beginning(typed, addresses(&plan, unquoted(typed)))
+}
+
+/// The same, and their outputs.
+pub fn outputs(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some((plan, typed)) = plan().zip(current.to_str()) else { return Vec::new() };
+    let word = unquoted(typed);
+    let mut all = addresses(&plan, word);
+    for stage in plan.stages.iter().filter(|stage| word.starts_with(&stage.name)) {
+        for &cell in &stage.cells {
+            let cell = &plan.cells[cell];
+            let label = if stage.cells.len() == 1 { stage.name.clone() } else { cell.label.to_string() };
+            let ports =
+                cell.outputs.iter().map(|output| (format!("{label}.{}", output.name), output.format.to_string()));
+            all.extend(ports.filter(|(address, _)| word.contains('[') || !address.contains('[')));
+        }
+    }
+    beginning(typed, all)
+}
+
+/// The variables of the pipeline, as `--set` takes them.
+pub fn variables(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some((arguments, typed)) = asked().zip(current.to_str()) else { return Vec::new() };
+    let Ok(file) = pipeline_file(arguments.file.as_deref()) else { return Vec::new() };
+    let root = std::fs::read_to_string(file).ok().and_then(|text| spec::parse_yaml(&text, 0).ok());
+    let written = root.and_then(|root| spec::read(&root, &mut Diagnostics::default()));
+    let variables = written.into_iter().flat_map(|spec| spec.vars);
+    beginning(typed, variables.map(|(name, value)| (format!("{}=", name.text), value.value().to_string())).collect())
+}
+
+/// Stages with their kinds; the cells of a stage of several as soon as its name is there whole.
+fn addresses(plan: &Plan, word: &str) -> Vec<(String, String)> {
+    let mut all: Vec<_> = plan.stages.iter().map(|stage| (stage.name.clone(), stage.kind.clone())).collect();
+    let stage = word.split('[').next().unwrap_or_default();
+    if let Some(stage) = plan.stages.iter().find(|known| known.name == stage && known.cells.len() > 1) {
+        all.extend(stage.cells.iter().map(|&cell| (plan.cells[cell].label.to_string(), stage.kind.clone())));
+    }
+    all
+}
+
+/// Those that begin as the word does that is typed, quoted as it is.
+fn beginning(typed: &str, all: Vec<(String, String)>) -> Vec<CompletionCandidate> {
+    let word = unquoted(typed);
+    let quote = &typed[..typed.len() - word.len()];
+    let fitting = all.into_iter().filter(|(address, _)| address.starts_with(word));
+    let candidate = |(address, about): (String, String)| {
+        CompletionCandidate::new(format!("{quote}{address}")).help((!about.is_empty()).then(|| about.into()))
+    };
+    fitting.map(candidate).collect()
+}
+
+/// A word without the quote that was opened before it.
+fn unquoted(typed: &str) -> &str {
+    typed.strip_prefix(['\'', '"']).unwrap_or(typed)
+}
+
+fn plan() -> Option<Plan> {
+    let arguments = asked()?;
+    let file = pipeline_file(arguments.file.as_deref()).ok()?;
+    plan::load(&file, &arguments.sets, &Registry::built_in()).ok()
+}
+
+/// Which pipeline the words on the line mean.
+fn asked() -> Option<PipelineArguments> {
+    let words: Vec<OsString> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let short = if words.contains(&"log") { "--file" } else { "-f" };
+    let mut arguments = PipelineArguments { file: None, sets: Vec::new() };
+    // The last word is the one that is being completed.
+    for (at, &word) in words.iter().enumerate().take(words.len().checked_sub(1)?) {
+        match word {
+            "--file" => arguments.file = words.get(at + 1).map(Into::into),
+            "--set" => arguments.sets.extend(words.get(at + 1).and_then(|set| assignment(set).ok())),
+            _ if word == short => arguments.file = words.get(at + 1).map(Into::into),
+            _ if word.starts_with("--file=") => arguments.file = word.strip_prefix("--file=").map(Into::into),
+            _ if arguments.file.is_none() && (word.ends_with(".yaml") || word.ends_with(".yml")) => {
+                arguments.file = Some(word.into());
+            }
+            _ => (),
+        }
+    }
+    Some(arguments)
+}

@@ -1,0 +1,102 @@
+//! What of a cell could be accepted, and which results that would keep.
+
+use std::collections::BTreeMap;
+
+use crate::accepted::Alias;
+use crate::commands::Workspace;
+use crate::engine::{Cause, CellState, Survey, code_now, differences_of, previous_record, sources};
+use crate::error::Error;
+use crate::keyed;
+use crate::plan::Body;
+use crate::probe::{Judge, Verdict};
+use crate::store::ActionRecord;
+
+/// What is to be said of a cell.
+pub enum Look {
+    /// Its code changed, and nothing else.
+    Change(Box<Alias>),
+    /// Its result is of today's code, or was accepted.
+    UpToDate,
+    /// What it depends on would run: why its key is not known.
+    Waits(String),
+    /// It is not a matter of code alone: why.
+    Refused(String),
+}
+
+/// Looks at a cell.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn look(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Look, Error> {
+    let Workspace { plan, store, locked, .. } = workspace;
+    let cell = &plan.cells[index];
+    let resolved = match &survey.states[index] {
+        CellState::Cached(_) => return Ok(Look::UpToDate),
+        CellState::Absent(resolved) => resolved,
+        CellState::Open => {
+            let open = sources(cell).find(|source| !matches!(survey.states[*source], CellState::Cached(_)));
+            let open = open.map(|source| plan.cells[source].label.to_string()).unwrap_or_default();
+            let words =
+                format!("it depends on {open}, which would run: accept that as well (name it first), or run it");
+            return Ok(Look::Waits(words));
+        }
+        CellState::Unread(path) => return Ok(Look::Refused(crate::engine::unread(path))),
+        CellState::Unreadable(error) => return Ok(Look::Refused(error.message.clone())),
+    };
+    let Some(record) = previous_record(store, &cell.label, locked)? else {
+        return Ok(Look::Refused("it never ran: there is no result that could stay".into()));
+    };
+    let causes = differences_of(plan, index, &record.components, &resolved.components);
+    let others: Vec<String> =
+        causes.iter().filter(|cause| !matches!(cause, Cause::Code { .. })).map(ToString::to_string).collect();
+    if !others.is_empty() {
+        return Ok(Look::Refused(format!("not only its code changed: {}", others.join("; "))));
+    }
+    Ok(match Alias::between(&cell.kind, &record.components.code, &resolved.components.code) {
+        Some(alias) => Look::Change(Box::new(alias)),
+        None => Look::Refused("its code did not change".into()),
+    })
+}
+
+/// The cells of the pipeline whose results would stay, named or not, with these results.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn affected(workspace: &Workspace, alias: &Alias) -> Result<Vec<(usize, ActionRecord)>, Error> {
+    let Workspace { plan, store, files, locked, .. } = workspace;
+    let mut affected = Vec::new();
+    for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == alias.kind) {
+        let (Body::Stage(stage), Some(code)) = (&cell.body, code_now(cell)?) else { continue };
+        let Some(record) = previous_record(store, &cell.label, locked)? else { continue };
+        if alias.before(&code).as_ref() != Some(&record.components.code) {
+            continue;
+        }
+        // One whose parameters changed runs anyway.
+        if keyed::parameters(*stage, &cell.values, files, &mut Vec::new())? == record.components.parameters {
+            affected.push((index, record));
+        }
+    }
+    Ok(affected)
+}
+
+/// Which of them their probes speak against, and how; all others' probes are the same.
+///
+/// # Errors
+/// A parameter's file cannot be read.
+pub fn refused(
+    workspace: &Workspace,
+    affected: &[(usize, ActionRecord)],
+    judge: &mut Judge,
+) -> Result<BTreeMap<String, String>, Error> {
+    let mut refused = BTreeMap::new();
+    for (index, record) in affected {
+        let cell = &workspace.plan.cells[*index];
+        let code = code_now(cell)?.unwrap_or_default();
+        let components = crate::key::Components { code, ..record.components.clone() };
+        let verdict = judge.verdict(cell, &components, record);
+        if verdict != Verdict::Same {
+            refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));
+        }
+    }
+    Ok(refused)
+}

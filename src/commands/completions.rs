@@ -1,0 +1,25 @@
+//! `cwm completions`: what a shell reads so that it completes words of `cwm` command lines.
+
+use clap_complete::env::Shells;
+
+use crate::cli::{ASKED_BY, CompletionsArguments};
+use crate::commands::print;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+/// Runs `cwm completions`: prints a few lines by which the shell asks this program whenever it completes a word, so that
+/// it knows the stages and cells of the pipeline at hand.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
+    let name = arguments.shell.name();
+    let shells = Shells::builtins();
+    let shell = shells.completer(name).ok_or_else(|| Error::internal(format!("no completions for {name}")))?;
+    let mut script = Vec::new();
+    shell
+        .write_registration(ASKED_BY, "cwm", "cwm", "cwm", &mut script)
+        .map_err(|error| Error::internal(error.to_string()))?;
+    print(String::from_utf8_lossy(&script).trim())?;
+    Ok(ExitCode::OK)
+}

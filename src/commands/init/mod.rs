@@ -1,0 +1,104 @@
+//! `cwm init`: a small pipeline to begin with, which runs at once.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use serde::Serialize;
+
+use crate::cli::InitArguments;
+use crate::commands::typed::quoted;
+use crate::commands::{print, print_json};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::registry::Registry;
+use crate::schema;
+use crate::spec;
+
+/// What was done, for `--json`.
+#[derive(Serialize)]
+struct Begun {
+    /// Paths of the files that were written, the pipeline first.
+    written: Vec<String>,
+    /// Paths of files that were there before, and are as they were.
+    kept: Vec<String>,
+}
+
+/// Runs `cwm init`: writes the pipeline, its schema for editors, and what git is to ignore. Nothing is overwritten.
+///
+/// # Errors
+/// There is a pipeline already, this build lacks a stage that the pipeline has, or the folder cannot be written.
+pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
+    let registry = Registry::built_in();
+    let (pipeline, exported) = match arguments.command {
+        true => (include_str!("commands.yaml"), "/counts/"),
+        false => (include_str!("pipeline.yaml"), "/report/"),
+    };
+    if let Some(kind) = left_out(pipeline, &registry) {
+        return Err(Error::usage(format!("this build of cwm has no stage `{kind}`, which the pipeline would have"))
+            .hint("`cwm init --command` writes one that needs no stages but commands"));
+    }
+    let folder = &arguments.folder;
+    let file = folder.join("pipeline.yaml");
+    if file.symlink_metadata().is_ok() {
+        return Err(Error::usage(format!("there is a pipeline already: {}", file.display()))
+            .hint("name another folder: `cwm init DIR`"));
+    }
+    fs::create_dir_all(folder).map_err(refused)?;
+    let schema = serde_json::to_string_pretty(&schema::document(&registry));
+    let schema = schema.map_err(|error| Error::internal(error.to_string()))? + "\n";
+    let ignored = include_str!("gitignore").replace("EXPORTED", exported);
+    let files = [
+        (file, pipeline.to_owned()),
+        (folder.join("pipeline.schema.json"), schema),
+        (folder.join(".gitignore"), ignored),
+    ];
+    let mut begun = Begun { written: Vec::new(), kept: Vec::new() };
+    for (path, text) in files {
+        let list = if write_new(&path, &text)? { &mut begun.written } else { &mut begun.kept };
+        list.push(path.display().to_string());
+    }
+    tell(&begun, folder, exported, arguments.json)?;
+    Ok(ExitCode::OK)
+}
+
+fn tell(begun: &Begun, folder: &Path, exported: &str, as_json: bool) -> Result<(), Error> {
+    if as_json {
+        print_json(begun)?;
+    } else {
+        print(&begun.written.join("\n"))?;
+    }
+    for kept in &begun.kept {
+        let advice = if kept.ends_with(".gitignore") {
+            format!("; let it hold /artifacts/ and {exported}")
+        } else {
+            String::new()
+        };
+        eprintln!("{kept} was there before and is as it was{advice}");
+    }
+    let step =
+        if folder == Path::new(".") { String::new() } else { format!("cd {} && ", quoted(&folder.to_string_lossy())) };
+    eprintln!("next: {step}cwm run");
+    Ok(())
+}
+
+/// The kind of the first stage that this build lacks.
+fn left_out(pipeline: &str, registry: &Registry) -> Option<String> {
+    let root = spec::parse_yaml(pipeline, 0).ok()?;
+    let spec = spec::read(&root, &mut Default::default())?;
+    let kinds = spec.stages.into_iter().filter_map(|stage| stage.kind);
+    kinds.map(|kind| kind.text).find(|kind| registry.is_left_out(kind))
+}
+
+/// Writes a file unless there is one; whether it did.
+fn write_new(path: &PathBuf, text: &str) -> Result<bool, Error> {
+    match fs::OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true).map_err(refused),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+fn refused(error: std::io::Error) -> Error {
+    Error::system(format!("cannot begin here: {error}"))
+}

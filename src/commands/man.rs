@@ -1,0 +1,29 @@
+//! `cwm man`: manual pages.
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::cli::{Cli, ManArguments};
+use crate::commands::print;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+/// Runs `cwm man`: writes `cwm.1` and `cwm-COMMAND.1` of each command, and prints their paths.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
+    let refused = |error: std::io::Error| Error::system(format!("cannot write manual pages: {error}"));
+    fs_err::create_dir_all(&arguments.folder).map_err(refused)?;
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let commands: Vec<_> = command.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
+    let mut written = String::new();
+    for command in std::iter::once(command).chain(commands) {
+        let source = concat!("cwm ", env!("CARGO_PKG_VERSION"));
+        let path = Man::new(command).source(source).manual("cwm").generate_to(&arguments.folder).map_err(refused)?;
+        written += &format!("{}\n", path.display());
+    }
+    print(&written)?;
+    Ok(ExitCode::OK)
+}

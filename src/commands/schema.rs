@@ -1,0 +1,22 @@
+//! `cwm schema`: what a pipeline file may hold, for editors and for people.
+
+use crate::cli::SchemaArguments;
+use crate::commands::{print, print_json};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::registry::Registry;
+use crate::schema;
+
+/// Runs `cwm schema`.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn run(arguments: &SchemaArguments) -> Result<ExitCode, Error> {
+    let registry = Registry::built_in();
+    if arguments.markdown {
+        print(&schema::markdown(&registry))?;
+    } else {
+        print_json(&schema::document(&registry))?;
+    }
+    Ok(ExitCode::OK)
+}

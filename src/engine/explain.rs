@@ -1,0 +1,225 @@
+//! Why a cell would run, followed through what it reads down to what somebody changed.
+
+mod reason;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::engine::cause::Cause;
+use crate::engine::components::Resolved;
+use crate::engine::history::History;
+use crate::engine::status::{CellState, Survey, differences_of, sources, unread, why_now};
+use crate::error::Error;
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::plan::Plan;
+use crate::store::{ActionRecord, Dropped, Store};
+use reason::{NAMED, several};
+pub use reason::{Reason, Standing};
+
+/// How far back changed inputs are followed.
+const DEPTH: usize = 64;
+
+/// Cells that one waits for that are named; of more, how many there are.
+const NEAREST: usize = 4;
+
+/// Explains the cells of one survey.
+pub struct Explainer<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    files: &'a Files,
+    locked: &'a LockFile,
+    survey: &'a Survey,
+    history: OnceCell<History>,
+}
+
+impl<'a> Explainer<'a> {
+    /// For what `survey` found.
+    pub fn new(plan: &'a Plan, store: &'a Store, files: &'a Files, locked: &'a LockFile, survey: &'a Survey) -> Self {
+        Explainer { plan, store, files, locked, survey, history: OnceCell::new() }
+    }
+
+    fn history(&self) -> Result<&History, Error> {
+        match self.history.get() {
+            Some(history) => Ok(history),
+            None => {
+                let history = History::read(self.store)?;
+                Ok(self.history.get_or_init(|| history))
+            }
+        }
+    }
+
+    /// What is to be said of a cell, and of what it depends on.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn reason(&self, index: usize) -> Result<Reason, Error> {
+        let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
+        reason.because = match reason.state {
+            Standing::Cached => Vec::new(),
+            Standing::Waits => self.roots_of(index)?,
+            _ => reason.sentences(),
+        };
+        Ok(reason)
+    }
+
+    /// Why a cell that is not cached would run, or may: a sentence a cause, each followed back to what somebody changed.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn sentences(&self, index: usize) -> Result<Vec<String>, Error> {
+        match self.survey.states[index] {
+            CellState::Open => self.roots_of(index),
+            _ => Ok(self.follow(index, DEPTH, &mut BTreeSet::new())?.sentences()),
+        }
+    }
+
+    /// What a cell waits for, and which cells behind that would run for reasons of their own.
+    fn roots_of(&self, index: usize) -> Result<Vec<String>, Error> {
+        let is_open = |index: &usize| !matches!(self.survey.states[*index], CellState::Cached(_));
+        let nearest: BTreeSet<usize> = sources(&self.plan.cells[index]).filter(is_open).collect();
+        let nearest: Vec<String> = nearest.iter().map(|index| self.plan.cells[*index].label.to_string()).collect();
+        let nearest: Vec<&str> = nearest.iter().map(String::as_str).collect();
+        let mut lines = vec![format!("depends on {}", several(&nearest, NEAREST, ", "))];
+        let mut roots = self.plan.ancestors(&[index]);
+        roots.retain(|index| is_open(index) && !matches!(self.survey.states[*index], CellState::Open));
+        for root in roots.iter().take(NAMED) {
+            let reason = self.follow(*root, DEPTH, &mut BTreeSet::new())?;
+            let why = reason.joined().map(|why| format!(", because {why}")).unwrap_or_default();
+            lines.push(format!("{} {}{why}", reason.label, reason.state.words()));
+        }
+        let more = roots.len().saturating_sub(NAMED);
+        lines.extend((more > 0).then(|| format!("and {more} more would run")));
+        Ok(lines)
+    }
+
+    /// The same; cells that were `told` of are not explained again.
+    fn follow(&self, index: usize, depth: usize, told: &mut BTreeSet<usize>) -> Result<Reason, Error> {
+        let mut reason = Reason {
+            label: self.plan.cells[index].label.to_string(),
+            state: Standing::Cached,
+            origin: None,
+            accepted: self.survey.is_accepted(index),
+            because: Vec::new(),
+            probe: None,
+            made_because: Vec::new(),
+            causes: Vec::new(),
+            because_of: Vec::new(),
+        };
+        match &self.survey.states[index] {
+            CellState::Cached(record) => {
+                let missing = self.store.missing(record, self.files)?;
+                if missing.is_empty() || record.dropped == Some(Dropped::NotKept) {
+                    let dropped =
+                        if missing.is_empty() { "" } else { "; its files were dropped, as `keep: false` says" };
+                    reason.origin = Some(record.origin() + dropped);
+                    // What was taken over did not run.
+                    reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
+                } else {
+                    reason.state = Standing::WouldRun;
+                    reason.causes = vec![Cause::of_missing(record, missing.len())];
+                }
+            }
+            CellState::Absent(resolved) => {
+                reason.state = Standing::WouldRun;
+                reason.causes = self.causes(index, resolved)?;
+                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+            }
+            CellState::Open => {
+                reason.state = Standing::Waits;
+                for source in sources(&self.plan.cells[index]) {
+                    let is_cause = !matches!(self.survey.states[source], CellState::Cached(_));
+                    if depth > 0 && is_cause && told.insert(source) {
+                        reason.because_of.push(self.follow(source, depth - 1, told)?);
+                    }
+                }
+            }
+            CellState::Unread(path) => {
+                reason.state = Standing::MayRun;
+                reason.origin = Some(unread(path));
+            }
+            CellState::Unreadable(error) => {
+                reason.state = Standing::WouldFail;
+                reason.origin = Some(error.message.clone());
+            }
+        }
+        Ok(reason)
+    }
+
+    /// Why a cell would run, with since when its code is other code.
+    fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
+        let mut causes = why_now(self.plan, index, resolved, self.store, self.locked)?;
+        self.date(&mut causes)?;
+        Ok(causes)
+    }
+
+    fn date(&self, causes: &mut [Cause]) -> Result<(), Error> {
+        for cause in causes {
+            if let Cause::Code { changes, since, .. } = cause {
+                let history = self.history()?;
+                *since =
+                    changes.iter().map(|one| history.since(&one.what, one.old.as_ref(), one.new.as_ref())).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells behind changed inputs: they are done, and their results are other ones than before.
+    fn changed_sources(
+        &self,
+        index: usize,
+        causes: &[Cause],
+        depth: usize,
+        told: &mut BTreeSet<usize>,
+    ) -> Result<Vec<Reason>, Error> {
+        let mut reasons = Vec::new();
+        for cause in causes {
+            let Cause::Input { source, old, new: Some(_), .. } = cause else { continue };
+            let mut read = sources(&self.plan.cells[index]);
+            let Some(source) = read.find(|read| self.plan.cells[*read].label.to_string() == *source) else { continue };
+            if depth == 0 || !told.insert(source) {
+                continue;
+            }
+            if let CellState::Cached(record) = &self.survey.states[source] {
+                let before = match old {
+                    Some(old) => self.history()?.maker(old, record),
+                    None => None,
+                };
+                reasons.push(self.ran_again(source, record, before, depth - 1, told)?);
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// Why a cell that is done has another result than `before`.
+    fn ran_again(
+        &self,
+        index: usize,
+        record: &ActionRecord,
+        before: Option<&ActionRecord>,
+        depth: usize,
+        told: &mut BTreeSet<usize>,
+    ) -> Result<Reason, Error> {
+        let mut reason = Reason {
+            label: self.plan.cells[index].label.to_string(),
+            state: Standing::RanAgain,
+            origin: Some(record.origin()),
+            accepted: self.survey.is_accepted(index),
+            because: Vec::new(),
+            probe: None,
+            made_because: Vec::new(),
+            causes: Vec::new(),
+            because_of: Vec::new(),
+        };
+        match before {
+            Some(before) => {
+                reason.causes = differences_of(self.plan, index, &before.components, &record.components);
+                self.date(&mut reason.causes)?;
+                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+            }
+            None if record.is_taken() => {}
+            None => reason.made_because = record.cause.clone(),
+        }
+        Ok(reason)
+    }
+}

@@ -1,0 +1,159 @@
+//! The keys of a pipeline file: what each holds, in words and as JSON Schema.
+
+use serde_json::{Value, json};
+
+/// One key.
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+    /// The same as JSON Schema.
+    pub schema: fn() -> Value,
+}
+
+/// Keys of the file.
+pub const FILE: &[Key] = &[
+    Key {
+        name: "cwm",
+        about: "The version of this format.",
+        schema: || json!({ "const": crate::spec::FORMAT as i64 }),
+    },
+    Key {
+        name: "vars",
+        about: "Variables: text, numbers, booleans, or lists of these. `$name` stands for one; `--set name=value` replaces it for one run.",
+        schema: || named(json!({ "anyOf": [scalar(), { "type": "array", "items": scalar() }] })),
+    },
+    Key {
+        name: "stages",
+        about: "The stages by name: a small letter, then small letters, digits and `_`.",
+        schema: || named(json!({ "$ref": "#/definitions/stage" })),
+    },
+    Key {
+        name: "export",
+        about: "What is copied out after a run: from a reference, such as `report` or `tokens.train`, to a path beside this file.",
+        schema: || json!({ "type": ["object", "null"], "additionalProperties": { "type": "string" } }),
+    },
+];
+
+/// Keys of every stage, but for `stage`, `from` and `with`, which each kind has in its own way.
+pub const STAGE: &[Key] = &[
+    Key {
+        name: "matrix",
+        about: "Axes: a list of values, a map from label to value, or `$name` of a variable that is a list. The stage has a cell for each combination.",
+        schema: || {
+            named(json!({ "anyOf": [
+                { "type": "array", "items": scalar(), "minItems": 1 },
+                { "type": "object", "minProperties": 1 },
+                { "$ref": "#/definitions/variable" },
+            ] }))
+        },
+    },
+    Key {
+        name: "each",
+        about: "The name of a stage: one cell for each cell of that stage, whose axes it then has too.",
+        schema: || json!({ "type": "string" }),
+    },
+    Key {
+        name: "needs",
+        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a part of one), `memory` (`4GiB`, `500MB`, or bytes). What is left out is the stage's own default. In no key.",
+        schema: || {
+            json!({ "type": ["object", "null"], "additionalProperties": false, "properties": {
+                "cpu": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "all" }, { "$ref": "#/definitions/variable" }] },
+                "gpu": { "anyOf": [{ "type": "number", "minimum": 0 }, { "$ref": "#/definitions/variable" }] },
+                "memory": { "$ref": "#/definitions/bytes" },
+            } })
+        },
+    },
+    Key {
+        name: "retry",
+        about: "How many more attempts follow a failed one: `2`, or `{ times: 2, wait: 10s }`; the wait doubles from attempt to attempt. In no key.",
+        schema: || {
+            json!({ "anyOf": [times(), { "type": "object", "additionalProperties": false, "properties": {
+                "times": times(), "wait": { "$ref": "#/definitions/duration" },
+            } }] })
+        },
+    },
+    Key {
+        name: "limits",
+        about: "When an attempt is ended: `time` (`90s`, `10m`, `1h30m`) and `memory` (`8GiB`). In no key.",
+        schema: || {
+            json!({ "type": "object", "additionalProperties": false, "properties": {
+                "time": { "$ref": "#/definitions/duration" }, "memory": { "$ref": "#/definitions/bytes" },
+            } })
+        },
+    },
+    Key {
+        name: "keep",
+        about: "`false`: its outputs go as soon as all that reads them is done, and are made again when something needs them. In no key.",
+        schema: || json!({ "type": "boolean" }),
+    },
+];
+
+/// The key of stages that compute with models.
+pub const DEVICE: Key = Key {
+    name: "device",
+    about: "Where it computes: `auto` (the default), `cpu`, or a GPU by number (`cuda:0`). In no key.",
+    schema: || json!({ "anyOf": [{ "enum": ["auto", "cpu"] }, { "type": "string", "pattern": r"^cuda:[0-9]+$|\$" }] }),
+};
+
+/// Keys of a command alone.
+pub const COMMAND: &[Key] = &[
+    Key {
+        name: "deps",
+        about: "Files and globs that it rests on, below the pipeline's folder; their contents are in its key.",
+        schema: || json!({ "$ref": "#/definitions/texts" }),
+    },
+    Key {
+        name: "env",
+        about: "Names of variables that it sees of cwm's own environment; their values are in its key.",
+        schema: || json!({ "$ref": "#/definitions/texts" }),
+    },
+    Key {
+        name: "outputs",
+        about: "Its outputs: `file`, `folder`, or a map with `format`, `ext` and `folder`. Without this key it writes the file `out`.",
+        schema: || {
+            named(json!({ "anyOf": [
+                { "enum": ["file", "folder"] },
+                { "type": "object", "additionalProperties": false, "properties": {
+                    "format": { "type": "string" }, "ext": { "type": "string" }, "folder": { "type": "boolean" },
+                } },
+            ] }))
+        },
+    },
+];
+
+/// A number of further attempts.
+fn times() -> Value {
+    json!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 100 }, { "$ref": "#/definitions/variable" }] })
+}
+
+/// A value that is no list and no map.
+fn scalar() -> Value {
+    json!({ "type": ["string", "number", "boolean", "null"] })
+}
+
+/// A map from names to such values.
+fn named(value: Value) -> Value {
+    json!({ "type": ["object", "null"], "propertyNames": { "pattern": "^[a-z][a-z0-9_]*$" }, "additionalProperties": value })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::spec;
+
+    #[test]
+    fn every_key_that_is_read_is_told_and_no_other() {
+        let names = |keys: &[Key]| keys.iter().map(|key| key.name).collect::<BTreeSet<_>>();
+        assert_eq!(names(FILE), spec::FILE_KEYS.iter().copied().collect());
+        let own = BTreeSet::from(["stage", "from", "with"]);
+        let shared: BTreeSet<_> = names(STAGE).union(&own).copied().collect();
+        let of_stages: BTreeSet<_> = shared.iter().copied().chain(["device"]).collect();
+        assert_eq!(of_stages, spec::STAGE_KEYS.iter().copied().collect());
+        let of_commands: BTreeSet<_> = shared.union(&names(COMMAND)).copied().collect();
+        assert_eq!(of_commands, spec::COMMAND_KEYS.iter().copied().collect());
+    }
+}

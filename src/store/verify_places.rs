@@ -1,0 +1,53 @@
+//! Whether what should be a folder of the store is one, and a lock's file a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::actions::list;
+use super::error::Result;
+use super::layout::FOLDERS;
+use super::{Finding, Store};
+
+impl Store {
+    /// Sets aside what stands where only a folder can, or where only a lock's file can: nothing could be written there
+    /// any more, and nobody should have to find out by hand what is in the way.
+    pub(super) fn verify_places(&self) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        let root = self.root();
+        let quarantine = self.layout.quarantine();
+        if is_other(&quarantine, fs::Metadata::is_dir) {
+            // It cannot be moved into itself.
+            let beside = root.join(".cwm-no-quarantine");
+            self.disk.place(&quarantine, &beside)?;
+            findings.push(self.set_aside(beside, "stood where the folder `quarantine` belongs".into())?);
+        }
+        for folder in FOLDERS.map(|name| root.join(name)) {
+            if is_other(&folder, fs::Metadata::is_dir) {
+                findings.push(self.set_aside(folder, "is not a folder".into())?);
+            }
+        }
+        let shards = |name: &str| -> Result<Vec<PathBuf>> {
+            let named = list(&root.join(name))?.into_iter().filter(|(name, _)| name.len() == 2);
+            Ok(named.map(|(_, path)| path).collect())
+        };
+        let mut folders = [shards("objects")?, shards("trees")?, shards("actions")?].concat();
+        for shard in shards("actions")?.into_iter().filter(|shard| shard.is_dir()) {
+            folders.extend(list(&shard)?.into_iter().map(|(_, path)| path));
+        }
+        folders.extend(list(&root.join("work"))?.into_iter().map(|(_, path)| path));
+        for folder in folders.into_iter().filter(|folder| is_other(folder, fs::Metadata::is_dir)) {
+            findings.push(self.set_aside(folder, "is not a folder".into())?);
+        }
+        for (_, file) in list(&root.join("locks"))? {
+            if is_other(&file, fs::Metadata::is_file) {
+                findings.push(self.set_aside(file, "is not a lock's file".into())?);
+            }
+        }
+        Ok(findings)
+    }
+}
+
+/// Whether something is there, and is of another kind.
+fn is_other(path: &Path, is_right: fn(&fs::Metadata) -> bool) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| !is_right(&metadata))
+}

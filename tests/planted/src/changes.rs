@@ -1,0 +1,58 @@
+//! The changes that are planted.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::rounds::matches;
+
+/// One change of the sources.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// What it does to results, in a few words.
+    pub name: String,
+    /// The file, from the root of the sources.
+    pub file: String,
+    /// Text that stands in it exactly once.
+    pub old: String,
+    /// What takes its place.
+    pub new: String,
+    /// Patterns of the names of probes that must tell, at least one of each: `train-*/own/*`. Of a harmless change there
+    /// are none.
+    pub tells: Vec<String>,
+    /// Patterns of those that may tell as well; no other may.
+    #[serde(default)]
+    pub may: Vec<String>,
+}
+
+/// Reads the list.
+pub fn read(path: &Path) -> Result<Vec<Change>, Box<dyn Error>> {
+    Ok(serde_yaml::from_str(&fs::read_to_string(path)?)?)
+}
+
+impl Change {
+    /// Whether it should change nothing.
+    pub fn is_harmless(&self) -> bool {
+        self.tells.is_empty()
+    }
+
+    /// Whether the probe of this name may tell of it.
+    pub fn may_show_in(&self, name: &str) -> bool {
+        self.tells.iter().chain(&self.may).any(|pattern| matches(name, pattern))
+    }
+
+    /// Plants it into the sources at `root`.
+    pub fn plant(&self, root: &Path) -> Result<(), Box<dyn Error>> {
+        let path = root.join(&self.file);
+        let text = fs::read_to_string(&path)?;
+        let count = text.matches(&self.old).count();
+        if count != 1 {
+            return Err(format!("{}: `{}` is {count} times in {}, not once", self.name, self.old, self.file).into());
+        }
+        fs::write(path, text.replacen(&self.old, &self.new, 1))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! The pages for people, held to what they say: what they tell to type is typed, and what they translate is run.
+
+mod console;
+#[path = "../../examples/own-stage/src/lib.rs"]
+mod smooth;
+
+use std::path::Path;
+use std::process::Command;
+
+use cwm::plan;
+use cwm::registry::Registry;
+use cwm_contract::testing::Trial;
+use cwm_contract::{Stage, Value};
+
+use crate::context::Context;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The fenced blocks of a page in this language, in order.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let fences = page.split("```").skip(1).step_by(2);
+    let texts = fences.filter_map(|fence| fence.split_once('\n'));
+    texts.filter(|(of, _)| *of == language).map(|(_, text)| text.to_owned()).collect()
+}
+
+#[test]
+fn the_tutorial_does_what_it_says() {
+    let context = Context::new();
+    console::follow(&context, &blocks(&page("docs/tutorial.md"), "console"));
+}
+
+#[test]
+fn a_stage_of_ones_own_is_planned_checked_and_writes_equal_bytes() {
+    let file = Path::new(ROOT).join("examples/own-stage/pipeline.yaml");
+    let registry = Registry::new(vec![&smooth::Smooth]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("pipeline.yaml");
+    std::fs::copy(file, &copy).expect("a copy");
+    let curves = concat!(
+        "{\"kind\":\"train\",\"loss\":4.0,\"step\":1}\n",
+        "{\"kind\":\"train\",\"loss\":\"nan\",\"step\":2}\n",
+        "{\"kind\":\"train\",\"loss\":2.0,\"step\":3}\n",
+        "{\"kind\":\"validation\",\"loss\":9.0,\"step\":3}\n",
+        "{\"kind\":\"train\",\"loss\":1.0,\"step\":4}\n",
+    );
+    std::fs::write(folder.path().join("curves.jsonl"), curves).expect("curves");
+    let plan = plan::load(&copy, &[], &registry).unwrap_or_else(|faults| panic!("{faults}"));
+    let cell = &plan.cells[plan.select("smooth").expect("the stage")[0]];
+    assert_eq!(cell.values["window"], Value::Int(3));
+    let wrong = plan::load(&copy, &[("window".into(), "0".into())], &registry).expect_err("a window of nothing");
+    assert!(wrong.to_string().contains("must be an integer from 1 to 1000000"), "{wrong}");
+
+    let run = |name: &str, cores: usize| {
+        let trial = Trial::new(folder.path().join(name)).cores(cores).with("window", Value::Int(2));
+        let outcome = trial.input("curves", folder.path().join("curves.jsonl")).run(&smooth::Smooth);
+        let outcome = outcome.unwrap_or_else(|failure| panic!("{failure:?}"));
+        std::fs::read_to_string(&outcome.outputs["smooth"]).expect("what it wrote")
+    };
+    let written = run("one", 1);
+    let losses: Vec<serde_json::Value> = written
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["loss"].clone())
+        .collect();
+    assert_eq!(serde_json::json!(losses), serde_json::json!([4.0, "nan", 3.0, 9.0, 1.5]));
+    assert_eq!(run("two", 2), written);
+    assert!(
+        page("docs/own-stage.md").contains("pub window: u64 = 10, kind = Type::Integer { min: 1, max: 1_000_000 },")
+    );
+    assert!(!smooth::Smooth.about().is_empty());
+}
+
+/// Little programs that the translated pipelines call.
+fn programs(context: &Context) {
+    context.write_old("data.csv", "3\n1\n2\n");
+    let head = "import sys\n";
+    context.write_old(
+        "prepare.py",
+        &format!("{head}source, out, ratio = sys.argv[1:]\nopen(out, 'w').writelines(f'{{int(line) * int(ratio)}}\\n' for line in open(source))\n"),
+    );
+    context.write_old(
+        "train.py",
+        &format!("{head}source, out, depth = sys.argv[1:]\nopen(out, 'w').write(str(sum(int(line) for line in open(source)) ** int(depth)) + '\\n')\n"),
+    );
+    context
+        .write_old("evaluate.py", &format!("{head}for path in sys.argv[1:]:\n    print(open(path).read().strip())\n"));
+}
+
+/// Whether a program is there; says so where it is not.
+fn is_there(program: &str, how: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
+        assert!(required.split(',').all(|name| name != program), "{program} is required (CWM_REQUIRE): {how}");
+        println!("skipped: {program} ({how})");
+    }
+    found
+}
+
+#[test]
+fn what_is_translated_from_dvc_and_snakemake_gives_the_same() {
+    if !is_there("python3", "apt-get install python3") {
+        return;
+    }
+    let text = page("docs/coming-from.md");
+    let (yaml, python) = (blocks(&text, "yaml"), blocks(&text, "python"));
+    let [dvc, ours] = yaml.as_slice() else { panic!("two blocks of YAML") };
+    let context = Context::with(ours);
+    programs(&context);
+    let run = context.run(&[]);
+    run.ran_just(&["prepare", "train[depth=1]", "train[depth=2]", "evaluate"]);
+    let scores = context.read("scores/out");
+    assert_eq!(scores, "12\n144\n");
+    assert!(context.run(&[]).ran.is_empty());
+    // The programs call `python`, as people write it.
+    let call = |program: &str, arguments: &[&str], files: &[(&str, &str)]| {
+        let other = Context::new();
+        programs(&other);
+        files.iter().for_each(|(name, text)| other.write(name, text));
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(other.path("")).env("HOME", other.path(""));
+        let ran = crate::context::finish(command.output().expect("it starts"));
+        assert_eq!(ran.code, 0, "{program}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(other.read("scores.txt"), scores, "{program}");
+    };
+    if is_there("python", "apt-get install python-is-python3") {
+        if is_there("snakemake", "pip install snakemake") {
+            call("snakemake", &["--cores", "1"], &[("Snakefile", &python[0])]);
+        }
+        if is_there("dvc", "pip install dvc") {
+            let files = [
+                ("dvc.yaml", dvc.as_str()),
+                ("params.yaml", "ratio: 2\n"),
+                (".dvc/config", "[core]\n    no_scm = true\n    analytics = false\n"),
+            ];
+            call("dvc", &["repro"], &files);
+        }
+    }
+}

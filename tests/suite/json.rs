@@ -1,0 +1,280 @@
+//! `--json` of every command, held against the tables of `docs/json.md` and `docs/events.md`, both ways.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::context::{Context, Ran};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+const PIPELINE: &str = r#"
+cwm: 1
+vars: { n: 1 }
+stages:
+  numbers: { stage: command, with: { run: 'echo told; seq "$n" > "$out"', n: $n } }
+  sums:
+    stage: command
+    matrix: { of: [2, 3] }
+    from: numbers
+    with: { run: 'wc -l < "$in" > "$out"', of: $of }
+"#;
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The cells of a row of a table whose first one is code.
+fn row(line: &str) -> Option<Vec<String>> {
+    let inner = line.strip_prefix("| `")?.strip_suffix(" |")?;
+    let (name, rest) = inner.split_once("` | ")?;
+    let mut cells = vec![name.to_owned()];
+    cells.extend(rest.splitn(2, " | ").map(str::to_owned));
+    Some(cells)
+}
+
+/// The types of fields, by section and path.
+fn documented() -> BTreeMap<String, BTreeMap<String, String>> {
+    let text = page("docs/json.md");
+    let sections = text.split("\n## ").skip(1).map(|section| {
+        let (name, body) = section.split_once('\n').expect("a section");
+        let fields = body.lines().filter_map(row).map(|cells| (cells[0].clone(), cells[1].clone()));
+        (name.to_owned(), fields.collect())
+    });
+    sections.collect()
+}
+
+struct Tables(BTreeMap<String, BTreeMap<String, String>>);
+
+impl Tables {
+    /// Asserts that `value` is what a section tells.
+    #[track_caller]
+    fn hold(&self, section: &str, value: &Value) {
+        let mut faults = Vec::new();
+        assert!(self.0.contains_key(section), "docs/json.md has no section `{section}`");
+        self.walk(section, "", value, &mut faults);
+        assert!(faults.is_empty(), "docs/json.md, {section}:\n{}\n{value:#}", faults.join("\n"));
+    }
+
+    fn walk(&self, section: &str, path: &str, value: &Value, faults: &mut Vec<String>) {
+        let fields = &self.0[section];
+        match value {
+            Value::Array(items) => {
+                items.iter().for_each(|item| self.below(section, &format!("{path}[]"), item, faults))
+            }
+            Value::Object(map) => {
+                for (name, value) in map {
+                    let child = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let any = format!("{path}.*");
+                    let child = if !fields.contains_key(&child) && fields.contains_key(&any) { any } else { child };
+                    self.below(section, &child, value, faults);
+                }
+            }
+            _ => faults.push(format!("`{path}` is no list and no map")),
+        }
+    }
+
+    fn below(&self, section: &str, path: &str, value: &Value, faults: &mut Vec<String>) {
+        let fields = &self.0[section];
+        let Some(kind) = fields.get(path) else {
+            // An item of a list whose fields are told needs no line of its own.
+            match fields.keys().any(|known| known.starts_with(&format!("{path}."))) && value.is_object() {
+                true => self.walk(section, path, value, faults),
+                false => faults.push(format!("`{path}` is not told")),
+            }
+            return;
+        };
+        let kind = match kind.strip_suffix(" or null") {
+            Some(_) if value.is_null() => return,
+            Some(kind) => kind,
+            None => kind,
+        };
+        let fits = match kind {
+            "any" => return,
+            "text" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_u64() || value.is_i64(),
+            "number" => value.is_number(),
+            "list of text" => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            "list" | "map" => {
+                let fits = if kind == "list" { value.is_array() } else { value.is_object() };
+                if fits {
+                    self.walk(section, path, value, faults);
+                }
+                fits
+            }
+            // What is told in a section of its own, of which this may be an item.
+            other => {
+                match other.strip_prefix("item of ") {
+                    Some(of) => self.below(of, "[]", value, faults),
+                    None if self.0.contains_key(other) => self.walk(other, "", value, faults),
+                    None => faults.push(format!("`{path}` has no type `{other}`")),
+                }
+                true
+            }
+        };
+        if !fits {
+            faults.push(format!("`{path}` is no {kind}: {value}"));
+        }
+    }
+}
+
+#[track_caller]
+fn parsed(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}:\n{}\n{}", ran.stdout, ran.stderr))
+}
+
+#[test]
+fn what_commands_print_is_what_the_page_tells() {
+    let tables = Tables(documented());
+    let context = Context::with(PIPELINE);
+    let hold = |section: &str, arguments: &[&str]| {
+        let all: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        tables.hold(section, &parsed(&context.cwm(&all)));
+    };
+    for when in ["before", "after"] {
+        hold("cwm status", &["status"]);
+        hold("cwm why", &["why", "numbers", "sums"]);
+        hold("cwm log", &["log"]);
+        if when == "before" {
+            context.run(&[]).ran_just(&["numbers", "sums[of=2]", "sums[of=3]"]);
+        }
+    }
+    hold("cwm dag", &["dag"]);
+    hold("cwm dag", &["dag", "--cells"]);
+    hold("cwm log STAGE", &["log", "numbers"]);
+    hold("cwm show", &["show", "numbers"]);
+    hold("cwm show", &["show", "sums"]);
+    hold("cwm path", &["path", "numbers"]);
+    hold("cwm export", &["export", "numbers", "copied"]);
+    hold("cwm export", &["export", "numbers", "copied"]);
+    hold("cwm verify", &["verify"]);
+    hold("cwm pin", &["pin"]);
+    hold("cwm accept", &["accept", "--list"]);
+    hold("cwm ls", &["ls", "--all"]);
+    assert_eq!(context.cwm(&["tag", "first"]).code, 0);
+    hold("cwm tag", &["tag", "--list"]);
+    hold("cwm du", &["du"]);
+    hold("cwm gc", &["gc"]);
+    context.write("given", "1\n");
+    hold("cwm take", &["take", "numbers", "given", "--set", "n=9"]);
+    hold("cwm show", &["show", "numbers", "--set", "n=9"]);
+    hold("cwm init", &["init", "--command", "begun"]);
+    std::fs::copy(context.path("pipeline.lock"), context.path("old.lock")).expect("a copy");
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    hold("cwm status", &["status"]);
+    hold("cwm why", &["why", "numbers", "sums"]);
+    context.run(&[]);
+    hold("cwm diff", &["diff", "old.lock"]);
+    hold("cwm gc", &["gc", "--delete"]);
+    hold("cwm ls", &["ls", "--all"]);
+    std::fs::remove_dir_all(context.path("artifacts/objects")).expect("removed");
+    hold("cwm status", &["status"]);
+    hold("cwm why", &["why", "numbers"]);
+    hold("cwm verify", &["verify"]);
+    context
+        .write("pipeline.yaml", "cwm: 1\nstages:\n  a: { stage: comand }\n  b: { stage: command, from: a, wiht: x }\n");
+    let wrong = context.cwm(&["status", "--json"]);
+    assert_eq!((wrong.code, wrong.stdout.lines().count()), (3, 1));
+    assert!(wrong.stderr.contains("did you mean"), "{}", wrong.stderr);
+    tables.hold("A pipeline that is wrong", &parsed(&wrong));
+    if cfg!(feature = "workbench") {
+        hold("cwm devices", &["devices"]);
+    }
+}
+
+#[test]
+fn events_of_runs_are_those_that_the_page_tells() {
+    let text = page("docs/events.md");
+    let told: BTreeMap<String, BTreeSet<String>> = text
+        .lines()
+        .filter_map(row)
+        .map(|cells| {
+            let words = cells[1].split('`').skip(1).step_by(2).map(str::to_owned);
+            (cells[0].clone(), words.chain(["event".to_owned()]).collect())
+        })
+        .collect();
+    let context = Context::with(PIPELINE);
+    let runs: [&[&str]; 6] =
+        [&["--set", "m=1"], &["--dry-run"], &["--set", "n=x"], &[], &["--force", "numbers"], &["--check", "numbers"]];
+    let mut seen = BTreeSet::new();
+    for arguments in runs {
+        let run = context.run(arguments);
+        for line in run.raw.stdout.lines() {
+            let event: BTreeMap<String, Value> = serde_json::from_str(line).expect("an object a line");
+            let name = event["event"].as_str().expect("a name").to_owned();
+            let known = told.get(&name).unwrap_or_else(|| panic!("docs/events.md does not tell of `{name}`"));
+            let untold: Vec<_> = event.keys().filter(|field| !known.contains(*field)).collect();
+            assert!(untold.is_empty(), "docs/events.md, `{name}`: {untold:?}");
+            seen.insert(name);
+        }
+    }
+    for name in [
+        "planned",
+        "cached",
+        "would_run",
+        "started",
+        "finished",
+        "failed",
+        "skipped",
+        "dry_summary",
+        "summary",
+        "refused",
+        "check_summary",
+    ] {
+        assert!(seen.contains(name), "no run had a `{name}`: {seen:?}");
+    }
+}
+
+/// All Rust code of the program, as one text.
+fn sources() -> String {
+    let mut folders: Vec<PathBuf> = ["src", "crates"].iter().map(|name| Path::new(ROOT).join(name)).collect();
+    let mut text = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                text += &std::fs::read_to_string(path).expect("text");
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn every_field_that_the_page_tells_stands_in_the_code() {
+    let code = sources();
+    let missing: Vec<String> = documented()
+        .into_iter()
+        .flat_map(|(section, fields)| fields.into_keys().map(move |path| (section.clone(), path)))
+        .filter(|(_, path)| {
+            let name = path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
+            let is_field = [format!("{name}: "), format!("\"{name}\"")].iter().any(|text| code.contains(text));
+            // `cause` is the tag of an enumeration, `*` any name.
+            !name.is_empty() && name != "*" && !is_field && !code.contains(&format!("tag = \"{name}\""))
+        })
+        .map(|(section, path)| format!("{section}: `{path}`"))
+        .collect();
+    assert!(missing.is_empty(), "docs/json.md tells of fields that no code has:\n{}", missing.join("\n"));
+}
+
+/// Commands that print no data, or in a form that is not JSON: what they write is a file's, a script or nothing.
+const WITHOUT: [&str; 3] = ["completions", "man", "help"];
+
+#[test]
+fn every_command_that_prints_data_has_json_and_a_section() {
+    let context = Context::new();
+    let help = context.cwm(&["--help"]).stdout;
+    let commands = help.split("Commands:").nth(1).expect("commands").split("Options:").next().expect("options");
+    let tables = documented();
+    for name in commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()) {
+        if name.is_empty() || WITHOUT.contains(&name) {
+            continue;
+        }
+        assert!(context.cwm(&[name, "--help"]).stdout.contains("--json"), "`cwm {name}` has no --json");
+        assert!(tables.contains_key(&format!("cwm {name}")), "docs/json.md has no section for `cwm {name}`");
+    }
+}

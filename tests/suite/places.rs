@@ -1,0 +1,131 @@
+//! From where commands are typed, and what they may write: any folder below the pipeline or beside it, and a store that
+//! nobody can write.
+
+use std::process::Command;
+
+use crate::context::{Context, Ran, finish};
+
+const PIPELINE: &str = r#"
+cwm: 1
+vars: { n: 1 }
+stages:
+  numbers: { stage: command, with: { run: 'echo told; cat list.txt; seq "$n" > "$out"', n: $n }, deps: [list.txt] }
+  sums:
+    stage: command
+    matrix: { of: [2, 3] }
+    from: { numbers: numbers, beside: { file: beside.txt } }
+    with: { run: 'cat "$in_numbers" "$in_beside" > "$out"', of: $of }
+"#;
+
+/// Commands that only read, each with words that they print.
+const READING: [(&[&str], &str); 13] = [
+    (&["status"], "3 cached"),
+    (&["why", "sums"], "cached"),
+    (&["log"], "done"),
+    (&["log", "numbers"], "told"),
+    (&["show", "numbers"], "numbers"),
+    (&["path", "numbers"], "artifacts"),
+    (&["dag"], "sums"),
+    (&["diff", "OLD"], "0 changed"),
+    (&["pin"], ""),
+    (&["ls"], "numbers"),
+    (&["du"], "numbers"),
+    (&["tag"], ""),
+    (&["run", "--dry-run"], ""),
+];
+
+fn made() -> Context {
+    let context = Context::new();
+    context.write("project/pipeline.yaml", PIPELINE);
+    context.write_old("project/list.txt", "listed\n");
+    context.write_old("project/beside.txt", "beside\n");
+    std::fs::create_dir_all(context.path("project/below/deep")).expect("a folder");
+    std::fs::create_dir_all(context.path("elsewhere")).expect("a folder");
+    let run = context.run(&["project/pipeline.yaml"]);
+    run.ran_just(&["numbers", "sums[of=2]", "sums[of=3]"]);
+    std::fs::copy(context.path("project/pipeline.lock"), context.path("old.lock")).expect("a copy");
+    context
+}
+
+fn typed_in(context: &Context, folder: &str, arguments: &[&str]) -> Ran {
+    finish(context.command(arguments).current_dir(context.path(folder)).output().expect("cwm starts"))
+}
+
+/// The arguments with the path of the lock file that is compared with, and the pipeline where it must be named.
+fn arguments<'a>(words: &[&'a str], old: &'a str, pipeline: Option<&'a str>) -> Vec<&'a str> {
+    let mut all: Vec<&str> = words.iter().map(|word| if *word == "OLD" { old } else { *word }).collect();
+    if let Some(file) = pipeline {
+        // The `-f` of `log` is that of `tail`.
+        all.extend(["--file", file]);
+    }
+    all
+}
+
+#[test]
+fn every_reading_command_says_the_same_from_any_folder() {
+    let context = made();
+    let old = context.path("old.lock").display().to_string();
+    for (words, said) in READING {
+        let here = typed_in(&context, "project", &arguments(words, &old, None));
+        assert_eq!(here.code, 0, "{words:?}: {}", here.stderr);
+        assert!(here.stdout.contains(said) || here.stderr.contains(said), "{words:?}: {}{}", here.stdout, here.stderr);
+        let deep = typed_in(&context, "project/below/deep", &arguments(words, &old, None));
+        let beside = typed_in(&context, "elsewhere", &arguments(words, &old, Some("../project/pipeline.yaml")));
+        for (folder, there) in [("below/deep", deep), ("elsewhere", beside)] {
+            assert_eq!(there.code, 0, "{words:?} in {folder}: {}", there.stderr);
+            assert_eq!(plain(&there.stdout), plain(&here.stdout), "{words:?} in {folder}");
+            if words[0] == "path" {
+                let file = std::fs::canonicalize(there.stdout.trim()).expect("a path that is there");
+                assert_eq!(file.display().to_string(), here.stdout.trim(), "in {folder}");
+            }
+        }
+    }
+    // What writes goes where the pipeline is, or where the path that was typed is.
+    for (folder, file) in [("project/below/deep", None), ("elsewhere", Some("../project/pipeline.yaml"))] {
+        let copied = typed_in(&context, folder, &arguments(&["export", "numbers", "copied"], &old, file));
+        assert_eq!(copied.code, 0, "{folder}: {}", copied.stderr);
+        assert_eq!(context.read(&format!("{folder}/copied/out")), "1\n");
+        let verified = typed_in(&context, folder, &arguments(&["verify"], &old, file));
+        assert!(verified.stdout.contains(" actions, all sound"), "{folder}: {}", verified.stdout);
+        let run = typed_in(&context, folder, &arguments(&["run", "--set", "n=2"], &old, file));
+        assert_eq!(run.code, 0, "{folder}: {}", run.stderr);
+        assert!(!context.path(&format!("{folder}/artifacts")).exists(), "{folder} got a store");
+    }
+}
+
+/// Without the paths of the places that were typed, which may be told as they were.
+fn plain(text: &str) -> String {
+    text.replace("elsewhere/../project/", "project/").replace("../project/", "").replace("../../", "")
+}
+
+#[test]
+fn a_store_that_nobody_can_write_is_read_by_every_reading_command_and_left_as_it_is() {
+    let context = made();
+    let old = context.path("old.lock").display().to_string();
+    let store = context.path("project/artifacts");
+    let before: Vec<_> =
+        READING.iter().map(|(words, _)| typed_in(&context, "project", &arguments(words, &old, None))).collect();
+    let mount = |words: &[&str]| {
+        let ran = Command::new("mount").args(words).arg(&store).output();
+        ran.is_ok_and(|output| output.status.success())
+    };
+    let path = store.display().to_string();
+    if !mount(&["--bind", &path]) {
+        println!("skipped: a read-only store (a bind mount needs root)");
+        return;
+    }
+    let frozen = mount(&["-o", "remount,bind,ro"]);
+    let inventory = context.inventory("project");
+    let ran: Vec<_> =
+        READING.iter().map(|(words, _)| typed_in(&context, "project", &arguments(words, &old, None))).collect();
+    let untouched = context.inventory("project") == inventory;
+    let exported = typed_in(&context, "elsewhere", &["export", "numbers", "out", "-f", "../project/pipeline.yaml"]);
+    assert!(Command::new("umount").arg(&store).status().expect("umount").success());
+    assert!(frozen, "the store could not be made read-only");
+    assert!(untouched, "something was written beside the store");
+    for (((words, _), before), ran) in READING.iter().zip(before).zip(ran) {
+        assert_eq!((ran.code, ran.stdout), (0, before.stdout), "{words:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("Read-only"), "{words:?}: {}", ran.stderr);
+    }
+    assert_eq!(exported.code, 0, "{}", exported.stderr);
+}

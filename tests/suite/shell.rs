@@ -1,0 +1,96 @@
+//! What a shell knows of `cwm`: completed words and manual pages.
+
+use std::process::Command;
+
+use crate::context::{Context, finish};
+
+const PIPELINE: &str = r#"
+cwm: 1
+vars: { seed: 3 }
+stages:
+  games: { stage: command, with: { run: 'echo 1 > "$out"' } }
+  model:
+    stage: command
+    from: games
+    matrix: { size: [d32/l1, d64/l1] }
+    with: { run: 'echo 1 > "$out"', size: $size, seed: $seed }
+"#;
+
+/// What a shell is offered for the last of these words, without what stands beside each.
+fn offered(context: &Context, words: &[&str]) -> Vec<String> {
+    let mut arguments = vec!["--", "cwm"];
+    arguments.extend(words);
+    let ran = finish(context.command(&arguments).env("CWM_COMPLETE", "fish").output().expect("cwm starts"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    let word = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
+    ran.stdout.lines().map(word).filter(|word| !word.starts_with('-')).collect()
+}
+
+#[test]
+fn stages_cells_outputs_and_variables_of_the_pipeline_are_completed() {
+    let context = Context::with(PIPELINE);
+    assert_eq!(offered(&context, &["status", ""]), ["games", "model", "pipeline.yaml"]);
+    assert_eq!(offered(&context, &["status", "mo"]), ["model"]);
+    let cells = ["model[size=d32/l1]", "model[size=d64/l1]"];
+    assert_eq!(offered(&context, &["run", "--force", "model["]), cells);
+    assert_eq!(offered(&context, &["why", "'model[size=d3"]), ["'model[size=d32/l1]"], "an open quote stays open");
+    assert_eq!(offered(&context, &["path", "model[size=d64/l1]."]), ["model[size=d64/l1].out"]);
+    assert_eq!(offered(&context, &["run", "--set", "s"]), ["seed="]);
+    assert_eq!(offered(&context, &["stat"]), ["status"]);
+    // A pipeline that is named elsewhere on the line, and one that is wrong.
+    context.write("other.yaml", "cwm: 1\nstages:\n  lone: { stage: command, with: { run: x } }\n");
+    assert_eq!(offered(&context, &["why", "-f", "other.yaml", "l"]), ["lone"]);
+    assert_eq!(offered(&context, &["log", "-f", "--file", "other.yaml", "l"]), ["lone"]);
+    context.write("pipeline.yaml", "stages: [");
+    assert_eq!(offered(&context, &["why", "m"]), [""; 0]);
+    assert!(!context.path("artifacts").exists(), "a completion wrote something");
+}
+
+#[test]
+fn bash_completes_what_the_script_gives_it() {
+    let context = Context::with(PIPELINE);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = context.cwm(&["completions", shell]);
+        assert!(script.code == 0 && script.stdout.contains("CWM_COMPLETE"), "{shell}: {}", script.stdout);
+        context.write(&format!("completions.{shell}"), &script.stdout);
+    }
+    let typed = r#"
+source completions.bash
+compopt() { :; }
+COMP_WORDS=(cwm status mo) COMP_CWORD=2 COMP_TYPE=9
+_clap_complete_cwm cwm mo status
+printf '<%s>' "${COMPREPLY[@]}"
+"#;
+    let mut bash = Command::new("bash");
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_cwm"));
+    let path =
+        format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let Ok(ran) = bash.args(["-c", typed]).current_dir(context.path("")).env("PATH", path).output() else {
+        println!("skipped: bash (apt-get install bash)");
+        return;
+    };
+    let ran = finish(ran);
+    assert_eq!(ran.stdout, "<model>", "{}", ran.stderr);
+}
+
+#[test]
+fn every_command_has_a_manual_page_and_every_option_stands_in_it() {
+    let context = Context::new();
+    let ran = context.cwm(&["man", "pages"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let help = context.cwm(&["--help"]).stdout;
+    let commands = help.split("Commands:").nth(1).expect("commands").split("Options:").next().expect("options");
+    let names: Vec<&str> = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty() && *name != "help").collect();
+    assert!(names.contains(&"run") && names.contains(&"man"), "{names:?}");
+    assert!(context.read("pages/cwm.1").contains("Exit codes"));
+    for name in &names {
+        let page = context.read(&format!("pages/cwm-{name}.1")).replace('\\', "");
+        let help = context.cwm(&[name, "--help"]).stdout;
+        let options = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
+        for option in options.map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-')) {
+            assert!(page.contains(option), "{name}: {option}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(context.path("pages")).expect("a folder").count(), names.len() + 1);
+}
