@@ -38,7 +38,7 @@ pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Resu
         _ => fail(format!("cannot read the pipeline file {name}: {error}"), None),
     })?;
     let (absolute, current) = std::path::absolute(file)
-        .and_then(|absolute| Ok((plain(&absolute), std::env::current_dir()?)))
+        .and_then(|absolute| Ok((without_parents(plain(&absolute))?, std::env::current_dir()?)))
         .map_err(|error| fail(format!("cannot tell the folder of {name}: {error}"), None))?;
     let (text, fault) = text(bytes);
     let mut sources = vec![Source { name, text }];
@@ -50,6 +50,17 @@ pub fn load(file: &Path, sets: &[(String, String)], registry: &Registry) -> Resu
     }
     let folder = absolute.parent().map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
     resolve(absolute, Folders { file: folder, current }, sets, registry, problems)
+}
+
+/// The file with a path that has no `..`, which might stand behind a link; else as it was named.
+fn without_parents(file: PathBuf) -> std::io::Result<PathBuf> {
+    if !file.components().any(|part| part == std::path::Component::ParentDir) {
+        return Ok(file);
+    }
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) => Ok(std::fs::canonicalize(folder)?.join(name)),
+        _ => Ok(file),
+    }
 }
 
 /// The steps after reading; `problems` holds the text and has none yet.

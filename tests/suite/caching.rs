@@ -230,3 +230,14 @@ fn what_is_exported_is_made_again_when_its_content_is_gone_though_it_is_not_the_
     context.run(&[]).ran_just(&["a"]);
     assert_eq!(context.read("copied/out"), "1\n");
 }
+
+#[test]
+fn a_pipeline_named_from_below_its_folder_exports_as_from_within() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo 1 > \"$out\"' } }\nexport: { a: copied }\n",
+    );
+    std::fs::create_dir(context.path("below")).expect("a folder");
+    let ran = context.cwm(&["run", "below/../pipeline.yaml"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(context.read("copied/out"), "1\n");
+}
