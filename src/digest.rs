@@ -8,21 +8,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
+/// What each byte is worth as a hexadecimal digit; more than 15 if it is none.
+const WORTH: [u8; 256] = {
+    let mut worth = [u8::MAX; 256];
+    let mut digit = 0;
+    while digit < DIGITS.len() {
+        worth[DIGITS[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    worth
+};
+
 /// What 64 lower-case hexadecimal digits spell. By hand, as thousands are read and written before a run says that there is
 /// nothing to do.
 fn bytes_of(text: &str) -> Option<[u8; 32]> {
-    let digit = |character: u8| match character {
-        b'0'..=b'9' => Some(character - b'0'),
-        b'a'..=b'f' => Some(character - b'a' + 10),
-        _ => None,
-    };
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
     let pairs: &[[u8; 2]; 32] = pairs.try_into().ok()?;
     let mut bytes = [0; 32];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = digit(*high)? << 4 | digit(*low)?;
+    // Looked at once, at the end: what is no digit sets a high bit.
+    let mut seen = 0;
+    for (byte, pair) in bytes.iter_mut().zip(pairs) {
+        let [high, low] = pair.map(|character| WORTH[usize::from(character)]);
+        seen |= high | low;
+        *byte = high << 4 | low;
     }
-    Some(bytes)
+    (seen < 16).then_some(bytes)
 }
 
 /// Reads a value out of its text, without a copy of that: what makes the value, and what to call it.

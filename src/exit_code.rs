@@ -23,7 +23,7 @@ exit_codes! {
     STAGE_FAILED = 1;
     /// The command line is wrong, or names something that is not there.
     USAGE = 2;
-    /// The pipeline file or a `--set` is wrong; nothing was run.
+    /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing was run.
     PIPELINE = 3;
     /// The store cannot be used as asked: read-only, full, damaged, of a newer format.
     STORE = 4;
@@ -35,6 +35,8 @@ exit_codes! {
     DIFFERENT = 7;
     /// `run --check` found that a stage makes other bytes than those that are recorded.
     IRREPRODUCIBLE = 8;
+    /// `push`, `pull` or `run --push`: a remote was not reached, or did not have or take all that was asked for.
+    REMOTE = 9;
     /// The machine refused something, or a mistake in cwm.
     INTERNAL = 70;
     /// Stopped by Ctrl-C or SIGTERM.

@@ -12,12 +12,15 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::outside::{Files, Snapshot};
 
+/// What stands before the name of a variable of the environment among the parameters of a key.
+pub const VARIABLE: &str = "env ";
+
 /// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be
-/// secrets.
+/// secrets. One that is not set is null, which is not the same as empty.
 pub fn variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_ {
     names.iter().map(|name| {
-        let value = std::env::var_os(name).unwrap_or_default();
-        (format!("env {name}"), secret_value(value.as_bytes()))
+        let value = std::env::var_os(name).map_or(Value::Null, |value| secret_value(value.as_bytes()));
+        (format!("{VARIABLE}{name}"), value)
     })
 }
 

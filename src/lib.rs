@@ -30,6 +30,10 @@ pub mod plan;
 mod probe;
 pub mod provenance;
 pub mod registry;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod schema;
+pub mod site;
+pub mod slurm;
 pub mod spec;
 pub mod store;

@@ -13,6 +13,14 @@ pub fn visible_lines(text: &str) -> String {
     escaped(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
+/// A line of a log as a terminal would leave it: what was written over is gone (progress bars return to the start of the
+/// line), and colours and other sequences are left out. What is left of them goes through [`visible`].
+pub fn as_shown(line: &str) -> String {
+    let text = anstream::adapter::strip_str(line).to_string();
+    let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();
+    visible(&last.replace('\t', "    "))
+}
+
 fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
     let mut told = String::with_capacity(text.len());
     for character in text.chars() {
@@ -46,6 +54,14 @@ mod tests {
             assert_eq!(visible_lines(&format!("a{hidden}b")), told);
         }
         assert_eq!(visible("\u{1b}[31m\u{202e}"), r"\u{1b}[31m\u{202e}");
+    }
+
+    #[test]
+    fn a_line_of_a_log_is_what_a_terminal_would_leave() {
+        assert_eq!(as_shown("\u{1b}[31mred\u{1b}[0m and \u{1b}]0;title\u{7}plain"), "red and plain");
+        assert_eq!(as_shown("10%\r50%\r100%\r"), "100%");
+        assert_eq!(as_shown("a\tb\u{202e}c"), "a    b\\u{202e}c");
+        assert_eq!(as_shown("\r"), "");
     }
 
     #[test]

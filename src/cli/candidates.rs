@@ -4,6 +4,7 @@
 //! pipeline that is wrong or not there gives no candidates, and no word of complaint in the middle of a line.
 
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
@@ -11,9 +12,11 @@ use super::PipelineArguments;
 use super::pipeline::assignment;
 use crate::commands::pipeline_file;
 use crate::diagnostics::Diagnostics;
+use crate::housekeeping::tags;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
 use crate::spec;
+use crate::store::Store;
 
 /// The variable of the environment by which a shell asks.
 pub const ASKED_BY: &str = "CWM_COMPLETE";
@@ -47,6 +50,64 @@ pub fn outputs(current: &OsStr) -> Vec<CompletionCandidate> {
                 cell.outputs.iter().map(|output| (format!("{label}.{}", output.name), output.format.to_string()));
             all.extend(ports.filter(|(address, _)| word.contains('[') || !address.contains('[')));
         }
+    }
+    beginning(typed, all)
+}
+
+/// The same, and tags.
+pub fn results(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut all = outputs(current);
+    all.extend(tags(current));
+    all
+}
+
+/// Stages, and tags.
+pub fn stages_and_tags(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut all = stages(current);
+    all.extend(tags(current));
+    all
+}
+
+/// What `cwm diff` compares: tags, files and folders.
+pub fn compared(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut all = tags(current);
+    all.extend(PathCompleter::any().complete(current));
+    all
+}
+
+/// Tags, as `tag:NAME`.
+fn tags(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = current.to_str() else { return Vec::new() };
+    let names = tag_names().into_iter().map(|name| (format!("{}{name}", tags::PREFIX), String::new()));
+    beginning(typed, names.collect())
+}
+
+/// The names of tags, as `cwm tag` takes them.
+pub fn names_of_tags(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = current.to_str() else { return Vec::new() };
+    beginning(typed, tag_names().into_iter().map(|name| (name, String::new())).collect())
+}
+
+fn tag_names() -> Vec<String> {
+    let named = words().windows(2).rev().find(|two| two[0] == "--store").map(|two| PathBuf::from(&two[1]));
+    let root = named.or_else(|| std::env::var_os("CWM_STORE").map(PathBuf::from)).or_else(|| {
+        let file = pipeline_file(asked()?.file.as_deref()).ok()?;
+        Some(file.with_file_name("artifacts"))
+    });
+    let store = root.and_then(|root| Store::at(&root).ok());
+    let tags = store.and_then(|store| tags::list(&store).ok()).unwrap_or_default();
+    tags.into_iter().map(|tag| tag.name).collect()
+}
+
+/// Where models can be computed: what `--device` takes.
+pub fn devices(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed) = current.to_str() else { return Vec::new() };
+    let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the processor".to_owned())];
+    match Registry::workbench() {
+        Some(workbench) => {
+            all.extend(workbench.devices().into_iter().filter(|one| one.usable).map(|one| (one.name, one.about)))
+        }
+        None => all.push(("cpu".to_owned(), "the processor".to_owned())),
     }
     beginning(typed, all)
 }
@@ -93,10 +154,16 @@ fn plan() -> Option<Plan> {
     plan::load(&file, &arguments.sets, &Registry::built_in()).ok()
 }
 
+/// The words on the line, as far as they are typed.
+fn words() -> Vec<String> {
+    let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    words.filter_map(|word: OsString| word.into_string().ok()).collect()
+}
+
 /// Which pipeline the words on the line mean.
 fn asked() -> Option<PipelineArguments> {
-    let words: Vec<OsString> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
-    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let words = words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let short = if words.contains(&"log") { "--file" } else { "-f" };
     let mut arguments = PipelineArguments { file: None, sets: Vec::new() };
     // The last word is the one that is being completed.

@@ -8,6 +8,9 @@ pub struct CompletionsArguments {
     /// For which shell
     #[arg(value_enum)]
     pub shell: Shell,
+    /// As JSON: the script as text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Shells that words can be completed in.

@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::candidates::compared;
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArguments {
     /// The first: a report's folder; a lock file; `.`, the lock file of the pipeline; a revision in git, of that lock file
     /// or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report in the store
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", add = ArgValueCompleter::new(compared))]
     pub old: String,
     /// The second
-    #[arg(value_name = "B", default_value = ".")]
+    #[arg(value_name = "B", default_value = ".", add = ArgValueCompleter::new(compared))]
     pub new: String,
     /// Numbers of tables that differ by at most so much are equal: absolutely up to 1, relatively above
     #[arg(long, value_name = "SIZE", default_value_t = 0.0)]

@@ -29,12 +29,18 @@ pub struct ExecArguments {
     /// Who asked for it, for those who wait for it
     #[arg(long, value_name = "WHO")]
     pub asked_by: Option<String>,
+    /// The batch of which it is a task: its terms stand there, and it tells there how it goes
+    #[arg(long, value_name = "BATCH", requires = "task")]
+    pub batch: Option<String>,
+    /// Which task of the batch
+    #[arg(long, value_name = "N", requires = "batch")]
+    pub task: Option<u32>,
 }
 
 impl ExecArguments {
     /// On which terms the action is done.
     pub fn terms(self) -> Terms {
-        let ExecArguments { key: _, attempt, attempts, time, memory, check, asked_by } = self;
+        let ExecArguments { key: _, attempt, attempts, time, memory, check, asked_by, batch: _, task: _ } = self;
         Terms { attempt, attempts, time, memory, check, asked_by }
     }
 }

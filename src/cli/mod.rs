@@ -16,10 +16,14 @@ mod init;
 mod log;
 mod ls;
 mod man;
+mod mistyped;
 mod parity;
 mod path;
 mod pin;
 mod pipeline;
+mod pull;
+mod push;
+mod remote;
 mod run;
 mod schema;
 mod show;
@@ -57,7 +61,10 @@ pub use parity::ParityArguments;
 pub use path::PathArguments;
 pub use pin::PinArguments;
 pub use pipeline::PipelineArguments;
-pub use run::{Output, RunArguments};
+pub use pull::PullArguments;
+pub use push::PushArguments;
+pub use remote::{RemoteArguments, RemoteCommand};
+pub use run::{Executor, Output, RunArguments};
 pub use schema::SchemaArguments;
 pub use show::ShowArguments;
 pub use sql::SqlArguments;
@@ -86,9 +93,13 @@ pub struct Cli {
 impl Cli {
     /// What was typed, and whether its command has an option `--json` that was given. Ends the program where it is wrong.
     pub fn read() -> (Self, bool) {
-        let matches = Cli::command().get_matches();
+        let matches = Cli::command().try_get_matches().unwrap_or_else(|error| mistyped::end(&error));
         let has_json = |command: &ArgMatches| command.try_get_one("json").ok().flatten().is_some_and(|json| *json);
-        let as_json = matches.subcommand().is_some_and(|(_, command)| has_json(command));
+        let mut innermost = &matches;
+        while let Some((_, command)) = innermost.subcommand() {
+            innermost = command;
+        }
+        let as_json = has_json(innermost);
         let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Cli::command()).exit());
         (cli, as_json)
     }
@@ -127,6 +138,12 @@ pub enum Command {
     Sql(SqlArguments),
     /// List what downloads are pinned to (sources.lock), or fetch anew and pin what comes
     Pin(PinArguments),
+    /// Say where results are shared: a folder, S3, Google, Azure, a web server (cwm.toml)
+    Remote(RemoteArguments),
+    /// Send results to a remote: files first, then what names them; what is there is not sent again
+    Push(PushArguments),
+    /// Fetch results from remotes, each file verified by its hash; what is missing is listed at the end
+    Pull(PullArguments),
     /// Rehash everything in the store; set damaged files aside
     Verify(VerifyArguments),
     /// List the results that the store has: what the lock file names, or with --all every one

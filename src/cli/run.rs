@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::{files_and_stages, stages};
+use super::candidates::{devices, files_and_stages, stages};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -27,14 +27,29 @@ pub struct RunArguments {
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE", add = ArgValueCompleter::new(stages))]
     pub force: Vec<String>,
+    /// Fetch what remotes of cwm.toml have instead of computing it
+    #[arg(long, conflicts_with_all = ["dry_run", "check"])]
+    pub pull: bool,
+    /// Send what is done to the first remote that can be written, at the end
+    #[arg(long, conflicts_with_all = ["dry_run", "check"])]
+    pub push: bool,
+    /// With --pull and --push: this remote alone
+    #[arg(long, value_name = "NAME")]
+    pub remote: Option<String>,
     /// Write the curves of trainings into this folder while they run, for TensorBoard
     #[arg(long, value_name = "DIR")]
     pub tensorboard: Option<PathBuf>,
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
+    /// Who does the work, in place of what `cwm.toml` says
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub executor: Option<Executor>,
+    /// Leave the run itself to a job of Slurm, and end
+    #[arg(long, conflicts_with_all = ["dry_run", "tensorboard"])]
+    pub detach: bool,
     /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME")]
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// Show each cached cell, however many there are, and in plain lines all progress
     #[arg(short = 'v', long)]
@@ -45,6 +60,15 @@ pub struct RunArguments {
     /// One JSON object a line on standard output; the same as --output json
     #[arg(long)]
     pub json: bool,
+}
+
+/// Who does the work of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Executor {
+    /// Processes on this machine
+    Local,
+    /// Jobs of Slurm
+    Slurm,
 }
 
 /// How a run shows what happens.

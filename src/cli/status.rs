@@ -15,6 +15,9 @@ pub struct StatusArguments {
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,
+    /// Ask the remotes of cwm.toml, too, what they have
+    #[arg(long)]
+    pub remote: bool,
     /// As JSON
     #[arg(long)]
     pub json: bool,

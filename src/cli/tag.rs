@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::candidates::{names_of_tags, stages};
 
 /// Arguments of `tag`.
 #[derive(Debug, Args)]
 pub struct TagArguments {
     /// The name: letters, digits, `.`, `_`, `-`; without one, all tags are listed
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(names_of_tags))]
     pub name: Option<String>,
     /// What it names: stages or cells as the lock file has them now, or (the beginning of) keys or digests [default: all
     /// that the lock file names]
-    #[arg(value_name = "STAGE|HASH")]
+    #[arg(value_name = "STAGE|HASH", add = ArgValueCompleter::new(stages))]
     pub what: Vec<String>,
     /// Take the name away from what it names now
     #[arg(long)]

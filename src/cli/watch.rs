@@ -1,7 +1,9 @@
 //! The arguments of `watch`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
+use super::candidates::devices;
 use super::{Output, PipelineArguments, RunArguments};
 
 /// Arguments of `watch`.
@@ -17,7 +19,7 @@ pub struct WatchArguments {
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
     /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
-    #[arg(long, env = "CWM_DEVICE", value_name = "NAME")]
+    #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]
     pub device: Option<cwm_contract::DeviceChoice>,
     /// How to show what happens
     #[arg(long, value_enum, default_value_t = Output::Auto)]
@@ -35,8 +37,13 @@ impl WatchArguments {
             pipeline: self.pipeline.clone(),
             dry_run: false,
             check: false,
+            pull: false,
+            push: false,
+            remote: None,
             force: Vec::new(),
             tensorboard: None,
+            executor: None,
+            detach: false,
             jobs: self.jobs,
             device: self.device,
             output: self.output,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::cli::RunArguments;
+use crate::cli::{Executor, RunArguments};
 use crate::commands::typed::{options, quoted};
 use crate::plan::Plan;
 
@@ -22,11 +22,23 @@ pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done
     if let Some(device) = arguments.device {
         command += &format!(" --device {device}");
     }
+    if let Some(executor) = arguments.executor {
+        command += if executor == Executor::Slurm { " --executor slurm" } else { " --executor local" };
+    }
     if let Some(jobs) = arguments.jobs {
         command += &format!(" --jobs {jobs}");
     }
     if let Some(folder) = &arguments.tensorboard {
         command += &format!(" --tensorboard {}", quoted(&folder.to_string_lossy()));
+    }
+    if arguments.pull {
+        command += " --pull";
+    }
+    if arguments.push {
+        command += " --push";
+    }
+    if let Some(remote) = &arguments.remote {
+        command += &format!(" --remote {}", quoted(remote));
     }
     if arguments.check {
         command += " --check";

@@ -1,11 +1,21 @@
 //! `cwm completions`: what a shell reads so that it completes words of `cwm` command lines.
 
 use clap_complete::env::Shells;
+use serde::Serialize;
 
 use crate::cli::{ASKED_BY, CompletionsArguments};
-use crate::commands::print;
+use crate::commands::{print, print_json};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+
+/// What a shell is to read, for `--json`.
+#[derive(Serialize)]
+struct Registration {
+    /// The shell.
+    shell: &'static str,
+    /// What it reads.
+    script: String,
+}
 
 /// Runs `cwm completions`: prints a few lines by which the shell asks this program whenever it completes a word, so that
 /// it knows the stages and cells of the pipeline at hand.
@@ -20,6 +30,11 @@ pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
     shell
         .write_registration(ASKED_BY, "cwm", "cwm", "cwm", &mut script)
         .map_err(|error| Error::internal(error.to_string()))?;
-    print(String::from_utf8_lossy(&script).trim())?;
+    let script = String::from_utf8_lossy(&script).trim().to_owned();
+    if arguments.json {
+        print_json(&Registration { shell: name, script })?;
+    } else {
+        print(&script)?;
+    }
     Ok(ExitCode::OK)
 }

@@ -3,7 +3,7 @@
 use cwm_contract::{Description, Detail, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
-use crate::commands::{Workspace, remake};
+use crate::commands::Workspace;
 use crate::engine::{CellState, Survey, output_of};
 use crate::error::Error;
 use crate::registry::Registry;
@@ -92,10 +92,7 @@ fn describe(
 ) -> Result<Option<Description>, Error> {
     let Some(inspector) = Registry::inspector() else { return Ok(None) };
     let output = output_of(record, port)?;
-    if workspace.store.missing(record, &workspace.files)?.iter().any(|missing| missing.output == port) {
-        let words = format!("the files of {}.{port} are missing from the store", record.label);
-        return Err(Error::store(words).hint(remake(record)));
-    }
+    workspace.must_be_whole(record, port)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
     inspector.describe(&output.format, &path, detail).map_err(inside)
 }

@@ -95,9 +95,10 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
 /// Whom a collection may wait for, as far as it can be told.
 fn users(store: &Store) -> Result<String, Error> {
     let mut users = Vec::new();
-    for (key, _) in store.work_folders()? {
-        users.extend(store.holder(&key)?.map(|holder| holder.to_string()));
+    for work in store.work_folders()? {
+        users.extend(store.holder(work.key())?.map(|holder| holder.to_string()));
     }
+    users.dedup();
     let more = if users.len() > 3 { ", …" } else { "" };
     users.truncate(3);
     Ok(if users.is_empty() { String::new() } else { format!(": {}{more}", users.join(", ")) })

@@ -3,6 +3,7 @@
 mod follow;
 mod list;
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use crate::commands::{Workspace, print, print_json};
 use crate::engine::{CellState, unread};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::plain_text::as_shown;
 
 /// The log of a cell, for `--json`.
 #[derive(Serialize)]
@@ -65,6 +67,10 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
             path: path.display().to_string(),
             text: String::from_utf8_lossy(&bytes).into_owned(),
         })?,
+        Ok(bytes) if std::io::stdout().is_terminal() => {
+            let text = String::from_utf8_lossy(&bytes);
+            print(&text.lines().map(as_shown).collect::<Vec<_>>().join("\n"))?;
+        }
         Ok(bytes) => print(&String::from_utf8_lossy(&bytes))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::usage(format!("{stage} has no log: it has not run")));

@@ -87,6 +87,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
             (true, _) => "present",
             (false, Some(Dropped::NotKept)) => "dropped",
             (false, Some(Dropped::Collected)) => "collected",
+            (false, Some(Dropped::NotPulled)) => "not pulled",
             (false, None) => "missing",
         };
         let tagged = tags.iter().filter(|tag| names(&tag.lock, record)).map(|tag| tag.name.clone());
@@ -121,7 +122,7 @@ pub fn no_tag(name: &str) -> Error {
 }
 
 /// The results that a lock file names, under the labels that it gives them; those without a record are left out.
-fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
+pub(super) fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
     let mut records = Vec::new();
     for (label, line) in lock.cells() {
         let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();

@@ -2,11 +2,19 @@
 
 use clap::CommandFactory;
 use clap_mangen::Man;
+use serde::Serialize;
 
 use crate::cli::{Cli, ManArguments};
-use crate::commands::print;
+use crate::commands::{print, print_json};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+
+/// What was written, for `--json`.
+#[derive(Serialize)]
+struct Pages {
+    /// Paths, that of cwm itself first.
+    written: Vec<String>,
+}
 
 /// Runs `cwm man`: writes `cwm.1` and `cwm-COMMAND.1` of each command, and prints their paths.
 ///
@@ -18,12 +26,16 @@ pub fn run(arguments: &ManArguments) -> Result<ExitCode, Error> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let commands: Vec<_> = command.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
-    let mut written = String::new();
+    let mut written = Vec::new();
     for command in std::iter::once(command).chain(commands) {
         let source = concat!("cwm ", env!("CARGO_PKG_VERSION"));
         let path = Man::new(command).source(source).manual("cwm").generate_to(&arguments.folder).map_err(refused)?;
-        written += &format!("{}\n", path.display());
+        written.push(path.display().to_string());
     }
-    print(&written)?;
+    if arguments.json {
+        print_json(&Pages { written })?;
+    } else {
+        print(&written.join("\n"))?;
+    }
     Ok(ExitCode::OK)
 }

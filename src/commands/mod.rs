@@ -8,6 +8,7 @@ mod dag;
 mod devices;
 mod diff;
 mod du;
+mod executor;
 mod expand;
 mod export;
 mod gc;
@@ -19,6 +20,8 @@ mod man;
 mod parity;
 mod path;
 mod pin;
+pub(crate) mod refused;
+mod remote;
 mod run;
 mod schema;
 mod show;
@@ -28,18 +31,23 @@ mod tag;
 mod take;
 mod tensorboard;
 mod track;
+#[cfg(feature = "remote")]
+mod transfer;
 mod typed;
 mod verify;
 mod watch;
 mod why;
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+
+pub(crate) use typed::quoted;
 
 use crate::accepted::Accepted;
 use crate::cli::{Cli, Command, PipelineArguments};
 use crate::digest::Key;
-use crate::engine::{CellState, Known, Survey};
+use crate::engine::{CellState, Forecast, Known, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
@@ -48,13 +56,13 @@ use crate::pins::Pins;
 use crate::plain_text::visible_lines;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
-use crate::store::{ActionRecord, Store};
+use crate::site::Site;
+use crate::store::{ActionRecord, Missing, Store};
 
-/// Runs a command and says what went wrong, on standard error; faults of a pipeline also on standard output if
-/// that is to hold JSON.
+/// Runs a command and says what went wrong, on standard error; also on standard output if that is to hold JSON.
 pub fn main(cli: Cli, as_json: bool) -> ExitCode {
     let goes_on = match &cli.command {
-        Command::Run(_) | Command::Watch(_) | Command::Exec(_) => true,
+        Command::Run(_) | Command::Watch(_) | Command::Exec(_) | Command::Push(_) | Command::Pull(_) => true,
         Command::Pin(arguments) => arguments.update,
         Command::Export(arguments) => arguments.is_stream(),
         _ => false,
@@ -64,16 +72,13 @@ pub fn main(cli: Cli, as_json: bool) -> ExitCode {
         // SAFETY: sets a signal's disposition before any other thread exists.
         unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     }
-    let is_run = matches!(cli.command, Command::Run(_));
+    let is_run = matches!(cli.command, Command::Run(_) | Command::Watch(_));
     match too_large_files_are_errors().and_then(|()| dispatch(cli)) {
         Ok(code) => code,
         Err(error) => {
             tell(&error);
-            if let (Some(diagnostics), true) = (&error.diagnostics, as_json) {
-                let event = is_run.then_some("refused");
-                let refused = serde_json::to_string(&Refused { event, errors: diagnostics.reports() });
-                // Where standard output is closed or full, standard error has told it.
-                let _ = refused.map(|line| print(&line));
+            if as_json {
+                refused::print(&error, is_run);
             }
             error.exit_code()
         }
@@ -108,6 +113,13 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Pin(arguments) => pin::run(store, &arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Track(arguments) => track::run(store, &arguments),
+        Command::Remote(arguments) => remote::run(&arguments),
+        #[cfg(feature = "remote")]
+        Command::Push(arguments) => transfer::push::run(store, arguments),
+        #[cfg(feature = "remote")]
+        Command::Pull(arguments) => transfer::pull::run(store, arguments),
+        #[cfg(not(feature = "remote"))]
+        Command::Push(_) | Command::Pull(_) => Err(no_remotes()),
         Command::Verify(arguments) => verify::run(store, &arguments),
         Command::Ls(arguments) => ls::run(store, &arguments),
         Command::Take(arguments) => take::run(store, &arguments),
@@ -123,19 +135,15 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key: Key = arguments.key.parse().map_err(Error::usage)?;
-            crate::exec::exec(root, &key, &arguments.terms())
+            match (&arguments.batch, arguments.task) {
+                (Some(batch), Some(index)) => {
+                    let task = crate::slurm::task(root, batch, index, &key)?;
+                    crate::exec::exec(root, &key, &task.terms, Some(&task.events))
+                }
+                _ => crate::exec::exec(root, &key, &arguments.terms(), None),
+            }
         }
     }
-}
-
-/// What is wrong with a pipeline, for `--json`: one line, so that it fits among the events of a run.
-#[derive(serde::Serialize)]
-struct Refused {
-    /// `refused` among the events of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<&'static str>,
-    /// Every fault, in the order of the text.
-    errors: Vec<crate::diagnostics::Report>,
 }
 
 /// Prints an error and its hints.
@@ -161,6 +169,7 @@ fn remake(record: &ActionRecord) -> String {
 /// A pipeline with its store and lock file, as commands use them.
 struct Workspace {
     plan: Plan,
+    site: Site,
     store: Store,
     files: Files,
     locked: LockFile,
@@ -178,8 +187,8 @@ impl Workspace {
         let mut plan = plan::load(&file, &arguments.sets, &Registry::built_in())?;
         plan.name_descriptors();
         let pins = Pins::beside(&plan.file)?.asked_with(typed::options(store, arguments));
-        let root = store.map_or_else(|| plan.folder.join("artifacts"), Path::to_owned);
-        let store = Store::at(&root)?.remembering();
+        let site = Site::of(&file)?;
+        let store = Store::at(&store_root(store, &site, &plan.folder))?.remembering();
         let files = Files::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         for warning in locked.warnings() {
@@ -189,7 +198,7 @@ impl Workspace {
         for warning in accepted.warnings() {
             eprintln!("warning: {warning}");
         }
-        Ok(Workspace { plan, store, files, locked, pins, accepted })
+        Ok(Workspace { plan, site, store, files, locked, pins, accepted })
     }
 
     /// What is known beside the pipeline.
@@ -203,6 +212,12 @@ impl Workspace {
         self.files.save_if_possible();
         self.store.remember();
         Ok(survey)
+    }
+
+    /// What a run of the whole pipeline would find missing, and make again.
+    fn forecast(&self, survey: &Survey) -> Result<Forecast, Error> {
+        let all: Vec<usize> = (0..self.plan.cells.len()).collect();
+        Forecast::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new())
     }
 
     /// Looks once more at those of `cells` that had no result when `survey` was taken.
@@ -226,11 +241,23 @@ impl Workspace {
         let CellState::Cached(record) = state else {
             return Err(Error::usage(format!("{text} is not made yet")).hint("`cwm run` makes it"));
         };
-        if !self.store.missing(record, &self.files)?.is_empty() {
-            let words = format!("files of {text} are missing from the store");
+        let missing = self.store.unusable(record, &self.files)?;
+        if !missing.is_empty() {
+            let words = format!("files of {text} {}", Missing::in_words(&missing));
             return Err(Error::store(words).hint(remake(record)));
         }
         Ok(record)
+    }
+
+    /// An output's files are there, and are what they were when they were stored.
+    fn must_be_whole(&self, record: &ActionRecord, port: &str) -> Result<(), Error> {
+        let mut missing = self.store.unusable(record, &self.files)?;
+        missing.retain(|missing| missing.output == port);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let words = format!("the files of {}.{port} {}", record.label, Missing::in_words(&missing));
+        Err(Error::store(words).hint(remake(record)))
     }
 
     fn only_one(&self, text: &str, cells: impl Iterator<Item = usize> + Clone) -> Result<usize, Error> {
@@ -254,16 +281,28 @@ impl Workspace {
     }
 }
 
-/// The store of the command line, else the one beside the pipeline, which is not read.
+/// What a build without remotes says of them.
+#[cfg(not(feature = "remote"))]
+fn no_remotes() -> Error {
+    Error::usage("this build of cwm knows no remotes")
+        .hint("build it with the cargo feature `remote`, which is on by default")
+}
+
+/// The store of the command line, else that of the site, else the one beside the pipeline, which is not read.
 ///
 /// # Errors
 /// There is no pipeline, or the store is of a newer format.
 fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
-    let root = match store {
-        Some(root) => root.to_owned(),
-        None => pipeline_file(file)?.parent().unwrap_or(Path::new(".")).join("artifacts"),
-    };
-    Ok(Store::at(&root)?)
+    if let Some(root) = store {
+        return Ok(Store::at(root)?);
+    }
+    let file = pipeline_file(file)?;
+    Ok(Store::at(&store_root(None, &Site::of(&file)?, file.parent().unwrap_or(Path::new("."))))?)
+}
+
+/// The store's folder: that of the command line, else of the site, else the one beside the pipeline in `folder`.
+fn store_root(given: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
+    given.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
 }
 
 /// The pipeline that is meant: the given one, else `pipeline.yaml` here or in a folder above.

@@ -86,8 +86,10 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let _guard = workspace.store.lock_shared(|holder| {
         readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
-    let Workspace { plan, store, files, locked, pins, accepted } = workspace;
+    let Workspace { plan, store, files, locked, pins, accepted, .. } = workspace;
     let options = Options {
+        cluster: None,
+        fetcher: None,
         targets: cells.to_vec(),
         force: cells.iter().copied().collect(),
         machine: Machine::here(None),

@@ -1,7 +1,7 @@
 //! `cwm run`: do what is not done yet.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 use std::rc::Rc;
@@ -14,10 +14,15 @@ use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
 use crate::commands::again;
 use crate::commands::devices::missing;
+use crate::commands::executor;
 use crate::commands::tensorboard::board;
+#[cfg(feature = "remote")]
+use crate::commands::transfer;
 use crate::curves::Live;
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::engine::{
-    self, Cause, CellState, Estimates, Explainer, Failures, Known, Machine, Options, Outcome, Summary, Survey,
+    self, Cause, CellState, Estimates, Explainer, Failures, Fetcher, Forecast, Known, Lacking, Machine, Options,
+    Outcome, Remade, Summary,
 };
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
@@ -25,6 +30,8 @@ use crate::exit_code::ExitCode;
 use crate::housekeeping;
 use crate::plan::{Body, Plan};
 use crate::registry::Registry;
+#[cfg(feature = "remote")]
+use crate::remote::Exchange;
 
 /// Runs `cwm run`.
 ///
@@ -44,7 +51,15 @@ pub fn run_until(
     held: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
+    if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push) {
+        return Err(Error::usage(format!("`--remote {remote}` says where, and not which way"))
+            .hint("add `--pull`, `--push`, or both"));
+    }
     let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
+    // A whole run's work is not for a lock file that cannot take it.
+    if !arguments.dry_run && !arguments.check && !workspace.plan.sets {
+        workspace.locked.must_be_readable()?;
+    }
     let mut targets = BTreeSet::new();
     for word in &arguments.words {
         targets.extend(workspace.plan.select(word)?);
@@ -60,9 +75,18 @@ pub fn run_until(
     if !whole {
         targets.extend(&force);
     }
-    let missing = workspace.plan.missing_files(&workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>()));
-    if !missing.is_empty() {
-        return Err(missing.into());
+    let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
+    let mut faults = workspace.plan.missing_files(&cells);
+    if !arguments.check {
+        blocked_exports(&workspace, &cells, &mut faults);
+        faults.sort();
+    }
+    if !faults.is_empty() {
+        return Err(faults.into());
+    }
+    let cluster = executor::cluster(&arguments, &workspace.site)?;
+    if let (Some(settings), true) = (&cluster, arguments.detach) {
+        return executor::detach(&workspace, settings);
     }
     let mut readers = readers(&arguments, &workspace);
     let fault = Rc::new(RefCell::new(None));
@@ -75,8 +99,20 @@ pub fn run_until(
     for message in workspace.plan.unnamed_files(&targets.iter().copied().collect::<Vec<_>>()) {
         readers.read(&RunEvent::Warning { message });
     }
+    for variable in &workspace.plan.idle_variables {
+        readers.read(&RunEvent::Warning { message: variable.words(&workspace.plan) });
+    }
     if arguments.dry_run {
         return dry_run(&mut workspace, &targets, &force, &arguments, &mut readers);
+    }
+    #[cfg(feature = "remote")]
+    let pushing = match arguments.push {
+        true => Some(Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
+        false => None,
+    };
+    #[cfg(not(feature = "remote"))]
+    if arguments.push {
+        return Err(super::no_remotes());
     }
     // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
     if !arguments.check && !workspace.store.exists() {
@@ -92,7 +128,9 @@ pub fn run_until(
     {
         return Ok(ExitCode::INTERRUPTED);
     }
+    let fetcher = if arguments.pull { Some(fetcher(&workspace, arguments.remote.as_deref())?) } else { None };
     let options = Options {
+        fetcher,
         targets: targets.iter().copied().collect(),
         force,
         machine: Machine::here(arguments.jobs),
@@ -100,8 +138,9 @@ pub fn run_until(
         command: again::typed(),
         held,
         check: arguments.check,
+        cluster,
     };
-    let Workspace { plan, store, files, locked, pins, accepted } = &mut workspace;
+    let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
     let known = Known { locked, pins, accepted };
     let Outcome { records, ran: ran_now, failures, summary } =
         engine::run(plan, store, files, known, options, &mut readers)?;
@@ -117,6 +156,15 @@ pub fn run_until(
     let lock = (!plan.sets).then(|| locked.path());
     let noted = housekeeping::note_run(store, lock, &records, *written.as_ref().unwrap_or(&false) || plan.sets);
     store.remember();
+    #[cfg(feature = "remote")]
+    let pushed = match &pushing {
+        Some(exchange) if !summary.interrupted => {
+            transfer::push::results(exchange, plan, store, files, &records, &mut readers)?
+        }
+        _ => true,
+    };
+    #[cfg(not(feature = "remote"))]
+    let pushed = true;
     drop(guard);
     let dropped = engine::let_go(plan, store, locked, &records, &mut readers);
     if let Some(error) = fault.take() {
@@ -136,9 +184,22 @@ pub fn run_until(
     dropped?;
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,
+        summary if summary.store_refused => ExitCode::STORE,
         summary if summary.failed > 0 => ExitCode::STAGE_FAILED,
+        _ if !pushed => ExitCode::REMOTE,
         _ => ExitCode::OK,
     })
+}
+
+/// Who fetches what others made.
+#[cfg(feature = "remote")]
+fn fetcher(workspace: &Workspace, remote: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
+    Ok(Box::new(Exchange::open(&workspace.site, remote, &workspace.store, false)?))
+}
+
+#[cfg(not(feature = "remote"))]
+fn fetcher(_: &Workspace, _: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
+    Err(super::no_remotes())
 }
 
 /// The end of a run that checked: nothing is recorded, exported or locked.
@@ -171,6 +232,15 @@ pub fn shown(output: Output, json: bool, verbose: bool) -> Box<dyn Reader> {
     }
 }
 
+/// Adds the exports of these cells that could not be made when the run has ended: an hour's work is not for that.
+fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnostics) {
+    for export in workspace.plan.exports.iter().filter(|export| cells.contains(&export.cell)) {
+        if let Some((words, hint)) = workspace.store.export_obstacle(&export.path) {
+            faults.push(Diagnostic::at(export.place, words).hint(hint));
+        }
+    }
+}
+
 fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
     let mut readers = vec![shown(arguments.output, arguments.json, arguments.verbose)];
     if !arguments.dry_run && !arguments.check {
@@ -193,15 +263,19 @@ fn dry_run(
     let (registry, machine) = (Registry::built_in(), Machine::here(arguments.jobs));
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    let lost = lost(workspace, &survey, &cells, force)?;
-    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, &workspace.locked, &survey);
+    let targets: Vec<usize> = targets.iter().copied().collect();
+    let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force)?;
+    workspace.files.save_if_possible();
+    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, workspace.known(), &survey, &forecast);
     for index in cells {
         let label = plan.cells[index].label.clone();
         let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
-        if (!is_done || force.contains(&index) || lost.contains_key(&index))
+        let remade = forecast.remade(index);
+        if (!is_done || force.contains(&index) || remade.is_some())
             && let Some(missing) = unusable(plan, index, arguments.device)
         {
-            let is_certain = !matches!(&survey.states[index], CellState::Open | CellState::Unread(_));
+            let is_certain = !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
+                && remade.is_none_or(|lacking| lacking.remade == Remade::Yes);
             let would = if is_certain { "would fail" } else { "would fail if it has to run" };
             readers.read(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
             if is_certain {
@@ -210,7 +284,7 @@ fn dry_run(
             }
         }
         let estimate = match &survey.states[index] {
-            CellState::Cached(record) if !force.contains(&index) && !lost.contains_key(&index) => {
+            CellState::Cached(record) if !force.contains(&index) && remade.is_none() => {
                 estimates.cached(index, record);
                 None
             }
@@ -223,14 +297,17 @@ fn dry_run(
                 let cause = vec![Cause::Forced.to_string()];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
-            CellState::Cached(record) if lost.contains_key(&index) => {
-                would_run += 1;
-                let cause = vec![Cause::of_missing(record, lost[&index]).to_string()];
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
+            CellState::Cached(record) if let Some(lacking) = remade => {
+                let uncertain = lacking.remade == Remade::Perhaps;
+                *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
+                let cause = vec![lacking.cause(record).to_string()];
+                readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Cached(record) => {
                 cached += 1;
-                readers.read(&RunEvent::Cached { label, key: record.key, origin: survey.origin(index, record) });
+                let lacking = forecast.lacking(index).map(|_| format!("; {}", Lacking::words(record)));
+                let origin = survey.origin(index, record) + &lacking.unwrap_or_default();
+                readers.read(&RunEvent::Cached { label, key: record.key, origin });
             }
             CellState::Absent(_) => {
                 would_run += 1;
@@ -269,39 +346,4 @@ fn unusable(plan: &Plan, index: usize, asked: Option<DeviceChoice>) -> Option<St
         Body::Stage(stage) if stage.uses_devices() => missing(asked.unwrap_or(cell.device)),
         Body::Stage(_) | Body::Command(_) => None,
     }
-}
-
-/// Cells that would run because files of their recorded results are gone, with how many: as in a run, only where somebody
-/// is about to read them, or nobody is.
-fn lost(
-    workspace: &Workspace,
-    survey: &Survey,
-    cells: &[usize],
-    force: &BTreeSet<usize>,
-) -> Result<BTreeMap<usize, usize>, Error> {
-    let mut lost = BTreeMap::new();
-    let mut needed: BTreeSet<usize> = workspace.plan.exports.iter().map(|export| export.cell).collect();
-    let mut read = BTreeSet::new();
-    // Sources stand before what reads them.
-    for index in cells.iter().rev() {
-        let mut runs = force.contains(index);
-        match &survey.states[*index] {
-            CellState::Cached(record) if !runs && (needed.contains(index) || !read.contains(index)) => {
-                let missing = workspace.store.missing(record, &workspace.files)?.len();
-                if missing > 0 {
-                    lost.insert(*index, missing);
-                    runs = true;
-                }
-            }
-            CellState::Cached(_) => {}
-            CellState::Absent(_) | CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => runs = true,
-        }
-        for source in engine::sources(&workspace.plan.cells[*index]) {
-            read.insert(source);
-            if runs {
-                needed.insert(source);
-            }
-        }
-    }
-    Ok(lost)
 }

@@ -8,11 +8,13 @@ use serde_json::Value;
 
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
+use crate::commands::ls::{no_tag, of_lock};
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::events::duration;
 use crate::exit_code::ExitCode;
+use crate::housekeeping::tags;
 use crate::store::ActionRecord;
 
 /// Artifacts of one input that are listed for people.
@@ -26,9 +28,10 @@ const INPUTS_SHOWN: usize = 20;
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let survey = workspace.survey()?;
-    let shown = match named(&workspace, &arguments.what) {
-        Ok(named) => recorded(&workspace, &survey, &named)?,
-        Err(unknown) => by_hash(&workspace, &survey, &arguments.what)?.ok_or(unknown)?,
+    let shown = match (arguments.what.strip_prefix(tags::PREFIX), named(&workspace, &arguments.what)) {
+        (Some(name), _) => by_tag(&workspace, &survey, name)?,
+        (None, Ok(named)) => recorded(&workspace, &survey, &named)?,
+        (None, Err(unknown)) => by_hash(&workspace, &survey, &arguments.what)?.ok_or(unknown)?,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let detail = Detail { examples: arguments.games, cores };
@@ -93,6 +96,14 @@ fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<Stri
         }
     }
     Ok(shown)
+}
+
+/// The results that a tag names.
+fn by_tag(workspace: &Workspace, survey: &Survey, name: &str) -> Result<Vec<Shown>, Error> {
+    let tag = tags::find(&workspace.store, name)?.ok_or_else(|| no_tag(name))?;
+    let records = of_lock(&workspace.store, &tag.lock)?;
+    let all = |record: &ActionRecord| record.outputs.keys().cloned().collect();
+    Ok(records.into_iter().map(|record| shown(survey, record.clone(), all(&record))).collect())
 }
 
 /// Digits of a key or digest that are enough to ask for it.

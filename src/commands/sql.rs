@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_contract::{Analyst, AnswerForm, Artifact, Failure, FailureKind, TableAbout};
 
 use crate::cli::SqlArguments;
-use crate::commands::{Workspace, print, print_json, remake};
+use crate::commands::{Workspace, print, print_json};
 use crate::engine::CellState;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -72,10 +72,7 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
         };
         // Optional outputs may not have been written.
         let Some(output) = record.outputs.get(&port) else { continue };
-        if workspace.store.missing(record, &workspace.files)?.iter().any(|missing| missing.output == port) {
-            let words = format!("the files of {}.{port} are missing from the store", record.label);
-            return Err(Error::store(words).hint(remake(record)));
-        }
+        workspace.must_be_whole(record, &port)?;
         let path = workspace.store.path_of(output, &workspace.files)?;
         let cell = workspace.plan.cells[index].label.to_string();
         artifacts.push(Artifact { cell, port, format: output.format.clone(), path });

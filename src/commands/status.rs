@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::cli::StatusArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{CellState, unread, why_now};
+use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::slurm::{self, Standing};
 use crate::store::Dropped;
 
 #[derive(Serialize)]
@@ -19,7 +20,23 @@ struct Row {
     state: &'static str,
     key: Option<String>,
     detail: String,
+    /// What remotes have of it, if they were asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remotes: Vec<OnRemote>,
 }
+
+/// What a remote has of a cell.
+#[derive(Serialize)]
+struct OnRemote {
+    /// The remote.
+    name: String,
+    /// `there`, `record only`, `not there`, `not reached` or `refused`.
+    state: &'static str,
+    /// Why it was not reached, or refused.
+    detail: String,
+}
+
+const WAITS: &str = "for what would run before it";
 
 /// Runs `cwm status`.
 ///
@@ -38,29 +55,47 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     chosen.sort_unstable();
     chosen.dedup();
     let survey = workspace.survey()?;
+    let standings = slurm::standings(&workspace.store);
+    let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
+    let forecast = workspace.forecast(&survey)?;
     let mut rows = Vec::new();
     for index in chosen {
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &survey.states[index] {
-            CellState::Cached(record) if !workspace.store.missing(record, &workspace.files)?.is_empty() => {
-                let (state, what) = match record.dropped {
-                    None => ("incomplete", "files of its result are missing; made again when needed"),
-                    Some(Dropped::Collected) => ("collected", "`cwm gc` let its files go; made again when needed"),
-                    Some(Dropped::NotKept) => ("dropped", "done, and not kept (`keep: false`); made again when needed"),
+            CellState::Cached(record) if let Some(lacking) = forecast.lacking(index) => {
+                let (state, what) = match (lacking.remade, record.dropped) {
+                    (Remade::Yes, _) => ("would run", lacking.cause(record).to_string()),
+                    (Remade::Perhaps, _) => ("may run", lacking.cause(record).to_string()),
+                    (Remade::No, None) => ("incomplete", Lacking::words(record).into()),
+                    (Remade::No, Some(Dropped::Collected)) => ("collected", Lacking::words(record).into()),
+                    (Remade::No, Some(Dropped::NotPulled)) => ("not pulled", Lacking::words(record).into()),
+                    (Remade::No, Some(Dropped::NotKept)) => ("dropped", Lacking::words(record).into()),
                 };
-                (state, Some(record.key.short()), what.into())
+                (state, Some(record.key.short()), what)
             }
             CellState::Cached(record) => ("cached", Some(record.key.short()), survey.origin(index, record)),
+            CellState::Absent(resolved) if standings.contains_key(&resolved.components.key()) => {
+                let key = resolved.components.key();
+                let Standing { state, detail } = &standings[&key];
+                (*state, Some(key.short()), detail.clone())
+            }
             CellState::Absent(resolved) => {
                 let causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;
-                let words: Vec<String> = causes.iter().map(ToString::to_string).collect();
-                ("would run", Some(resolved.components.key().short()), words.join("; "))
+                ("would run", Some(resolved.components.key().short()), in_words(&causes))
             }
-            CellState::Open => ("waits", None, "for what would run before it".into()),
+            CellState::Open => {
+                let Workspace { plan, store, files, .. } = &workspace;
+                match own_causes(plan, index, &survey, store, files, workspace.known()) {
+                    Ok(causes) if causes.is_empty() => ("waits", None, WAITS.into()),
+                    Ok(causes) => ("waits", None, format!("{WAITS}; {}", in_words(&causes))),
+                    Err(error) => ("unreadable", None, error.message),
+                }
+            }
             CellState::Unread(path) => ("may run", None, unread(path)),
             CellState::Unreadable(error) => ("unreadable", None, error.message.clone()),
         };
-        rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail });
+        let remotes = remotes.remove(&index).unwrap_or_default();
+        rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail, remotes });
     }
     if arguments.json {
         print_json(&rows)?;
@@ -72,9 +107,64 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     for row in &rows {
         *counts.entry(row.state).or_default() += 1;
         text += &format!("{:<10} {:<width$}  {}\n", row.state, row.label, row.detail);
+        for remote in &row.remotes {
+            let detail = if remote.detail.is_empty() { String::new() } else { format!(" ({})", remote.detail) };
+            text += &format!("{:<10} {:<width$}  {}: {}{detail}\n", "", "", remote.name, remote.state);
+        }
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
     print(&text)?;
     Ok(ExitCode::OK)
+}
+
+fn in_words(causes: &[Cause]) -> String {
+    let words: Vec<String> = causes.iter().map(ToString::to_string).collect();
+    words.join("; ")
+}
+
+/// What remotes have of cells, by index.
+#[cfg(feature = "remote")]
+fn on_remotes(
+    workspace: &Workspace,
+    survey: &Survey,
+    cells: &[usize],
+) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
+    use crate::remote::{Exchange, Fault, Job, Presence, Told};
+    let exchange = Exchange::open(&workspace.site, None, &workspace.store, false)?;
+    let (sender, inbox) = std::sync::mpsc::channel();
+    for &index in cells {
+        let job = match &survey.states[index] {
+            CellState::Cached(record) => Job::Look(record.key, Some(record.clone())),
+            CellState::Absent(resolved) => Job::Look(resolved.components.key(), None),
+            CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => continue,
+        };
+        let sender = std::sync::Mutex::new(sender.clone());
+        exchange.start(job, move |told| {
+            if let (Told::Looked(found), Ok(sender)) = (told, sender.lock()) {
+                let _ = sender.send((index, found));
+            }
+        });
+    }
+    drop(sender);
+    let mut rows = BTreeMap::new();
+    for (index, found) in inbox {
+        let row = |(name, found): (String, Result<Presence, Fault>)| {
+            let (state, detail) = match found {
+                Ok(Presence::Whole) => ("there", String::new()),
+                Ok(Presence::Record) => ("record only", String::new()),
+                Ok(Presence::Nothing) | Err(Fault::NotThere) => ("not there", String::new()),
+                Err(Fault::NotReached(why)) => ("not reached", why),
+                Err(fault) => ("refused", fault.words()),
+            };
+            OnRemote { name, state, detail }
+        };
+        rows.insert(index, found.into_iter().map(row).collect());
+    }
+    Ok(rows)
+}
+
+#[cfg(not(feature = "remote"))]
+fn on_remotes(_: &Workspace, _: &Survey, _: &[usize]) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
+    Err(super::no_remotes())
 }

@@ -1,30 +1,47 @@
 //! `cwm verify`: is everything in the store what it says it is?
 
+use std::io::{IsTerminal, stderr};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use cwm_contract::amount;
+use cwm_contract::{Label, amount};
+use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::VerifyArguments;
-use crate::commands::{pipeline_file, print, print_json};
+use crate::cli::{Output, RunArguments, VerifyArguments};
+use crate::commands::ls::of_lock;
+use crate::commands::{pipeline_file, print, print_json, store_of};
 use crate::error::Error;
-use crate::events::plural;
+use crate::events::{duration, plural};
 use crate::exit_code::ExitCode;
-use crate::store::Store;
+use crate::housekeeping::named;
+use crate::lock_file::LockFile;
+use crate::store::VerifyProgress;
 
 /// Runs `cwm verify`. Damaged files are set aside; a run that needs them makes them again.
 ///
 /// # Errors
 /// The store cannot be read.
 pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
-    let root = match store {
-        Some(root) => root.to_owned(),
-        None => {
-            let file = pipeline_file(arguments.pipeline.file.as_deref())?;
-            file.parent().unwrap_or(Path::new(".")).join("artifacts")
+    if !arguments.rebuild.is_empty() {
+        return rebuild(store, arguments);
+    }
+    let named =
+        (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
+    let store = store_of(store, arguments.pipeline.file.as_deref())?;
+    let progress = Progress::new();
+    let report = match named {
+        None => store.verify(|so_far| progress.tell(so_far))?,
+        Some(file) => {
+            let lock = LockFile::read(&LockFile::path_for(&file))?;
+            let mut results = of_lock(&store, &lock)?;
+            let known: Vec<Label> = results.iter().map(|record| record.label.clone()).collect();
+            let meant = named::stages(&arguments.stages, known.iter())?;
+            results.retain(|record| named::is_meant(&record.label, &meant));
+            store.verify_results(&results, |so_far| progress.tell(so_far))?
         }
     };
-    let store = Store::at(&root)?;
-    let report = store.verify(|_| {})?;
+    let took = progress.end();
     if arguments.json {
         print_json(&report)?;
     } else {
@@ -37,9 +54,10 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             text += &format!("note: {note}\n");
         }
         text += &format!(
-            "{}, {} checked; {}, {}",
+            "{}, {} checked{}; {}, {}",
             plural(report.objects, "object", "objects"),
             amount::in_words(report.bytes),
+            rate(report.bytes, took),
             plural(report.actions, "action", "actions"),
             if report.findings.is_empty() {
                 "all sound".to_owned()
@@ -50,4 +68,86 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         print(&text)?;
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
+}
+
+/// Computes stages anew beside what is recorded of them, and compares: as `cwm run --check` does, which this is.
+fn rebuild(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
+    let arguments = RunArguments {
+        words: arguments.rebuild.clone(),
+        pipeline: arguments.pipeline.clone(),
+        dry_run: false,
+        check: true,
+        pull: false,
+        push: false,
+        remote: None,
+        executor: None,
+        detach: false,
+        force: Vec::new(),
+        tensorboard: None,
+        jobs: None,
+        device: None,
+        output: Output::Auto,
+        verbose: false,
+        json: arguments.json,
+    };
+    super::run::run(store, arguments)
+}
+
+/// How far it is: a bar on a terminal, else a line now and then on standard error.
+struct Progress {
+    began: Instant,
+    bar: Option<ProgressBar>,
+    /// Seconds after which the next line is due.
+    due: AtomicU64,
+}
+
+impl Progress {
+    /// A short check tells nothing.
+    const FIRST: Duration = Duration::from_secs(1);
+    /// Seconds between lines where there is no terminal.
+    const LINES: u64 = 30;
+
+    fn new() -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
+        let bar = stderr()
+            .is_terminal()
+            .then(|| ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())));
+        Progress { began: Instant::now(), bar, due: AtomicU64::new(Self::LINES) }
+    }
+
+    fn tell(&self, VerifyProgress { done, total }: VerifyProgress) {
+        let passed = self.began.elapsed();
+        match &self.bar {
+            Some(bar) if passed >= Self::FIRST => {
+                bar.set_length(total);
+                bar.set_position(done);
+            }
+            Some(_) => {}
+            None => {
+                let due = self.due.load(Ordering::Relaxed);
+                let next = passed.as_secs() + Self::LINES;
+                let is_due = passed.as_secs() >= due;
+                // Of several threads one tells.
+                if is_due && self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                    let (so_far, all) = (amount::in_words(done), amount::in_words(total));
+                    eprintln!("{so_far} of {all} checked{}", rate(done, passed));
+                }
+            }
+        }
+    }
+
+    /// How long it took.
+    fn end(self) -> Duration {
+        self.bar.inspect(ProgressBar::finish_and_clear);
+        self.began.elapsed()
+    }
+}
+
+/// How fast that was, where it took long enough to tell.
+fn rate(bytes: u64, took: Duration) -> String {
+    if took < Progress::FIRST {
+        return String::new();
+    }
+    let each = (bytes as f64 / took.as_secs_f64()) as u64;
+    format!(" in {}, {} a second", duration(took.as_secs_f64()), amount::in_words(each))
 }

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use cwm_contract::SourceFiles;
+
 use crate::cli::{RunArguments, WatchArguments};
-use crate::commands::{pipeline_file, run, tell};
+use crate::commands::{pipeline_file, refused, run, tell};
 use crate::engine;
 use crate::error::Error;
 use crate::events::RunEvent;
@@ -18,6 +20,7 @@ use crate::exit_code::ExitCode;
 use crate::outside::{Stat, once};
 use crate::plan::{self, Body, Plan};
 use crate::registry::Registry;
+use crate::site::Site;
 
 /// How often files are looked at; and how long they must be at rest before a run begins.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -49,7 +52,12 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
         match ended {
             Ok(ExitCode::INTERRUPTED) => return Ok(ExitCode::INTERRUPTED),
             Ok(_) => {}
-            Err(error) => tell(&error),
+            Err(error) => {
+                tell(&error);
+                if arguments.json {
+                    refused::print(&error, true);
+                }
+            }
         }
         readers.read(&RunEvent::Watching { files: watched.files.len() });
         let changed = loop {
@@ -127,7 +135,7 @@ impl Watched {
     fn look(file: &Path, arguments: &WatchArguments, before: &BTreeSet<PathBuf>) -> Self {
         // Before it is read: what changes in between is seen as a change.
         let first = stat(file);
-        let site = file.with_file_name("cwm.toml");
+        let site = Site::path_for(file);
         let mut files = BTreeMap::from([(site.clone(), stat(&site))]);
         let mut folders = BTreeSet::new();
         let mut known = before.clone();
@@ -135,6 +143,11 @@ impl Watched {
             let cells = wanted(&plan, &arguments.words);
             known = plan.outside_files(&cells).into_keys().filter(|path| !once::is_read_once(path)).collect();
             folders = folders_of_deps(&plan, &cells);
+            for (folder, endings) in plan.outside_folders(&cells) {
+                // One without such a file is told by the run.
+                known.extend(SourceFiles(folder.clone()).list(endings).unwrap_or_default());
+                with_those_in_it(folder, &mut folders);
+            }
         }
         files.extend(known.into_iter().map(|path| (path.clone(), stat(&path))));
         files.insert(file.to_owned(), first);
@@ -176,6 +189,17 @@ fn folders_of_deps(plan: &Plan, cells: &[usize]) -> BTreeSet<PathBuf> {
         .flat_map(|file| file.ancestors().skip(1).take_while(|folder| folder.starts_with(&plan.folder)))
         .map(Path::to_owned)
         .collect()
+}
+
+/// The folder and those in it, as far as they are read: names that begin with a dot and links are not.
+fn with_those_in_it(folder: PathBuf, found: &mut BTreeSet<PathBuf>) {
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            with_those_in_it(entry.path(), found);
+        }
+    }
+    found.insert(folder);
 }
 
 fn stat(path: &Path) -> Option<Stat> {

@@ -24,8 +24,9 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         cells.extend(workspace.plan.select(word)?);
     }
     let survey = workspace.survey()?;
+    let forecast = workspace.forecast(&survey)?;
     let Workspace { plan, store, files, locked, .. } = &workspace;
-    let explainer = Explainer::new(plan, store, files, locked, &survey);
+    let explainer = Explainer::new(plan, store, files, workspace.known(), &survey, &forecast);
     let mut judge = Judge::default();
     let mut reasons = Vec::new();
     for index in cells {
@@ -53,7 +54,9 @@ fn tell(reason: &Reason, depth: usize, text: &mut String) {
     let origin = reason.origin.as_deref().unwrap_or_default();
     let accepted = if reason.accepted { ", of older code, accepted" } else { "" };
     let state = match reason.state {
-        Standing::Cached => "cached",
+        Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
+            "cached"
+        }
         Standing::Waits => "may run, when what it depends on has run",
         other => other.words(),
     };

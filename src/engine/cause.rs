@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use cwm_contract::Value;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::brought;
 use crate::digest::Digest;
-use crate::engine::history::CodeSince;
+use crate::engine::history::{CodeSince, in_words};
 use crate::key::Components;
-use crate::store::{ActionRecord, Dropped};
+use crate::keyed::VARIABLE;
+use crate::store::{ActionRecord, Dropped, Missing};
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,10 +20,32 @@ use crate::store::{ActionRecord, Dropped};
 pub enum Cause {
     /// No earlier result of this cell is known.
     NeverRan,
+    /// An attempt at just this left its log and no result.
+    Unfinished {
+        /// When it last wrote into its log.
+        #[serde(with = "crate::store::timestamp")]
+        at: Timestamp,
+    },
+    /// Another process does just this now.
+    Running {
+        /// Which.
+        holder: String,
+    },
+    /// The lock file names a result of this cell that the store has no record of.
+    RecordMissing {
+        /// Whether it would be the result of what the cell is now; if not, something changed, and the store cannot tell what.
+        /// Nothing where that is not known yet.
+        same: Option<bool>,
+    },
     /// It was asked for with `--force`.
     Forced,
     /// There is a record, but its files are gone.
     ObjectsMissing {
+        /// How many.
+        count: usize,
+    },
+    /// There is a record, but files of it were changed since they were stored.
+    ObjectsDamaged {
         /// How many.
         count: usize,
     },
@@ -94,9 +118,13 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What is to be said of a result that lacks so many files.
-    pub fn of_missing(record: &ActionRecord, count: usize) -> Cause {
-        record.dropped.map_or(Cause::ObjectsMissing { count }, |reason| Cause::LetGo { reason })
+    /// What is to be said of a result that lacks these files.
+    pub fn of_missing(record: &ActionRecord, missing: &[Missing]) -> Cause {
+        match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
+            (0, Some(reason)) => Cause::LetGo { reason },
+            (0, None) => Cause::ObjectsMissing { count: missing.len() },
+            (count, _) => Cause::ObjectsDamaged { count },
+        }
     }
 }
 
@@ -200,13 +228,38 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::NeverRan => f.write_str("never ran"),
+            Cause::Unfinished { at } => {
+                write!(f, "it failed or was stopped at {} and was never recorded (`cwm log`)", in_words(*at))
+            }
+            Cause::Running { holder } => write!(f, "it runs now, and is not recorded yet: {holder}"),
+            Cause::RecordMissing { same: None } => {
+                f.write_str("the lock file names a result, of which the store has no record")
+            }
+            Cause::RecordMissing { same: Some(true) } => f.write_str("the lock file names its result, which the store does not have"),
+            Cause::RecordMissing { same: Some(false) } => f.write_str(
+                "the lock file names an earlier result, of which the store has no record: what changed since cannot be told",
+            ),
             Cause::Forced => f.write_str("forced"),
             Cause::ObjectsMissing { count: 1 } => f.write_str("a file of its recorded result is missing"),
             Cause::ObjectsMissing { count } => write!(f, "{count} files of its recorded result are missing"),
+            Cause::ObjectsDamaged { count: 1 } => {
+                f.write_str("a file of its recorded result was changed since it was stored")
+            }
+            Cause::ObjectsDamaged { count } => {
+                write!(f, "{count} files of its recorded result were changed since they were stored")
+            }
             Cause::LetGo { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
+            Cause::LetGo { reason: Dropped::NotPulled } => f.write_str("its files were not pulled from a remote"),
             Cause::LetGo { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
             Cause::Parameter { name, old, new, line, set } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
+                if let Some(variable) = name.strip_prefix(VARIABLE) {
+                    let text = |value: &Option<Value>| match value {
+                        Some(Value::Null) => "(not set)".into(),
+                        other => text(other),
+                    };
+                    return write!(f, "variable `{variable}` of the environment changed: {} -> {}", text(old), text(new));
+                }
                 write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?;
                 match line {
                     _ if *set => f.write_str(" (--set)"),

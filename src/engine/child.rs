@@ -106,7 +106,8 @@ fn end_with(pid: libc::pid_t) {
     }
 }
 
-fn own_binary() -> std::path::PathBuf {
+/// This very program, also if it was rebuilt since it was started.
+pub fn own_binary() -> std::path::PathBuf {
     let linux = Path::new("/proc/self/exe");
     if linux.exists() { linux.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
 }

@@ -49,6 +49,21 @@ pub fn resolve<'r>(
     pins: &Pins,
     record: impl Fn(usize) -> &'r ActionRecord,
 ) -> Result<Resolved, Error> {
+    resolve_known(cell, files, pins, |index| Some(record(index))).map(|(resolved, _)| resolved)
+}
+
+/// As [`resolve`], where the records of some sources are not known yet: what they make is left out, and told by the input's name
+/// and the label in the key.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_known<'r>(
+    cell: &Cell,
+    files: &Files,
+    pins: &Pins,
+    record: impl Fn(usize) -> Option<&'r ActionRecord>,
+) -> Result<(Resolved, Vec<(String, String)>), Error> {
+    let mut unknown = Vec::new();
     let mut resolved = Resolved {
         components: Components {
             key_format: KEY_FORMAT,
@@ -68,7 +83,13 @@ pub fn resolve<'r>(
         let mut group = Vec::with_capacity(input.sources.len());
         for (ordinal, source) in input.sources.iter().enumerate() {
             let digest = match &source.from {
-                Origin::Cell { index, port } => output_of(record(*index), port)?.digest,
+                Origin::Cell { index, port } => match record(*index) {
+                    Some(record) => output_of(record, port)?.digest,
+                    None => {
+                        unknown.push((input.name.clone(), input.key_label(ordinal)));
+                        continue;
+                    }
+                },
                 Origin::File(path) => {
                     let snapshot = files.snapshot(path)?;
                     let digest = snapshot.digest;
@@ -109,7 +130,7 @@ pub fn resolve<'r>(
             }
         }
     }
-    Ok(resolved)
+    Ok((resolved, unknown))
 }
 
 /// The code that a cell's result would rest on today, as it enters the key; none where its key holds no code.

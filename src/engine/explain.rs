@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 
 use crate::engine::cause::Cause;
 use crate::engine::components::Resolved;
+use crate::engine::forecast::{Forecast, Lacking, Remade};
 use crate::engine::history::History;
-use crate::engine::status::{CellState, Survey, differences_of, sources, unread, why_now};
+use crate::engine::reasons::{changes, differences_of, own_causes, why_now};
+use crate::engine::status::{CellState, Known, Survey, sources, unread};
 use crate::error::Error;
-use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::plan::Plan;
-use crate::store::{ActionRecord, Dropped, Store};
+use crate::store::{ActionRecord, Store};
 use reason::{NAMED, several};
 pub use reason::{Reason, Standing};
 
@@ -28,15 +29,23 @@ pub struct Explainer<'a> {
     plan: &'a Plan,
     store: &'a Store,
     files: &'a Files,
-    locked: &'a LockFile,
+    known: Known<'a>,
     survey: &'a Survey,
+    forecast: &'a Forecast,
     history: OnceCell<History>,
 }
 
 impl<'a> Explainer<'a> {
-    /// For what `survey` found.
-    pub fn new(plan: &'a Plan, store: &'a Store, files: &'a Files, locked: &'a LockFile, survey: &'a Survey) -> Self {
-        Explainer { plan, store, files, locked, survey, history: OnceCell::new() }
+    /// For what `survey` found, and a run of which `forecast` tells.
+    pub fn new(
+        plan: &'a Plan,
+        store: &'a Store,
+        files: &'a Files,
+        known: Known<'a>,
+        survey: &'a Survey,
+        forecast: &'a Forecast,
+    ) -> Self {
+        Explainer { plan, store, files, known, survey, forecast, history: OnceCell::new() }
     }
 
     fn history(&self) -> Result<&History, Error> {
@@ -56,8 +65,8 @@ impl<'a> Explainer<'a> {
     pub fn reason(&self, index: usize) -> Result<Reason, Error> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         reason.because = match reason.state {
-            Standing::Cached => Vec::new(),
-            Standing::Waits => self.roots_of(index)?,
+            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::Dropped => Vec::new(),
+            Standing::Waits => self.waiting(index, &reason)?,
             _ => reason.sentences(),
         };
         Ok(reason)
@@ -68,10 +77,15 @@ impl<'a> Explainer<'a> {
     /// # Errors
     /// The store cannot be read.
     pub fn sentences(&self, index: usize) -> Result<Vec<String>, Error> {
-        match self.survey.states[index] {
-            CellState::Open => self.roots_of(index),
-            _ => Ok(self.follow(index, DEPTH, &mut BTreeSet::new())?.sentences()),
-        }
+        let reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
+        if reason.state == Standing::Waits { self.waiting(index, &reason) } else { Ok(reason.sentences()) }
+    }
+
+    /// Its own causes, and what it waits for.
+    fn waiting(&self, index: usize, reason: &Reason) -> Result<Vec<String>, Error> {
+        let mut lines = reason.sentences();
+        lines.extend(self.roots_of(index)?);
+        Ok(lines)
     }
 
     /// What a cell waits for, and which cells behind that would run for reasons of their own.
@@ -108,16 +122,23 @@ impl<'a> Explainer<'a> {
         };
         match &self.survey.states[index] {
             CellState::Cached(record) => {
-                let missing = self.store.missing(record, self.files)?;
-                if missing.is_empty() || record.dropped == Some(Dropped::NotKept) {
-                    let dropped =
-                        if missing.is_empty() { "" } else { "; its files were dropped, as `keep: false` says" };
-                    reason.origin = Some(record.origin() + dropped);
-                    // What was taken over did not run.
-                    reason.made_because = if record.is_taken() { Vec::new() } else { record.cause.clone() };
-                } else {
-                    reason.state = Standing::WouldRun;
-                    reason.causes = vec![Cause::of_missing(record, missing.len())];
+                // What was taken over did not run.
+                let made_because = || if record.is_taken() { Vec::new() } else { record.cause.clone() };
+                match self.forecast.lacking(index) {
+                    None => {
+                        reason.origin = Some(record.origin());
+                        reason.made_because = made_because();
+                    }
+                    Some(Lacking { remade: Remade::No, .. }) => {
+                        reason.state = Standing::without_files(record);
+                        reason.origin = Some(format!("{}; {}", record.origin(), Lacking::words(record)));
+                        reason.made_because = made_because();
+                    }
+                    Some(lacking) => {
+                        let is_certain = lacking.remade == Remade::Yes;
+                        reason.state = if is_certain { Standing::WouldRun } else { Standing::MayRun };
+                        reason.causes = vec![lacking.cause(record)];
+                    }
                 }
             }
             CellState::Absent(resolved) => {
@@ -127,6 +148,16 @@ impl<'a> Explainer<'a> {
             }
             CellState::Open => {
                 reason.state = Standing::Waits;
+                let own = own_causes(self.plan, index, self.survey, self.store, self.files, self.known);
+                match own {
+                    Ok(causes) => reason.causes = causes,
+                    Err(error) => {
+                        reason.state = Standing::WouldFail;
+                        reason.origin = Some(error.message);
+                    }
+                }
+                self.date(&mut reason.causes)?;
+                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
                 for source in sources(&self.plan.cells[index]) {
                     let is_cause = !matches!(self.survey.states[source], CellState::Cached(_));
                     if depth > 0 && is_cause && told.insert(source) {
@@ -148,7 +179,19 @@ impl<'a> Explainer<'a> {
 
     /// Why a cell would run, with since when its code is other code.
     fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let mut causes = why_now(self.plan, index, resolved, self.store, self.locked)?;
+        let mut causes = why_now(self.plan, index, resolved, self.store, self.known.locked)?;
+        // Where the lock file came from somebody else, what changed is told against the last result that was made here.
+        if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
+            && let Some(last) = self.history()?.last_of(&self.plan.cells[index].label)
+        {
+            for cause in &mut causes {
+                if let Cause::RecordMissing { same: same @ Some(false) } = cause {
+                    // What changed can be told, after all.
+                    *same = None;
+                }
+            }
+            causes.extend(changes(self.plan, index, &last.components, resolved));
+        }
         self.date(&mut causes)?;
         Ok(causes)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cwm_contract::Label;
 use jiff::Timestamp;
 
 use crate::digest::Digest;
@@ -67,6 +68,11 @@ impl History {
             }
         }
         Ok(History { records, makers })
+    }
+
+    /// The result of this cell that was begun last.
+    pub fn last_of(&self, label: &Label) -> Option<&ActionRecord> {
+        self.records.iter().filter(|record| record.label == *label).max_by_key(|record| record.circumstances.started)
     }
 
     /// A record of another key than `now` that made `content`: of the same cell rather than of others, else of the same kind;

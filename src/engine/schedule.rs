@@ -90,11 +90,14 @@ impl Schedule {
         }
     }
 
-    /// A cell that was done must be made again (its files are gone); what reads it waits again.
+    /// A cell that was done must be made again (its files are gone); what reads it waits again. It waits itself, if a source
+    /// of its own was reopened before.
     pub fn reopen(&mut self, index: usize) {
         self.stands[index] = Stand::Waiting;
         self.hold_dependents(index);
-        self.ready.insert(index);
+        if self.can_go(index) {
+            self.ready.insert(index);
+        }
     }
 
     fn hold_dependents(&mut self, index: usize) {

@@ -1,6 +1,6 @@
 //! What is known of every cell before anything runs: the same survey serves `status`, `why`, `--dry-run` and a run.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
@@ -8,14 +8,13 @@ use cwm_contract::Label;
 use crate::accepted::Accepted;
 use crate::brought;
 use crate::digest::Key;
-use crate::engine::cause::{Cause, Line, differences};
 use crate::engine::components::{Resolved, resolve};
 use crate::error::Error;
 use crate::key::Components;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
-use crate::plan::{Body, Cell, Origin, Plan};
+use crate::plan::{Cell, Origin, Plan};
 use crate::store::{ActionRecord, Store};
 
 /// What is known of a cell.
@@ -216,79 +215,4 @@ pub fn by_sum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord
     let settled = store.recorded(&components.key(), Some(&record.output_digests()))?;
     // What came from where is told by the record that was asked for by that.
     Ok(settled.map(|settled| ActionRecord { fetched: record.fetched, ..settled }))
-}
-
-/// The last result of `label` that the lock file knows, if the store still has its record.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
-    let Some(line) = locked.get(label) else { return Ok(None) };
-    Ok(store.recorded(&line.key, Some(&line.outputs))?)
-}
-
-/// Why a cell that is resolved so would run, against what the lock file knows of it.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn why_now(
-    plan: &Plan,
-    index: usize,
-    resolved: &Resolved,
-    store: &Store,
-    locked: &LockFile,
-) -> Result<Vec<Cause>, Error> {
-    let cell = &plan.cells[index];
-    let components = &resolved.components;
-    let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
-    let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
-    let Some(previous) = previous_record(store, &cell.label, locked)?.map(|record| record.components) else {
-        return Ok([Cause::NeverRan].into_iter().chain(not_pinned).collect());
-    };
-    let mut causes = differences_of(plan, index, &previous, components);
-    if let Body::Stage(stage) = &cell.body
-        && stage.brings(&cell.values).is_some()
-    {
-        causes.iter_mut().for_each(|cause| about_source(cause, !resolved.expected.is_empty()));
-    }
-    causes.extend(not_pinned);
-    Ok(causes)
-}
-
-/// Where the parameters of a cell are written.
-fn lines_of(cell: &Cell) -> impl Fn(&str) -> Line + '_ {
-    |parameter| match cell.given.get(parameter).map(|written| written.value()) {
-        Some(place) if place.is_set() => Line { line: None, set: true },
-        Some(place) => Line { line: Some(place.line as usize), set: false },
-        None => Line::default(),
-    }
-}
-
-/// What makes the inputs of a cell, by the input's name and the artifact's label in its key.
-fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + use<> {
-    let mut names: HashMap<(String, String), String> = HashMap::new();
-    for input in &plan.cells[index].inputs {
-        for (ordinal, source) in input.sources.iter().enumerate() {
-            let from = match &source.from {
-                Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
-                Origin::File(path) => path.display().to_string(),
-            };
-            names.insert((input.name.clone(), input.key_label(ordinal)), from);
-        }
-    }
-    move |input, label| names.get(&(input.to_owned(), label.to_owned())).cloned().unwrap_or_else(|| label.to_owned())
-}
-
-/// What differs between two components of one cell.
-pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
-    differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
-}
-
-/// What a stage brings in is one parameter in the key, whatever its parameters are called.
-fn about_source(cause: &mut Cause, pinned: bool) {
-    if let Cause::Parameter { name, old, new, .. } = cause
-        && name == brought::SOURCE
-    {
-        *cause = Cause::Source { old: old.take(), new: new.take(), pinned };
-    }
 }

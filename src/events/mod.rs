@@ -9,8 +9,10 @@ mod json;
 mod plain;
 mod run_log;
 mod terminal;
+mod transfers;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cwm_contract::Label;
@@ -85,6 +87,26 @@ pub enum RunEvent {
         cause: Vec<String>,
         /// Which attempt of this run it is, from 1.
         attempt: u32,
+    },
+    /// Cells are tasks of a batch job.
+    Submitted {
+        /// The job's id.
+        job: String,
+        /// The cells, by their index in the job's array.
+        labels: Vec<Label>,
+        /// What each asks for, in words.
+        asks: String,
+        /// Whether an earlier run, or another one, had submitted it.
+        found: bool,
+    },
+    /// How many jobs of this run there are, where that changed.
+    Queue {
+        /// That wait.
+        pending: usize,
+        /// That have a node.
+        running: usize,
+        /// Why those wait, in the queue's words, with how many each.
+        reasons: BTreeMap<String, usize>,
     },
     /// An attempt failed, and there will be another one.
     Retrying {
@@ -241,6 +263,53 @@ pub enum RunEvent {
         /// The command that tries them again, as it is typed.
         again: String,
     },
+    /// Files of a result begin to move from or to a remote.
+    Transferring {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Which way.
+        direction: Direction,
+        /// How many files there are to move, or to ask for.
+        objects: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// They moved.
+    Transferred {
+        /// The cell.
+        label: Label,
+        /// Its key.
+        key: Key,
+        /// Which way.
+        direction: Direction,
+        /// How many moved; the others were there.
+        objects: u64,
+        /// Their bytes.
+        bytes: u64,
+        /// Seconds that it took.
+        seconds: f64,
+        /// What did not move, and why, a line each.
+        missing: Vec<String>,
+    },
+    /// The end of a push or a pull.
+    TransferSummary {
+        /// Which way.
+        direction: Direction,
+        /// The remotes that were asked.
+        remotes: Vec<String>,
+        /// Results that moved, or were there.
+        results: usize,
+        /// Files that moved.
+        objects: u64,
+        /// Their bytes.
+        bytes: u64,
+        /// Seconds from start to end.
+        seconds: f64,
+        /// What did not move, and why, a line each.
+        missing: Vec<String>,
+    },
     /// The end.
     Summary {
         /// Cells that ran.
@@ -252,6 +321,16 @@ pub enum RunEvent {
         /// Cells that were skipped.
         skipped: usize,
     },
+}
+
+/// Which way results move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From a remote.
+    Pull,
+    /// To a remote.
+    Push,
 }
 
 /// A cell that failed, at the end of a run.

@@ -8,8 +8,10 @@ use cwm_contract::amount;
 use crate::engine::{Estimate, Total};
 use crate::events::cached::{self, Cached};
 use crate::events::failures::failures;
+use crate::events::transfers;
 use crate::events::words::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
+use crate::plain_text::visible_lines;
 
 /// Writes to the stream that it is given (standard error, in practice).
 pub struct Plain<W: Write> {
@@ -47,8 +49,13 @@ impl<W: Write> Reader for Plain<W> {
     }
 }
 
-/// The lines that people see for an event; the live terminal prints the same ones above its bars.
+/// The lines that people see for an event; the live terminal prints the same ones above its bars. What stages tell, and files
+/// and logs hold, is made harmless for it.
 pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
+    told(event, verbose).iter().map(|line| visible_lines(line)).collect()
+}
+
+fn told(event: &RunEvent, verbose: bool) -> Vec<String> {
     match event {
         RunEvent::Planned { .. } => Vec::new(),
         RunEvent::Warning { message } => vec![format!("warning: {message}")],
@@ -70,13 +77,28 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
             lines.extend(cause.iter().map(|line| format!("             {line}")));
             lines
         }
+        RunEvent::Submitted { job, labels, asks, found } => {
+            let verb = if *found { "found    " } else { "submitted" };
+            let cells = match &labels[..] {
+                [only] => only.to_string(),
+                [first, ..] => format!("{} of {}", plural(labels.len() as u64, "cell", "cells"), first.stage),
+                [] => "nothing".to_owned(),
+            };
+            vec![format!("  {verb} job {job}: {cells}  ({asks})")]
+        }
+        RunEvent::Queue { pending, running, reasons } => {
+            let why = reasons.iter().filter(|(reason, _)| !reason.is_empty());
+            let why: Vec<String> = why.map(|(reason, count)| format!("{reason} {count}")).collect();
+            let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
+            vec![format!("  queue     {pending} pending{why}, {running} running")]
+        }
         RunEvent::Retrying { label, attempt, attempts, reason, wait_seconds, log_tail, log, .. } => {
             let next = format!("attempt {} of {attempts} follows in {}", attempt + 1, duration(*wait_seconds));
             let mut lines = vec![format!("  retrying {label}: {reason}; {next}")];
             lines.extend(end_of_log(log_tail, log));
             lines
         }
-        RunEvent::Waiting { label, holder } => vec![format!("  waiting  {label}: {holder} is making it")],
+        RunEvent::Waiting { label, holder } => vec![format!("  waiting  {label}: {holder} has it")],
         RunEvent::Progress { label, done, total, unit } if verbose => vec![match total {
             Some(total) => format!("           {label}: {done} of {total} {unit}"),
             None => format!("           {label}: {done} {unit}"),
@@ -124,6 +146,9 @@ pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
             vec![format!("same {same}, different {different}, failed {failed}, skipped {skipped}")]
         }
         RunEvent::Failures { failed, skipped, again } => failures(failed, skipped, again),
+        RunEvent::Transferring { .. } | RunEvent::Transferred { .. } | RunEvent::TransferSummary { .. } => {
+            transfers::lines(event)
+        }
         RunEvent::Summary { ran, cached, failed, skipped } => {
             vec![format!("ran {ran}, cached {cached}, failed {failed}, skipped {skipped}")]
         }

@@ -39,7 +39,7 @@ impl Reader for RunLog {
         if matches!(event, RunEvent::Progress { .. } | RunEvent::Doing { .. } | RunEvent::WouldRun { .. }) {
             return;
         }
-        if self.file.is_none() && matches!(event, RunEvent::Started { .. }) {
+        if self.file.is_none() && matches!(event, RunEvent::Started { .. } | RunEvent::Submitted { .. }) {
             self.begin();
         }
         match &mut self.file {

@@ -95,6 +95,8 @@ fn colour(line: &str) -> String {
     for (word, paint) in [
         ("  done   ", 2),
         ("  cached ", 6),
+        ("  pulled ", 6),
+        ("  pushed ", 6),
         ("  FAILED ", 1),
         ("  DIFFERS", 1),
         ("  same   ", 2),
@@ -157,7 +159,13 @@ impl Reader for Terminal {
                 self.bar(label);
                 return;
             }
-            RunEvent::Finished { label, .. }
+            RunEvent::Transferring { label, .. } => {
+                self.flush_cached();
+                self.bar(label);
+                return;
+            }
+            RunEvent::Transferred { label, .. }
+            | RunEvent::Finished { label, .. }
             | RunEvent::Checked { label, .. }
             | RunEvent::Retrying { label, .. }
             | RunEvent::Failed { label, .. } => {

@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
@@ -78,7 +79,10 @@ pub fn run(
         }
     }
     for name in inherited {
-        shell.env(name, std::env::var_os(name).unwrap_or_default());
+        // One that is not set stays so: with `sh -u` whoever uses it fails, unless it says `${NAME:-}`.
+        if let Some(value) = std::env::var_os(name) {
+            shell.env(name, value);
+        }
     }
     shell.envs(environment).env("CWM_CORES", layout.cores.to_string());
     // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions, and
@@ -98,7 +102,12 @@ pub fn run(
     let mut asked = false;
     let status = loop {
         match child.try_wait() {
-            Ok(Some(status)) => break status,
+            Ok(Some(status)) => {
+                // A batch system asks all processes of a job at once, and this one may be the last to hear it.
+                let by_term = status.signal() == Some(libc::SIGTERM) || status.code() == Some(128 + libc::SIGTERM);
+                asked |= by_term && is_asked_within(cancellation, A_MOMENT);
+                break status;
+            }
             Ok(None) => {
                 if cancellation.is_cancelled() && !asked {
                     asked = true;
@@ -112,7 +121,8 @@ pub fn run(
     if asked {
         stragglers::await_all();
     } else {
-        stragglers::kill_all();
+        // A shell that was killed left nothing behind on purpose.
+        stragglers::kill_all(status.code().is_some());
     }
     if asked {
         // Even with status 0: whoever listens to the request may end early and call that well.
@@ -122,6 +132,17 @@ pub fn run(
         (Some(0), _) => Ok(()),
         (code, signal) => Err(command_end::in_words(code, signal, &watched)),
     }
+}
+
+/// How much later than a command its own process may hear that both are to stop.
+const A_MOMENT: Duration = Duration::from_millis(500);
+
+fn is_asked_within(cancellation: &Cancellation, time: Duration) -> bool {
+    let began = Instant::now();
+    while !cancellation.is_cancelled() && began.elapsed() < time {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    cancellation.is_cancelled()
 }
 
 /// Sleeps until the child changes state or 50 ms are over, so that short commands cost no polling delay.

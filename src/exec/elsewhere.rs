@@ -24,8 +24,9 @@ pub fn tell(store: &Store, action: &ActionFile) {
 /// The store cannot be read.
 fn found(store: &Store, action: &ActionFile) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
-    for (key, work) in store.work_folders()? {
-        if key == action.key {
+    for work in store.work_folders()? {
+        let key = *work.key();
+        if key == action.key || work.is_check() {
             continue;
         }
         // One that is just being removed, or that another version wrote, says nothing of its cell.

@@ -42,7 +42,10 @@ impl Inputs {
                         if output.outside.is_some() && !store.contains(&path) {
                             found.outside.push(files.snapshot(&path)?);
                         }
-                        found.stamps.push((output.clone(), store.stamp(output, files)?));
+                        let stamp = store.stamp(output, files)?;
+                        // After the stamp: what is changed from here on shows when the action has ended.
+                        store.must_be_sound(&stamp, files)?;
+                        found.stamps.push((output.clone(), stamp));
                         found.stored.push((path.clone(), output.clone()));
                         path
                     }

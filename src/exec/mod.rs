@@ -52,13 +52,14 @@ enum Outcome {
     Failed(FailedKind, Failure),
 }
 
-/// Does the action `key` of the store at `root`. The exit code is 0 when a result is recorded.
+/// Does the action `key` of the store at `root`, and tells how it goes on its standard output, or in the file `events`. The exit
+/// code is 0 when a result is recorded.
 ///
 /// # Errors
 /// The action file or the store cannot be used; failures of the stage itself are told on the event stream and give
 /// [`ExitCode::STAGE_FAILED`].
-pub fn exec(root: &Path, key: &Key, terms: &Terms) -> Result<ExitCode, Error> {
-    let lines = Lines::take()?;
+pub fn exec(root: &Path, key: &Key, terms: &Terms, events: Option<&Path>) -> Result<ExitCode, Error> {
+    let lines = events.map_or_else(Lines::take, Lines::into_file)?;
     lifeline::watch();
     let cancellation = Cancellation::default();
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGUSR1] {

@@ -40,9 +40,10 @@ pub fn await_all() {
     while !matches!(wait(WaitOptions::empty()), Err(error) if error != rustix::io::Errno::INTR) {}
 }
 
-/// Kills every child that is left, and theirs in turn. Only where this process has no children but a command's.
-pub fn kill_all() {
-    let mut told = false;
+/// Kills every child that is left, and theirs in turn; whether that is told. Only where this process has no children but a
+/// command's.
+pub fn kill_all(tell: bool) {
+    let mut told = !tell;
     loop {
         match wait(WaitOptions::NOHANG) {
             // One is gone; its children are ours now.

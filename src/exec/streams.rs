@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use cwm_contract::{Event, Reporter};
 
@@ -13,7 +14,17 @@ use crate::exec::protocol::Line;
 
 /// The stream of [`Line`]s to the executor.
 #[derive(Clone)]
-pub struct Lines(Arc<Mutex<File>>);
+pub struct Lines(Arc<Mutex<Sink>>);
+
+/// Where the lines go.
+struct Sink {
+    file: File,
+    /// Of a file, which somebody looks at now and then: when progress was last written into it.
+    progressed: Option<Option<Instant>>,
+}
+
+/// How often progress goes into a file.
+const NOW_AND_THEN: Duration = Duration::from_secs(10);
 
 impl Lines {
     /// Takes standard output for events, so that nothing that a library prints gets among them; standard output and
@@ -28,7 +39,18 @@ impl Lines {
             return Err(Error::system(format!("cannot take standard output: {}", std::io::Error::last_os_error())));
         }
         // SAFETY: `copy` is a fresh descriptor that nothing else owns.
-        Ok(Lines(Arc::new(Mutex::new(unsafe { File::from_raw_fd(copy) }))))
+        Ok(Lines(Arc::new(Mutex::new(Sink { file: unsafe { File::from_raw_fd(copy) }, progressed: None }))))
+    }
+
+    /// Takes the file at `path` for events, of a job that no executor holds a pipe to. Standard output and error stay what
+    /// they are until [`Lines::log_to`].
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn into_file(path: &Path) -> Result<Self, Error> {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| Error::io("write", path, error))?;
+        Ok(Lines(Arc::new(Mutex::new(Sink { file, progressed: Some(None) }))))
     }
 
     /// Sends standard output and error to the log at `path`, appending.
@@ -50,11 +72,21 @@ impl Lines {
     /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process. If it does not
     /// read, stopped by Ctrl-Z for one, what is only news is dropped, so that the work goes on.
     pub fn send(&self, line: &Line) {
-        if let (Ok(text), Ok(mut file)) = (serde_json::to_string(line), self.0.lock()) {
-            if matches!(line, Line::Event(_)) && !has_room(&file) {
+        if let (Ok(text), Ok(mut sink)) = (serde_json::to_string(line), self.0.lock()) {
+            if matches!(line, Line::Event(_)) && !has_room(&sink.file) {
                 return;
             }
-            let _ = file.write_all(format!("{text}\n").as_bytes());
+            if let (Some(last), Line::Event(Event::Progress { .. } | Event::Doing(_))) = (&mut sink.progressed, line) {
+                if last.is_some_and(|last| last.elapsed() < NOW_AND_THEN) {
+                    return;
+                }
+                *last = Some(Instant::now());
+            }
+            let _ = sink.file.write_all(format!("{text}\n").as_bytes());
+            if sink.progressed.is_some() {
+                // So that a network file system shows it on other nodes.
+                let _ = sink.file.sync_data();
+            }
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What the headings in a log begin with.
 const HEADING: &str = "--- attempt ";
 
 /// What whoever starts an attempt says of it. None of it stands in the action file, which executors share that have come
 /// to the same action from other pipelines, with other limits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     /// Which attempt of this run it is, from 1.
     pub attempt: u32,

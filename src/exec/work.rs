@@ -1,6 +1,7 @@
 //! The work itself: a stage of this binary, or a command.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -79,7 +80,16 @@ pub fn do_work(
 /// An output that nobody declared would be lost silently; that is an error.
 fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Failed> {
     let listed = |error| sorted(Failure::io("list", out, error));
-    for entry in std::fs::read_dir(out).map_err(listed)? {
+    let entries = match std::fs::read_dir(out) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let failure = Failure::input("its command removed the folder that its outputs are written into");
+            let hint =
+                "write each output to the path that `$out` or `$out_NAME` holds, and leave the folder above it alone";
+            return Err((FailedKind::Output, failure.hint(hint)));
+        }
+        other => other.map_err(listed)?,
+    };
+    for entry in entries {
         let path = entry.map_err(listed)?.path();
         if !outputs.values().any(|output| *output == path) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -11,8 +11,9 @@ use super::reach::{Reach, Stands};
 use super::roots::{Root, roots};
 use crate::digest::Digest;
 use crate::exec::ActionFile;
+use crate::slurm;
 use crate::store::durable::Disk;
-use crate::store::{Dropped, Garbage, Inventory, Result, Store};
+use crate::store::{Dropped, Garbage, Inventory, OldWork, Result, Store};
 
 /// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.
 const WORK: Age = Age::days(14);
@@ -105,11 +106,21 @@ pub fn survey(store: &Store, wish: Wish, now: Timestamp) -> Result<Collection> {
     collection.garbage.objects = doomed;
     collection.garbage.others.extend(store.trees_without_manifests()?);
     let ended = wish.keep.max(WORK).before(now);
-    for work in inventory.work.iter().filter(|work| !work.is_running && work.changed < ended) {
-        let action = ActionFile::read(&store.work(&work.key), &work.key);
-        let name = action.map_or_else(|_| work.key.short(), |action| action.label.to_string());
+    let awaited = slurm::awaited_keys(store);
+    let is_idle = |work: &&OldWork| !work.is_running && !awaited.contains(work.folder.key());
+    for work in inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended) {
+        let key = work.folder.key();
+        let action = ActionFile::read(&work.folder, key);
+        let name = action.map_or_else(|_| key.short(), |action| action.label.to_string());
         collection.work.push((name, work.bytes + work.kept_bytes));
-        collection.garbage.work.push(work.key);
+        collection.garbage.work.push(work.folder.clone());
+    }
+    let yesterday = Age::days(1).before(now);
+    let batches = slurm::ended_batches(store, yesterday);
+    let binaries = slurm::unused_binaries(store, &batches, yesterday);
+    for (path, bytes) in store.sized(batches.into_iter().chain(binaries))? {
+        collection.leftover_bytes += bytes;
+        collection.garbage.others.push(path);
     }
     for (path, bytes) in store.leftovers()? {
         collection.leftover_bytes += bytes;

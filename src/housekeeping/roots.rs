@@ -12,6 +12,7 @@ use super::age::Age;
 use crate::digest::{Digest, Key};
 use crate::exec::{ActionFile, Artifact};
 use crate::lock_file::LockFile;
+use crate::slurm;
 use crate::store::durable::Disk;
 use crate::store::{ActionRecord, Machine, Result, Store, StoreError, timestamp};
 
@@ -145,8 +146,12 @@ pub fn roots(store: &Store, now: Timestamp) -> Result<Vec<Root>> {
         let results = tag.lock.cells().map(|(_, line)| (Some(line.key), line.outputs.clone())).collect();
         roots.push(Root { name: format!("{}{}", super::tags::PREFIX, tag.name), results, note: None, ended: None });
     }
-    for (key, work) in store.work_folders()? {
-        if store.holder(&key)?.is_none() {
+    let awaited = slurm::awaited_keys(store);
+    for work in store.work_folders()? {
+        let key = *work.key();
+        // A job that waits in a queue reads the same when it starts.
+        let is_awaited = awaited.contains(&key);
+        if !is_awaited && store.holder(&key)?.is_none() {
             continue;
         }
         // One that cannot be read is being written, or was finished just now.
@@ -156,7 +161,8 @@ pub fn roots(store: &Store, now: Timestamp) -> Result<Vec<Root>> {
             Artifact::Output(output) => Some((None, BTreeMap::from([(name.clone(), output.digest)]))),
             Artifact::Outside(snapshot) => Some((None, BTreeMap::from([(name.clone(), snapshot.digest)]))),
         });
-        let name = format!("running stage {}", action.label);
+        let name = if is_awaited { "stage of a batch job" } else { "running stage" };
+        let name = format!("{name} {}", action.label);
         roots.push(Root { name, results: read.collect(), note: None, ended: None });
     }
     Ok(roots)

@@ -350,7 +350,12 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
         "inputs": {"in": [{"label": "input", "artifact": {"output": input.outputs["folder"]}}]},
         "outputs": {}, "groups": [], "resources": cwm_contract::Resources::default(), "cause": [], "force": false,
     });
-    fs::write(work.action_file(), serde_json::to_vec(&action).unwrap()).unwrap();
+    // A check that failed leaves its folder as well.
+    let check = store.checking(&components.key());
+    check.prepare().unwrap();
+    for folder in [&work, &check] {
+        fs::write(folder.action_file(), serde_json::to_vec(&action).unwrap()).unwrap();
+    }
     let lock = store.try_lock_key(&components.key(), "test").unwrap().unwrap();
     assert_eq!(
         crate::exec::ActionFile::read(&work, &components.key()).map(|action| action.label.stage).unwrap(),
@@ -364,9 +369,9 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
     assert!(store.object_size(&Digest::of(b"a")).unwrap().is_none(), "what it does not read");
     drop(lock);
     collect(&store, wish(), NOW(), |_| {}).unwrap();
-    assert!(work.exists(), "what it kept is gone on from");
+    assert!(work.exists() && check.exists(), "what it kept is gone on from, and the log of a check is read");
     let later = NOW().checked_add(jiff::SignedDuration::from_hours(15 * 24)).unwrap();
     let collected = collect(&store, wish(), later, |_| {}).unwrap();
-    assert_eq!(collected.work[0].0, "reader");
-    assert!(!work.exists());
+    assert_eq!(collected.work.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);
+    assert!(!work.exists() && !check.exists());
 }

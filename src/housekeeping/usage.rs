@@ -88,7 +88,7 @@ impl Usage {
         usage.source_bytes = sources.iter().filter_map(|digest| inventory.objects.get(digest)).sum();
         let mut named: BTreeMap<String, StageUsage> =
             stages.into_iter().map(|(name, usage)| (name.to_owned(), usage)).collect();
-        usage.add_work(store, &inventory, &mut named);
+        usage.add_work(&inventory, &mut named);
         usage.stages = named.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
         usage.stages.sort_by(|a, b| b.bytes().cmp(&a.bytes()).then_with(|| a.stage.cmp(&b.stage)));
         let others = store.leftovers()?.into_iter().chain(store.quarantined_before(jiff::Timestamp::MAX)?);
@@ -96,11 +96,11 @@ impl Usage {
         Ok(usage)
     }
 
-    fn add_work(&mut self, store: &Store, inventory: &Inventory, stages: &mut BTreeMap<String, StageUsage>) {
+    fn add_work(&mut self, inventory: &Inventory, stages: &mut BTreeMap<String, StageUsage>) {
         for work in &inventory.work {
             self.work_bytes += work.bytes + work.kept_bytes;
             // One whose action file cannot be read was never started.
-            if let Ok(action) = ActionFile::read(&store.work(&work.key), &work.key) {
+            if let Ok(action) = ActionFile::read(&work.folder, work.folder.key()) {
                 let stage = stages.entry(action.label.stage).or_default();
                 stage.work_bytes += work.bytes;
                 stage.kept_bytes += work.kept_bytes;

@@ -74,7 +74,7 @@ pub fn attempts(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diag
 }
 
 const TIMES: &str = "a number of further attempts, up to 100";
-const DURATION: &str = "a time such as `90s`, `10m` or `1h30m`";
+pub(super) const DURATION: &str = "a time such as `90s`, `10m` or `1h30m`";
 
 fn set<T>(place: &mut T, value: Option<T>, node: &Node, key: &str, wanted: &str, problems: &mut Diagnostics) {
     match value {
@@ -125,7 +125,7 @@ fn times(node: &Node) -> Option<u32> {
 }
 
 /// A time from a millisecond to a thousand days: whole seconds, or numbers with units, the larger ones first.
-fn duration(node: &Node) -> Option<Duration> {
+pub(crate) fn duration(node: &Node) -> Option<Duration> {
     const LONGEST: f64 = 1000.0 * 86_400.0;
     let seconds = match node.scalar()? {
         Value::Int(seconds) => *seconds as f64,

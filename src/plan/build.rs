@@ -154,7 +154,10 @@ impl Building<'_> {
     ) {
         let stage = &self.spec.stages[number];
         let deps = dependencies::dependencies(&stage.deps, &self.folders.file, problems);
-        let (Some(kind), Some(grid)) = (&self.kinds[number], &self.grids[number]) else { return };
+        let (Some(kind), Some(grid)) = (&self.kinds[number], &self.grids[number]) else {
+            self.what_can_be_told(number, used, problems);
+            return;
+        };
         let known = Known { stages: &self.spec.stages, references: &references.list, outputs: &self.outputs };
         let bound: Vec<Option<Vec<Bound>>> =
             sources.variants.iter().map(|variant| bind(stage, kind, variant, &known, problems)).collect();
@@ -195,6 +198,7 @@ impl Building<'_> {
                 outputs: outputs.clone(),
                 inputs,
                 needs: resolved.needs,
+                time: resolved.time,
                 device: resolved.device,
                 attempts: resolved.attempts,
                 keep: stage.keep,
@@ -204,11 +208,54 @@ impl Building<'_> {
     }
 }
 
+impl Building<'_> {
+    /// Of a stage whose kind or axes are not right: what is wrong beside that.
+    fn what_can_be_told(&self, number: usize, used: &mut BTreeSet<String>, problems: &mut Diagnostics) {
+        let stage = &self.spec.stages[number];
+        if let Some(grid) = &self.grids[number] {
+            for cell in 0..grid.cells.len() {
+                unknown_kind(stage, Scope::with_axes(self.variables, grid.bindings(cell)), used, problems);
+            }
+            return;
+        }
+        let mut axes: BTreeSet<&str> = stage.matrix.iter().map(|axis| axis.name.text.as_str()).collect();
+        let mut known = true;
+        if let Some(each) = &stage.each {
+            let parent = self.spec.stages.iter().position(|other| other.name.text == each.text);
+            match parent.and_then(|parent| self.grids[parent].as_ref()) {
+                Some(grid) => axes.extend(grid.axes.iter().map(|axis| axis.name.as_str())),
+                None => known = false,
+            }
+        }
+        unknown_kind(stage, Scope::with_lost_axes(self.variables, known.then_some(axes)), used, problems);
+    }
+}
+
+/// Reports what is wrong in what any stage may have, whatever its kind.
+fn unknown_kind(stage: &StageSpec, mut scope: Scope, used: &mut BTreeSet<String>, problems: &mut Diagnostics) {
+    // It may be a command, whose text is the shell's.
+    for (_, node) in stage.with.iter().filter(|(key, _)| key.text != command::RUN) {
+        scope.node(node, problems);
+    }
+    let written = |(key, node): &(Word, Node), scope: &mut Scope, problems: &mut Diagnostics| {
+        Some((key.clone(), scope.node(node, problems)?))
+    };
+    let written: Vec<_> = stage.needs.iter().filter_map(|entry| written(entry, &mut scope, problems)).collect();
+    needs::needs(Needs::default(), &written, problems);
+    let device = stage.device.as_ref().and_then(|(_, node)| scope.node(node, problems));
+    device.inspect(|node| _ = device::choice(node, problems));
+    let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
+    let (retry, limits) = (substituted(&stage.retry), substituted(&stage.limits));
+    attempts::attempts(retry.as_ref(), limits.as_ref(), problems);
+    used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
+}
+
 /// What one cell runs, and how.
 struct Resolved {
     body: Body,
     complete: Complete,
     needs: Needs,
+    time: Option<std::time::Duration>,
     device: DeviceChoice,
     attempts: Attempts,
 }
@@ -251,19 +298,19 @@ impl CellValues<'_> {
             Kind::Built { stage, parameters, .. } => {
                 let complete = complete(*stage, &self.stage.name, parameters, &with, &wrong, self.folders, problems);
                 let default = complete.as_ref().map_or(Needs::default(), |complete| stage.needs(&complete.values));
-                let needs = needs::needs(default, &written, problems);
+                let (needs, time) = needs::needs(default, &written, problems);
                 // What could not be substituted was told.
                 let device = on.map(|on| device::device(*stage, on, problems)).unwrap_or_default();
                 let body = Body::Stage(*stage);
-                complete.map(|complete| Resolved { body, complete, needs, device, attempts })
+                complete.map(|complete| Resolved { body, complete, needs, time, device, attempts })
             }
             Kind::Command => {
-                let needs = needs::needs(Needs::default(), &written, problems);
+                let (needs, time) = needs::needs(Needs::default(), &written, problems);
                 let planned = command::command(self.stage, &with, self.deps.unwrap_or_default(), problems);
                 let device = DeviceChoice::Auto;
                 planned.map(|(plan, complete)| {
                     let body = Body::Command(plan);
-                    Resolved { body, complete, needs, device, attempts }
+                    Resolved { body, complete, needs, time, device, attempts }
                 })
             }
         }

@@ -9,7 +9,7 @@ use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::spec::names::printable;
-use crate::spec::{Node, OutputSpec, StageSpec, Word, is_variable};
+use crate::spec::{Node, OutputSpec, StageSpec, Word, is_given, is_variable};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";
@@ -73,9 +73,14 @@ pub fn command(
             }
             continue;
         }
-        let taken = ["in", "out", "PATH", "HOME", "TMPDIR", "CWM_CORES"].contains(&key.text.as_str())
-            || key.text.starts_with("in_")
-            || key.text.starts_with("out_");
+        let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
+        if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
+            report(
+                Diagnostic::at(key.place, format!("variable `{}` has two values", printable(&key.text)))
+                    .related(word.place, "the other is that of cwm's own environment")
+                    .hint("name it in `with` or in `env`"),
+            );
+        }
         if taken || !is_variable(&key.text) {
             let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
             report(

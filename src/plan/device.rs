@@ -14,6 +14,11 @@ pub fn device(stage: &dyn Stage, written: Option<(&Word, Node)>, problems: &mut 
         problems.push(Diagnostic::at(key.place, message).hint("leave `device` out"));
         return DeviceChoice::Auto;
     }
+    choice(&node, problems)
+}
+
+/// The device that is written; `auto` where it is none, which is reported.
+pub fn choice(node: &Node, problems: &mut Diagnostics) -> DeviceChoice {
     let text = node.text().map(str::to_owned);
     match text.as_deref().map(str::parse) {
         Some(Ok(choice)) => choice,

@@ -1,5 +1,7 @@
 //! `export:`: what is copied out, and where to.
 
+use std::path::{Component, PathBuf};
+
 use super::cells::Grid;
 use super::parameters::Folders;
 use super::ports::{Takes, output};
@@ -7,8 +9,8 @@ use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
 use super::{Export, OutputPlan};
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spec::names::list;
+use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::spec::names::{list, printable};
 use crate::spec::{Spec, Word};
 
 /// What is known when exports are resolved.
@@ -30,25 +32,39 @@ pub struct Known<'a> {
 /// All exports; what is wrong is reported and left out.
 pub fn exports(known: &Known, references: &mut References, problems: &mut Diagnostics) -> Vec<Export> {
     let mut exports: Vec<Export> = Vec::new();
+    let mut places: Vec<(PathBuf, Place)> = Vec::new();
     for (what, path) in &known.spec.exports {
-        let Some((cell, port)) = source(what, known, references, problems) else { continue };
-        let Some(node) = Scope::new(known.variables).node(&text(path), problems) else { continue };
-        let path = known.folders.absolute(&node.value().to_string(), node.origin);
-        if known.folders.file.starts_with(&path) || path.components().any(|part| part.as_os_str() == "..") {
-            problems.push(
-                Diagnostic::at(node.place, "an export cannot replace the pipeline's folder or one above it")
-                    .hint("export into a folder of its own: `report/`"),
-            );
+        // Both are looked at, so that all faults are told.
+        let source = source(what, known, references, problems);
+        let Some((path, place)) = place(path, known, problems) else { continue };
+        if let Some((_, other)) = places.iter().find(|(other, _)| other.starts_with(&path) || path.starts_with(other)) {
+            problems.push(Diagnostic::at(place, "two exports go to one place").related(*other, "the other"));
             continue;
         }
-        if let Some(other) = exports.iter().find(|other| other.path.starts_with(&path) || path.starts_with(&other.path))
-        {
-            problems.push(Diagnostic::at(node.place, "two exports go to one place").related(other.place, "the other"));
-            continue;
+        places.push((path.clone(), place));
+        if let Some((cell, port)) = source {
+            exports.push(Export { cell, port, path, place });
         }
-        exports.push(Export { cell, port, path, place: node.place });
     }
     exports
+}
+
+/// Where an export goes, and where that is written.
+fn place(path: &Word, known: &Known, problems: &mut Diagnostics) -> Option<(PathBuf, Place)> {
+    let node = Scope::new(known.variables).node(&text(path), problems)?;
+    let path = known.folders.absolute(&node.value().to_string(), node.origin);
+    let problem = if path.components().any(|part| part == Component::ParentDir) {
+        let shown = printable(&node.value().to_string());
+        Diagnostic::at(node.place, format!("`{shown}` leads upwards, and what `..` means may depend on links"))
+            .hint("export into a folder below the pipeline (`report/`), or name the place from the root (`/…`)")
+    } else if known.folders.file.starts_with(&path) {
+        Diagnostic::at(node.place, "an export cannot replace the pipeline's folder or one above it")
+            .hint("export into a folder of its own: `report/`")
+    } else {
+        return Some((path, node.place));
+    };
+    problems.push(problem.maybe_related(node.origin, "its value comes from here"));
+    None
 }
 
 fn text(word: &Word) -> crate::spec::Node {

@@ -42,7 +42,17 @@ pub fn given(
         FromSpec::Outputs(sources) => sources.iter().collect(),
         FromSpec::Inputs(inputs) => inputs.iter().flat_map(|(_, input)| &input.sources).collect(),
     };
-    let Some(grid) = grid else { return Sources { variants: vec![vec![None; written.len()]], cells: Vec::new() } };
+    let Some(grid) = grid else {
+        // Its cells are not known; what it names may be wrong all the same.
+        for source in &written {
+            if let SourceSpec::Reference(node) = source
+                && let Some(word) = node.word().filter(|word| !word.text.contains('$') && !word.text.is_empty())
+            {
+                references.resolve(&word, problems);
+            }
+        }
+        return Sources { variants: vec![vec![None; written.len()]], cells: Vec::new() };
+    };
     let mut variants: Vec<Vec<Option<Given>>> = Vec::new();
     let mut known: HashMap<Vec<Option<Given>>, usize> = HashMap::new();
     let mut cells = Vec::new();
@@ -74,16 +84,16 @@ pub fn given(
                 references.resolve(&Word { text: text.to_owned(), place }, problems).map(Given::Reference)
             })
             .collect();
+        if scope.used.is_empty() && cell == 0 {
+            variants.push(sources);
+            break;
+        }
         let next = variants.len();
         let variant = *known.entry(sources).or_insert_with_key(|sources| {
             variants.push(sources.clone());
             next
         });
-        let same_for_all = scope.used.is_empty();
         used.extend(scope.used.into_iter().map(str::to_owned));
-        if same_for_all {
-            break;
-        }
         cells.push(variant);
     }
     if variants.is_empty() {

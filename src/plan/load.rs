@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Plan;
 use super::build::build;
+use super::idle_variables::idle;
 use super::parameters::{Folders, plain};
 use super::variables::{set_sources, variables};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
@@ -91,6 +92,7 @@ pub(super) fn resolve(
         stages: built.stages,
         cells: built.cells,
         exports: built.exports,
+        idle_variables: idle(&root, &spec.vars),
         sources,
     })
 }

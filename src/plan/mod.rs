@@ -13,6 +13,7 @@ mod device;
 mod export;
 mod given;
 mod group;
+mod idle_variables;
 mod join;
 mod load;
 mod needs;
@@ -32,6 +33,7 @@ mod variables;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
@@ -39,7 +41,9 @@ use crate::diagnostics::{Place, Sources};
 use parameters::Written;
 
 pub use attempts::Attempts;
+pub(crate) use attempts::duration;
 pub use command::RUN as COMMAND_RUN;
+pub use idle_variables::IdleVariable;
 pub use load::load;
 pub use select::SelectError;
 
@@ -58,6 +62,8 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// What is copied out after a run.
     pub exports: Vec<Export>,
+    /// Variables that nothing uses.
+    pub idle_variables: Vec<IdleVariable>,
     /// The texts that places point into.
     pub sources: Sources,
 }
@@ -96,6 +102,8 @@ pub struct Cell {
     pub outputs: Vec<OutputPlan>,
     /// Its share of the machine.
     pub needs: Needs,
+    /// How long it takes at most, for whoever plans machines; no limit of its own.
+    pub time: Option<Duration>,
     /// Where it should compute, if its stage asks.
     pub device: DeviceChoice,
     /// How often it is tried, and when an attempt is ended.

@@ -1,15 +1,19 @@
 //! `needs:`: a cell's share of the machine.
 
+use std::time::Duration;
+
 use cwm_contract::{Needs, Value, amount};
 
+use super::attempts::{DURATION, duration};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::spec::names::{printable, suggest};
 use crate::spec::{Node, Word};
 
-const KEYS: [&str; 3] = ["cpu", "gpu", "memory"];
+const KEYS: [&str; 4] = ["cpu", "gpu", "memory", "time"];
 
-/// `default` with what is written (names already substituted) in its place.
-pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnostics) -> Needs {
+/// `default` with what is written (names already substituted) in its place, and how long it takes at most, if that is written.
+pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnostics) -> (Needs, Option<Duration>) {
+    let mut time = None;
     for (key, node) in written {
         let value = node.scalar();
         let wanted = match key.text.as_str() {
@@ -42,6 +46,13 @@ pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnost
                 }
                 None => "an amount such as `4GiB` or `500MB`",
             },
+            "time" => match duration(node) {
+                Some(longest) => {
+                    time = Some(longest);
+                    continue;
+                }
+                None => DURATION,
+            },
             _ => {
                 problems.push(
                     Diagnostic::at(key.place, format!("there is no need `{}`", printable(&key.text)))
@@ -55,5 +66,5 @@ pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnost
                 .maybe_related(node.origin, "its value comes from here"),
         );
     }
-    needs
+    (needs, time)
 }

@@ -53,6 +53,20 @@ impl Plan {
         files
     }
 
+    /// Every folder that these cells are given for the files in it, with the endings of their names.
+    pub fn outside_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
+        let mut folders = BTreeMap::new();
+        for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
+            let Body::Stage(stage) = &cell.body else { continue };
+            for spec in stage.parameters() {
+                if let Some(value) = cell.values.get(spec.name) {
+                    named_folders(&spec.kind, value, &mut folders);
+                }
+            }
+        }
+        folders
+    }
+
     /// Those of [`Plan::outside_files`] that are not there or cannot be used, to be told before anything runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
@@ -111,6 +125,23 @@ impl Plan {
                 });
             }
         }
+    }
+}
+
+/// Every folder in a value that stands for the files in it.
+fn named_folders(kind: &Type, value: &Value, found: &mut BTreeMap<PathBuf, &'static [&'static str]>) {
+    match (kind, value) {
+        (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
+            found.insert(path.into(), endings);
+        }
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
+            values.iter().for_each(|value| named_folders(inner, value, found));
+        }
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => named_folders(inner, value, found),
+        (Type::Map(inner), Value::Map(values)) => {
+            values.values().for_each(|value| named_folders(inner, value, found));
+        }
+        _ => (),
     }
 }
 

@@ -57,6 +57,10 @@ impl Plan {
 /// The words, each with its path from `folder`.
 fn unnamed<'c>(command: &'c CommandPlan, cell: &Cell, folder: &Path) -> Vec<(&'c str, String)> {
     let words = words(&command.run);
+    let may_be_file = |word: &&Word| !word.is_said && word.text.contains(['.', '/']);
+    if !words.iter().any(|word| may_be_file(&word)) {
+        return Vec::new();
+    }
     let written: BTreeSet<&str> = words.iter().filter(|word| word.is_written).map(|word| word.text).collect();
     let given: BTreeSet<&Path> = cell
         .inputs
@@ -69,7 +73,7 @@ fn unnamed<'c>(command: &'c CommandPlan, cell: &Cell, folder: &Path) -> Vec<(&'c
         .chain(command.deps.iter().map(|dependency| dependency.path.as_path()))
         .collect();
     let mut found: Vec<(&str, String)> = Vec::new();
-    for word in words.iter().filter(|word| !word.is_said && !written.contains(word.text)) {
+    for word in words.iter().filter(may_be_file).filter(|word| !written.contains(word.text)) {
         let Some(name) = name_below(word.text, folder) else { continue };
         let path = folder.join(&name);
         if !given.contains(path.as_path()) && !found.iter().any(|(_, other)| *other == name) && path.is_file() {
@@ -113,7 +117,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     let (mut is_written, mut is_said) = (false, false);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let end = rest.find(|c: char| c.is_whitespace() || "'\"`;|&<>(){}=,".contains(c)).unwrap_or(rest.len());
+        let end = rest.find(ends_word).unwrap_or(rest.len());
         if first == '#' && (words.is_empty() || text[..text.len() - rest.len()].ends_with(char::is_whitespace)) {
             rest = rest.find('\n').map_or("", |line| &rest[line..]);
         } else if end > 0 {
@@ -128,6 +132,11 @@ fn words(text: &str) -> Vec<Word<'_>> {
         }
     }
     words
+}
+
+fn ends_word(c: char) -> bool {
+    let is_operator = matches!(c, '\'' | '"' | '`' | ';' | '|' | '&' | '<' | '>' | '(' | ')' | '{' | '}' | '=' | ',');
+    is_operator || c.is_whitespace()
 }
 
 #[cfg(test)]

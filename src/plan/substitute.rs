@@ -19,6 +19,17 @@ pub struct Scope<'a> {
     /// Names of the axes that were used so far.
     pub used: BTreeSet<&'a str>,
     inside_variable: bool,
+    /// Names that stand for something which is not known because of another fault.
+    lost: Lost<'a>,
+}
+
+/// What is not known because of another fault, which was told.
+enum Lost<'a> {
+    Nothing,
+    /// The values of these axes.
+    Values(BTreeSet<&'a str>),
+    /// Which axes there are.
+    Axes,
 }
 
 enum Piece<'t> {
@@ -29,12 +40,18 @@ enum Piece<'t> {
 impl<'a> Scope<'a> {
     /// Only variables.
     pub fn new(variables: &'a Variables) -> Self {
-        Scope { variables, axes: Vec::new(), used: BTreeSet::new(), inside_variable: false }
+        Scope { variables, axes: Vec::new(), used: BTreeSet::new(), inside_variable: false, lost: Lost::Nothing }
     }
 
     /// Variables and axes.
     pub fn with_axes(variables: &'a Variables, axes: Vec<(&'a str, &'a Node)>) -> Self {
         Scope { axes, ..Scope::new(variables) }
+    }
+
+    /// Variables, and axes whose values are not known because of another fault; `None`: nor is it known which axes there are.
+    /// What they stand for is `None` without a report.
+    pub fn with_lost_axes(variables: &'a Variables, axes: Option<BTreeSet<&'a str>>) -> Self {
+        Scope { lost: axes.map_or(Lost::Axes, Lost::Values), ..Scope::new(variables) }
     }
 
     /// For the value of a variable, where there are no others.
@@ -145,7 +162,11 @@ impl<'a> Scope<'a> {
         if let Some(value) = self.variables.get(name) {
             return Some(value);
         }
-        self.may_mean_any();
+        match &self.lost {
+            Lost::Axes => return None,
+            Lost::Values(axes) if axes.contains(name) => return None,
+            Lost::Nothing | Lost::Values(_) => self.may_mean_any(),
+        }
         let problem = Diagnostic::at(place, format!("nothing here is named `${name}`"));
         problems.push(if self.inside_variable {
             problem.hint("a variable cannot use another one; `$$` stands for a dollar")
@@ -179,6 +200,19 @@ fn entry<'a>(map: &'a Node, name: &str, key: &str, place: Place) -> Result<&'a N
         let problem = Diagnostic::at(place, format!("`${{{name}}}`: there is no `{key}`"));
         Box::new(problem.related(map.place, "in here").maybe_hint(suggest(key, "keys", names)))
     })
+}
+
+/// The names of variables and axes that a text uses, as far as it can be read.
+pub fn names(text: &str) -> Vec<&str> {
+    if !text.contains('$') {
+        return Vec::new();
+    }
+    let pieces = pieces(text).unwrap_or_default();
+    let names = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Name(name) => name.split('.').next(),
+        Piece::Text(_) => None,
+    });
+    names.collect()
 }
 
 fn pieces(text: &str) -> Result<Vec<Piece<'_>>, String> {

@@ -56,12 +56,13 @@ pub const STAGE: &[Key] = &[
     },
     Key {
         name: "needs",
-        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a part of one), `memory` (`4GiB`, `500MB`, or bytes). What is left out is the stage's own default. In no key.",
+        about: "Its share of the machine: `cpu` (cores, or `all`), `gpu` (a number, also a part of one), `memory` (`4GiB`, `500MB`, or bytes), `time` (`2h`: how long it takes at most, which a batch system is told). What is left out is the stage's own default. In no key.",
         schema: || {
             json!({ "type": ["object", "null"], "additionalProperties": false, "properties": {
                 "cpu": { "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": "all" }, { "$ref": "#/definitions/variable" }] },
                 "gpu": { "anyOf": [{ "type": "number", "minimum": 0 }, { "$ref": "#/definitions/variable" }] },
                 "memory": { "$ref": "#/definitions/bytes" },
+                "time": { "$ref": "#/definitions/duration" },
             } })
         },
     },

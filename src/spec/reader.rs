@@ -29,12 +29,22 @@ impl Reader<'_> {
                 return Vec::new();
             }
         };
-        let mut first: HashMap<&str, &Word> = HashMap::new();
-        let mut kept = Vec::with_capacity(entries.len());
+        // Most maps have a few keys, which are sooner compared than hashed.
+        let is_large = entries.len() > 16;
+        let mut known: HashMap<&str, &Word> = HashMap::new();
+        let mut kept: Vec<&(Word, Node)> = Vec::with_capacity(entries.len());
         for pair in entries {
-            match first.get(pair.0.text.as_str()) {
+            let key = &pair.0;
+            let earlier = if is_large {
+                known.get(key.text.as_str()).copied()
+            } else {
+                kept.iter().map(|(word, _)| word).find(|word| word.text == key.text)
+            };
+            match earlier {
                 None => {
-                    first.insert(&pair.0.text, &pair.0);
+                    if is_large {
+                        known.insert(&key.text, key);
+                    }
                     kept.push(pair);
                 }
                 Some(earlier) => self.report(

@@ -140,13 +140,28 @@ fn cloned(entries: Vec<&(Word, Node)>) -> Vec<(Word, Node)> {
 fn env(node: &Node, reader: &mut Reader) -> Vec<Word> {
     let mut words = reader.words(node, "`env`");
     words.retain(|word| {
+        let shown = printable(&word.text);
         let good = is_variable(&word.text);
         if !good {
-            reader.report(Diagnostic::at(word.place, format!("`{}` cannot name a variable", printable(&word.text))));
+            reader.report(Diagnostic::at(word.place, format!("`{shown}` cannot name a variable")));
+        } else if is_given(&word.text) {
+            reader.report(
+                Diagnostic::at(word.place, format!("`{shown}` cannot be taken over: cwm gives it a value itself"))
+                    .hint(
+                        "`in`, `out`, `in_…`, `out_…`, `TMPDIR`, `CWM_CORES` and `CUDA_VISIBLE_DEVICES` are cwm's own",
+                    ),
+            );
         }
         good
     });
     words
+}
+
+/// Whether cwm itself gives the variable of this name a value for each command.
+pub fn is_given(name: &str) -> bool {
+    ["in", "out", "TMPDIR", "CWM_CORES", "CUDA_VISIBLE_DEVICES"].contains(&name)
+        || name.starts_with("in_")
+        || name.starts_with("out_")
 }
 
 /// Whether this can be the name of a variable of the environment.

@@ -1,4 +1,5 @@
-//! Text -> located tree: the only module that knows how YAML is parsed.
+//! Text -> located tree: the only module that knows how YAML is parsed, with [`yaml_plain`](super::yaml_plain), which reads
+//! what is usual in less time, and what this then need not.
 //!
 //! `serde_yaml` is serde-saphyr under that name. It gives the place of every node ([`Spanned`]), refuses bombs by a
 //! budget, and stops at a key that is written twice. As all faults are to be told at once, such a text is read again
@@ -15,6 +16,7 @@ use serde_yaml::{Location, Options, Spanned, from_str_with_options};
 
 use super::node::{Content, Node, Word};
 use super::yaml_fault as fault;
+use super::yaml_plain;
 use crate::diagnostics::{Diagnostic, Place};
 
 /// A larger file is no pipeline.
@@ -32,6 +34,11 @@ pub fn parse(text: &str, source: u32) -> Result<Node, Box<Diagnostic>> {
             LARGEST >> 20
         ))));
     }
+    yaml_plain::parse(text, source).map_or_else(|| through_serde(text, source), Ok)
+}
+
+/// As [`parse`], of whatever is in the text.
+pub(super) fn through_serde(text: &str, source: u32) -> Result<Node, Box<Diagnostic>> {
     let read = |duplicates| from_str_with_options::<Tree>(text, options(duplicates));
     let reading = Reading { text, source };
     match read(DuplicateKeyPolicy::Error) {
@@ -52,6 +59,7 @@ fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
         duplicate_keys: duplicate_keys,
         strict_booleans: true,
         with_snippet: false,
+        emit_comments: false,
         reject_unsupported_tags: true,
         non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         budget: serde_yaml::budget! {

@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use cwm_contract::{Fetched, Format, Label};
+use cwm_contract::Fetched;
 use rayon::prelude::*;
 
 use super::Store;
@@ -16,69 +17,14 @@ use super::actions::read_record;
 use super::error::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
+use super::new_action::{Content, NewAction, NewOutput, Recorded};
 use super::objects::{MadeFile, survey};
-use super::record::{ActionRecord, Circumstances, OutputRecord, OutputShape, OutsideReference, RECORD_FORMAT};
+use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference, RECORD_FORMAT};
+use super::seal;
 use super::trees::PreparedTree;
 use super::written::WrittenRecord;
 use crate::digest::Digest;
 use crate::key::Components;
-use crate::outside::Snapshot;
-
-/// A finished action, before it is in the store.
-#[derive(Clone, Debug)]
-pub struct NewAction {
-    /// The pipeline's file name without extension.
-    pub pipeline: String,
-    /// The cell that made it.
-    pub label: Label,
-    /// What its key is made of.
-    pub components: Components,
-    /// What came out, by output name.
-    pub outputs: BTreeMap<String, NewOutput>,
-    /// Why it ran, in words, one cause a line.
-    pub cause: Vec<String>,
-    /// Figures that the stage told.
-    pub metrics: BTreeMap<String, f64>,
-    /// What came from the network.
-    pub fetched: Vec<Fetched>,
-    /// What the stage's probe gave, by name.
-    pub probe: BTreeMap<String, Digest>,
-    /// The stage's log, a file in its work folder; it is moved into the store.
-    pub log: Option<PathBuf>,
-    /// When, where, by whom, and what it cost.
-    pub circumstances: Circumstances,
-}
-
-/// One output of a finished action.
-#[derive(Clone, Debug)]
-pub struct NewOutput {
-    /// What it holds.
-    pub format: Format,
-    /// A file or a folder.
-    pub shape: OutputShape,
-    /// Where it comes from.
-    pub content: Content,
-}
-
-/// Where an output comes from.
-#[derive(Clone, Debug)]
-pub enum Content {
-    /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
-    Made(PathBuf),
-    /// A file from outside, referenced in place.
-    Outside(Snapshot),
-    /// An output of another action, passed on: it is in the store, and nothing is copied.
-    Stored(OutputRecord),
-}
-
-/// What came of recording.
-#[derive(Clone, Debug)]
-pub struct Recorded {
-    /// The record that stands for these outputs: the new one, or the equal one that was there.
-    pub record: ActionRecord,
-    /// Whether it was written just now.
-    pub new: bool,
-}
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
@@ -219,7 +165,7 @@ impl Commit<'_> {
     fn hash_and_sync(&self, outputs: Vec<Vec<MadeFile>>) -> Result<Vec<Vec<Hashed>>> {
         let hash = |file: MadeFile| {
             let digest = hash_own_file(&file.path)?;
-            let new = self.store.object_size(&digest)? != Some(file.size);
+            let new = !self.store.has_sound(&digest, file.size)?;
             Ok(Hashed { file, digest, synced: new })
         };
         // For less, starting threads takes longer than the work.
@@ -283,18 +229,19 @@ impl Commit<'_> {
     fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
         let place = self.store.object_path(digest);
         let disk = &self.store.disk;
-        if self.store.object_size(digest)? == Some(size) {
+        if self.store.has_sound(digest, size)? {
             disk.remove(path)?;
         } else {
             if !synced {
                 disk.sync_file(path)?;
             }
-            disk.protect(path)?;
+            disk.seal(path, seal::second_of(digest, SystemTime::now()))?;
             if !shard_of(&place).is_dir() {
                 // Shards are made with the store; this one was removed since.
                 disk.make_folder(shard_of(&place))?;
                 self.touched.insert(shard_of(shard_of(&place)).to_owned());
             }
+            let _only_one = self.store.lock_replacing(&place)?;
             disk.place(path, &place)?;
         }
         // Also for one that was there: whoever placed it may not have come to this.
@@ -306,7 +253,7 @@ impl Commit<'_> {
         let bytes = manifest.encode().into_bytes();
         let digest = Digest::of(&bytes);
         let store = self.store;
-        if store.object_size(&digest)? == Some(bytes.len() as u64) {
+        if store.has_sound(&digest, bytes.len() as u64)? {
             self.touched.insert(shard_of(&store.object_path(&digest)).to_owned());
         } else {
             let file = store.disk.write_temporary(&store.layout.temporary(), &bytes)?;

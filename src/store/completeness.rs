@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Store;
-use super::error::{Result, Trouble};
+use super::error::{Result, StoreError, Trouble};
 use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference};
+use super::soundness::{Damage, Standing};
 use crate::digest::{Digest, Key};
 use crate::outside::Files;
 
@@ -18,26 +19,50 @@ pub struct Missing {
     pub digest: Digest,
     /// For a file from outside, where it should be: it is gone or was changed.
     pub outside: Option<PathBuf>,
+    /// What is wrong with what stands there in its place.
+    pub damage: Option<Damage>,
 }
+
+/// Content that cannot be read, with what is wrong with what stands there in its place.
+type Lacking = BTreeMap<Digest, Option<Damage>>;
 
 impl Store {
     /// What of a record's outputs cannot be had: objects that are not there or have the wrong size, and files from
     /// outside that are gone or changed. Empty means that the record may be used. The log does not count.
     ///
+    /// Objects are looked at and not read: before somebody reads them, ask [`Store::unusable`].
+    ///
     /// # Errors
     /// A manifest is damaged or of a newer version, or the system refuses.
     pub fn missing(&self, record: &ActionRecord, outside: &Files) -> Result<Vec<Missing>> {
+        self.lacking(record, outside, |output| {
+            Ok(self.missing_objects(output)?.into_iter().map(|digest| (digest, None)).collect())
+        })
+    }
+
+    /// As [`Store::missing`], for whoever is about to read them: content that is there and was changed since it was stored
+    /// counts as well. What does not bear its seal any more is hashed, which `outside` remembers.
+    ///
+    /// # Errors
+    /// A manifest is of a newer version, or the system refuses.
+    pub fn unusable(&self, record: &ActionRecord, outside: &Files) -> Result<Vec<Missing>> {
+        self.lacking(record, outside, |output| self.unusable_objects(output, outside))
+    }
+
+    fn lacking(
+        &self,
+        record: &ActionRecord,
+        outside: &Files,
+        objects: impl Fn(&OutputRecord) -> Result<Lacking>,
+    ) -> Result<Vec<Missing>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
             if let Some(path) = self.missing_outside(output, outside)? {
-                missing.push(Missing { output: name.clone(), digest: output.digest, outside: Some(path) });
+                let (output, digest) = (name.clone(), output.digest);
+                missing.push(Missing { output, digest, outside: Some(path), damage: None });
             } else if output.outside.is_none() {
-                let lacking = self.missing_objects(output)?;
-                missing.extend(lacking.into_iter().map(|digest| Missing {
-                    output: name.clone(),
-                    digest,
-                    outside: None,
-                }));
+                let one = |(digest, damage)| Missing { output: name.clone(), digest, outside: None, damage };
+                missing.extend(objects(output)?.into_iter().map(one));
             }
         }
         Ok(missing)
@@ -90,6 +115,34 @@ impl Store {
             OutputShape::File { .. } => {}
         }
         Ok(missing)
+    }
+
+    /// Objects of an output that are not there, or are not what they should be; the manifest alone, if it is among them.
+    fn unusable_objects(&self, output: &OutputRecord, outside: &Files) -> Result<Lacking> {
+        let look_at = |digest: &Digest, size| -> Result<Option<(Digest, Option<Damage>)>> {
+            Ok(match self.standing(digest, size, outside)? {
+                Standing::Sound => None,
+                Standing::Gone => Some((*digest, None)),
+                Standing::Damaged(damage) => Some((*digest, Some(damage))),
+            })
+        };
+        let is_folder = output.shape == OutputShape::Folder;
+        if let Some(own) = look_at(&output.digest, (!is_folder).then_some(output.size))? {
+            return Ok(Lacking::from([own]));
+        }
+        if !is_folder {
+            return Ok(Lacking::new());
+        }
+        match self.manifest(&output.digest) {
+            Ok(manifest) => {
+                let files = manifest.files().values();
+                files.filter_map(|file| look_at(&file.digest, Some(file.size)).transpose()).collect()
+            }
+            Err(StoreError::Damaged { path, what }) => {
+                Ok(Lacking::from([(output.digest, Some(Damage::of(path, None, format!("is damaged: {what}"))))]))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Where a file from outside should be, if neither it nor an equal object is there.

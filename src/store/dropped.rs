@@ -1,6 +1,7 @@
 //! Results whose content was let go on purpose: their records stay, and what they lack is no damage.
 //!
-//! An empty file beside the record says so and why: `0001-<digest>.collected`, `0001-<digest>.not-kept`. It is made before
+//! An empty file beside the record says so and why: `0001-<digest>.collected`, `0001-<digest>.not-kept`,
+//! `0001-<digest>.not-pulled`. It is made before
 //! anything goes, and is removed when the content is there again; so it allows content to be missing, and does not say that
 //! it is. A record without it whose content is missing was damaged.
 
@@ -20,11 +21,14 @@ pub enum Dropped {
     Collected,
     /// Its stage says `keep: false`.
     NotKept,
+    /// It came from a remote as a record only; its files were not pulled, or not all.
+    NotPulled,
 }
 
 impl Dropped {
     /// Every reason, by its extension.
-    const ALL: [(Dropped, &str); 2] = [(Dropped::Collected, "collected"), (Dropped::NotKept, "not-kept")];
+    const ALL: [(Dropped, &str); 3] =
+        [(Dropped::Collected, "collected"), (Dropped::NotKept, "not-kept"), (Dropped::NotPulled, "not-pulled")];
 
     /// The extension of the file that says so.
     fn extension(self) -> &'static str {
@@ -38,7 +42,7 @@ impl Dropped {
     }
 
     /// Where it is said of the record in `file`.
-    fn path(self, file: &Path) -> PathBuf {
+    pub(super) fn path(self, file: &Path) -> PathBuf {
         file.with_extension(self.extension())
     }
 }

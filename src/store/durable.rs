@@ -5,6 +5,8 @@
 //! pages, so the file is given up and never synced again. In tests each step can be watched, failed, or be the last
 //! one that happens.
 
+mod temporary;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -13,7 +15,10 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+
 use super::error::{Result, StoreError};
+pub(crate) use temporary::Temporary;
 
 /// Begins the name of everything temporary: hidden, since some of it stands beside the user's files for an instant.
 pub(crate) const TEMPORARY: &str = ".cwm-";
@@ -151,6 +156,17 @@ impl Disk {
         self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o444)))
     }
 
+    /// Makes a file read-only for everyone, last changed at this second since 1970. Where times cannot be set nothing is lost:
+    /// whoever reads it then hashes it first.
+    pub fn seal(&self, path: &Path, second: i64) -> Result<()> {
+        self.step(Step::Protect, "make read-only", path, || {
+            let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+            let times = Timestamps { last_access, last_modification: Timespec { tv_sec: second, tv_nsec: 0 } };
+            let _ = utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW);
+            fs::set_permissions(path, Permissions::from_mode(0o444))
+        })
+    }
+
     /// Renames, replacing a file that is there.
     pub fn place(&self, from: &Path, to: &Path) -> Result<()> {
         let placed = self.before(Step::Place, to, Some(from)).and_then(|()| fs::rename(from, to));
@@ -166,17 +182,17 @@ impl Disk {
     /// to write are given it first.
     pub fn remove(&self, path: &Path) -> Result<()> {
         self.step(Step::Remove, "remove", path, || {
-            let removed = match fs::symlink_metadata(path) {
-                Err(error) => Err(error),
-                Ok(metadata) if !metadata.is_dir() => fs::remove_file(path),
-                Ok(_) => fs::remove_dir_all(path).or_else(|error| match error.kind() {
+            // Most are files, and there may be many.
+            let removed = fs::remove_file(path).or_else(|error| match fs::symlink_metadata(path) {
+                Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path).or_else(|error| match error.kind() {
                     io::ErrorKind::PermissionDenied => {
                         allow_changes(path)?;
                         fs::remove_dir_all(path)
                     }
                     _ => Err(error),
                 }),
-            };
+                _ => Err(error),
+            });
             match removed {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 other => other,
@@ -251,53 +267,4 @@ pub(crate) fn allow_changes(path: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A file or folder that goes away unless it is placed.
-pub(crate) struct Temporary<'disk> {
-    disk: &'disk Disk,
-    path: Option<PathBuf>,
-}
-
-impl Temporary<'_> {
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        self.path.as_deref().unwrap_or(Path::new(""))
-    }
-
-    /// Gives it its name.
-    pub fn place(mut self, to: &Path) -> Result<()> {
-        self.disk.place(self.path(), to)?;
-        self.path = None;
-        Ok(())
-    }
-
-    /// Puts a folder in the place of what is at `to`, which goes away. The two names change places in one instant, where
-    /// the file system can; else there is an instant without either.
-    pub fn replace(self, to: &Path) -> Result<()> {
-        let exchanged = self.disk.before(Step::Place, to, Some(self.path())).and_then(|()| exchange(self.path(), to));
-        if exchanged.is_ok() {
-            // What was there is now ours to remove.
-            return Ok(());
-        }
-        let Some(folder) = to.parent() else { return self.place(to) };
-        let old = self.disk.temporary_folder(folder, TEMPORARY)?;
-        self.disk.place(to, &old.path().join("old"))?;
-        self.place(to)
-    }
-}
-
-/// Two names change places in one instant.
-fn exchange(a: &Path, b: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if let Some(path) = self.path.take() {
-            // Best effort: what stays in `temporary/` is never read, and is swept by the exclusive lock's holder.
-            drop(self.disk.remove(&path));
-        }
-    }
 }

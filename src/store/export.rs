@@ -4,30 +4,24 @@
 //! and bytes with the store. All is made aside and renamed, so that a reader never sees half an export. Only what an
 //! export made is ever replaced: the hidden file `.cwm-export` beside the copies says what that is.
 
+mod copy;
+mod list;
 mod made;
+mod obstacle;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Permissions};
-use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::Store;
-use super::actions::list;
+use super::actions;
 use super::durable::{Disk, TEMPORARY, Temporary};
 use super::error::{Result, StoreError};
-use super::hashing::hash_own_file;
 use super::record::{OutputRecord, OutputShape};
 use crate::digest::Digest;
 use crate::outside::Files;
-
-/// The file that says what was exported.
-const LIST: &str = ".cwm-export";
-
-/// Version of its format.
-const LIST_FORMAT: u32 = 1;
+use copy::{Source, Wanted, copy_file};
+use list::{LIST, List, OUT_OF_THE_WAY, There, look_at_copy, read_list, write_list};
 
 /// What an export did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,34 +32,6 @@ pub struct Exported {
     pub written: bool,
     /// Whether an earlier export stood there before.
     pub replaced: bool,
-}
-
-/// What `.cwm-export` holds: JSON.
-#[derive(Debug, Serialize, Deserialize)]
-struct List {
-    cwm_export: u32,
-    /// Whether the folder as a whole is one export; else each file is one.
-    whole: bool,
-    /// By name in the folder.
-    files: BTreeMap<String, Copied>,
-    /// What stood there when a file was last replaced, and does so still where we ended in the middle.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    before: BTreeMap<String, Copied>,
-}
-
-impl Default for List {
-    fn default() -> Self {
-        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new(), before: BTreeMap::new() }
-    }
-}
-
-/// One copy, as it was when it was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Copied {
-    digest: Digest,
-    size: u64,
-    mtime_ns: i64,
-    executable: bool,
 }
 
 impl Store {
@@ -145,28 +111,12 @@ impl Store {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Wanted {
-    digest: Digest,
-    executable: bool,
-}
-
-/// Where the content of a copy comes from.
-enum Source<'a> {
-    /// A file of the store, or from outside.
-    Object(PathBuf),
-    /// What stands in no store.
-    Bytes(&'a [u8]),
-}
-
 struct Export<'a> {
     disk: &'a Disk,
     target: &'a Path,
     parent: &'a Path,
     name: String,
 }
-
-const OUT_OF_THE_WAY: &str = "move it away, or export to another place; cwm replaces only what it exported itself";
 
 impl Export<'_> {
     fn file(&self, source: &Path, output: &OutputRecord) -> Result<bool> {
@@ -237,7 +187,7 @@ impl Export<'_> {
     /// target left.
     fn aside(&self) -> Result<(Temporary<'_>, File)> {
         let prefix = format!("{TEMPORARY}{}-", self.name);
-        for (name, path) in list(self.parent)? {
+        for (name, path) in actions::list(self.parent)? {
             if name.starts_with(&prefix) && File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
                 self.disk.remove(&path)?;
             }
@@ -298,100 +248,10 @@ impl Export<'_> {
     }
 }
 
-fn write_list(aside: &Temporary<'_>, exported: &List) -> Result<()> {
-    let path = aside.path().join(LIST);
-    let text = serde_json::to_string_pretty(exported).map_err(|error| StoreError::io("write", &path)(error.into()))?;
-    fs::write(&path, text + "\n").map_err(StoreError::io("write", &path))
-}
-
 fn foreign(path: &Path) -> StoreError {
     StoreError::refused(path, "is in the way: no export made it", OUT_OF_THE_WAY)
 }
 
 fn changed(path: &Path) -> StoreError {
     StoreError::refused(path, "is in the way: it was changed since it was exported", OUT_OF_THE_WAY)
-}
-
-/// How a file compares with the copy that an export made.
-enum There {
-    AsCopied,
-    /// With the digest that it has now, if it is a plain file.
-    Changed(Option<Digest>),
-}
-
-fn look_at_copy(path: &Path, known: Option<&Copied>) -> Result<There> {
-    let metadata = fs::symlink_metadata(path).map_err(StoreError::io("look at", path))?;
-    if !metadata.is_file() {
-        return Ok(There::Changed(None));
-    }
-    if known.is_some_and(|known| known.size == metadata.len() && known.mtime_ns == mtime(&metadata)) {
-        return Ok(There::AsCopied);
-    }
-    let digest = hash_own_file(path)?;
-    match known {
-        Some(known) if known.digest == digest => Ok(There::AsCopied),
-        _ => Ok(There::Changed(Some(digest))),
-    }
-}
-
-fn copy_file(source: &Source, copy: &Path, wanted: Wanted) -> Result<Copied> {
-    let from = match source {
-        Source::Object(path) => {
-            fs::copy(path, copy).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => {
-                    StoreError::Missing { path: path.clone(), what: "is not in the store".to_owned() }
-                }
-                _ => StoreError::io("copy to", copy)(error),
-            })?;
-            path
-        }
-        Source::Bytes(bytes) => {
-            fs::write(copy, bytes).map_err(StoreError::io("write", copy))?;
-            copy
-        }
-    };
-    // The copy, since that is what people get; the bytes are still in memory.
-    let found = hash_own_file(copy)?;
-    if found != wanted.digest {
-        return Err(StoreError::damaged(
-            from,
-            format!("its content has the digest {found}, not {}; nothing was exported", wanted.digest),
-        ));
-    }
-    let mode = if wanted.executable { 0o755 } else { 0o644 };
-    fs::set_permissions(copy, Permissions::from_mode(mode)).map_err(StoreError::io("make writable", copy))?;
-    let metadata = fs::symlink_metadata(copy).map_err(StoreError::io("look at", copy))?;
-    Ok(Copied {
-        digest: wanted.digest,
-        size: metadata.len(),
-        mtime_ns: mtime(&metadata),
-        executable: wanted.executable,
-    })
-}
-
-fn mtime(metadata: &fs::Metadata) -> i64 {
-    metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec())
-}
-
-/// What was exported; nothing if there is no list.
-fn read_list(path: &Path) -> Result<List> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(List::default());
-        }
-        Err(error) => return Err(StoreError::io("read", path)(error)),
-    };
-    let list: List = serde_json::from_slice(&bytes).map_err(|error| {
-        StoreError::refused(path, format!("is not a list of exported files: {error}"), OUT_OF_THE_WAY)
-    })?;
-    if list.cwm_export > LIST_FORMAT {
-        return Err(StoreError::TooNew {
-            path: path.to_owned(),
-            what: "the list of exported files",
-            found: list.cwm_export.into(),
-            known: LIST_FORMAT,
-        });
-    }
-    Ok(list)
 }

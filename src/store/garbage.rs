@@ -5,6 +5,7 @@
 //! the disk for good; then trees, which would else be links to nothing; then manifests and files. At any instant what a
 //! record lacks is missing, never half there, and the record says that it may be.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,10 @@ use super::actions::list;
 use super::dropped::Dropped;
 use super::error::{Result, Trouble};
 use super::inventory::size_and_time;
+use super::layout::digest_of_path;
 use super::locks::StoreLock;
-use crate::digest::{Digest, Key};
+use super::work::WorkFolder;
+use crate::digest::Digest;
 
 /// What is to go.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +31,7 @@ pub struct Garbage {
     /// Content, manifests among it.
     pub objects: Vec<Digest>,
     /// Work folders.
-    pub work: Vec<Key>,
+    pub work: Vec<WorkFolder>,
     /// What lies in `temporary/` and `quarantine/` and is no longer wanted, or folders of links to what goes.
     pub others: Vec<PathBuf>,
 }
@@ -49,13 +52,15 @@ impl Store {
                 other => other,
             }
         };
-        garbage.objects.par_iter().try_for_each(|digest| aside(&self.layout.tree(digest)))?;
+        // Few objects are folders; to ask for the tree of each takes as long as to move it.
+        let trees = self.trees()?;
+        garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| aside(path))?;
         garbage.others.iter().try_for_each(|path| aside(path))?;
         garbage.objects.par_iter().try_for_each(|digest| aside(&self.layout.object(digest)))?;
-        for key in &garbage.work {
+        for folder in &garbage.work {
             // A stage that nobody watches any more may still run there.
-            if let Some(_held) = self.try_lock_key_silently(key)? {
-                aside(&self.layout.work(key))?;
+            if let Some(_held) = self.try_lock_key_silently(folder.key())? {
+                aside(folder.path())?;
             }
         }
         Ok(())
@@ -92,6 +97,14 @@ impl Store {
         Ok(size_and_time(&self.layout.garbage(), None)?.0)
     }
 
+    /// These paths, with their bytes.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn sized(&self, paths: impl Iterator<Item = PathBuf>) -> Result<Vec<(PathBuf, u64)>> {
+        sized(paths.map(|path| (String::new(), path)).collect())
+    }
+
     /// What interrupted writes left, with its bytes. With the store alone, nobody writes it any more.
     ///
     /// # Errors
@@ -116,11 +129,17 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn trees_without_manifests(&self) -> Result<Vec<PathBuf>> {
-        let mut found = Vec::new();
+        let trees = self.trees()?.into_iter();
+        Ok(trees.filter(|(digest, _)| !self.object_path(digest).exists()).map(|(_, path)| path).collect())
+    }
+
+    /// All trees that there are.
+    fn trees(&self) -> Result<BTreeMap<Digest, PathBuf>> {
+        let mut found = BTreeMap::new();
         for (_, shard) in list(&self.root().join("trees"))? {
-            let trees = if shard.is_dir() { list(&shard)? } else { Vec::new() };
-            let named = trees.into_iter().filter_map(|(_, path)| Some((super::layout::digest_of_path(&path)?, path)));
-            found.extend(named.filter(|(digest, _)| !self.object_path(digest).exists()).map(|(_, path)| path));
+            if shard.is_dir() {
+                found.extend(list(&shard)?.into_iter().filter_map(|(_, path)| Some((digest_of_path(&path)?, path))));
+            }
         }
         Ok(found)
     }

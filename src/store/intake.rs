@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::Store;
 use super::error::{Result, StoreError};
+use super::seal;
 use crate::digest::Digest;
 
 /// Bytes that were taken in.
@@ -43,9 +45,10 @@ impl Store {
         .map_err(|error| written.err().unwrap_or_else(|| StoreError::io("read", path)(error)))?;
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);
-        if self.object_size(&digest)? != Some(size) {
+        if !self.has_sound(&digest, size)? {
             self.disk.sync_file(temporary.path())?;
-            self.disk.protect(temporary.path())?;
+            self.disk.seal(temporary.path(), seal::second_of(&digest, SystemTime::now()))?;
+            let _only_one = self.lock_replacing(&place)?;
             temporary.place(&place)?;
         }
         if let Some(shard) = place.parent() {

@@ -16,6 +16,7 @@ use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
+use super::work::WorkFolder;
 use crate::digest::{Digest, Key};
 
 /// Everything that a store holds.
@@ -65,8 +66,8 @@ pub struct Held {
 /// A work folder.
 #[derive(Clone, Debug)]
 pub struct OldWork {
-    /// Of which action.
-    pub key: Key,
+    /// Where it is, and of which action.
+    pub folder: WorkFolder,
     /// Bytes in it, those in `keep/` apart.
     pub bytes: u64,
     /// Bytes in `keep/`.
@@ -104,7 +105,7 @@ impl Store {
                 Ok((digest, manifest.files().values().map(|file| file.digest).collect()))
             })
             .collect::<Result<_>>()?;
-        let work = self.work_folders()?.into_iter().map(|(key, folder)| self.old_work(key, folder.path()));
+        let work = self.work_folders()?.into_iter().map(|folder| self.old_work(folder));
         Ok(Inventory { held, objects, folders, work: work.collect::<Result<_>>()? })
     }
 
@@ -115,12 +116,12 @@ impl Store {
         files.iter().map(|file| read_held(key, file, used)).collect()
     }
 
-    fn old_work(&self, key: Key, folder: &Path) -> Result<OldWork> {
-        let kept = folder.join("keep");
+    fn old_work(&self, folder: WorkFolder) -> Result<OldWork> {
+        let kept = folder.keep();
         let (kept_bytes, kept_changed) = size_and_time(&kept, None)?;
-        let (bytes, changed) = size_and_time(folder, Some(&kept))?;
-        let is_running = self.holder(&key)?.is_some();
-        Ok(OldWork { key, bytes, kept_bytes, changed: changed.max(kept_changed), is_running })
+        let (bytes, changed) = size_and_time(folder.path(), Some(&kept))?;
+        let is_running = self.holder(folder.key())?.is_some();
+        Ok(OldWork { folder, bytes, kept_bytes, changed: changed.max(kept_changed), is_running })
     }
 
     /// Notes that the results of `keys` were used now, at most once a day each. Of keys without results nothing is noted.

@@ -44,7 +44,11 @@ impl Layout {
 
     /// `actions/ab/<key>`.
     pub fn action_folder(&self, key: &Key) -> PathBuf {
-        self.action_shard(key).join(key.to_string())
+        // Asked for each cell of a run: one allocation.
+        let key = key.to_string();
+        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + "/actions/ab/".len() + key.len());
+        path.extend([self.root.as_path(), Path::new("actions"), Path::new(&key[..2]), Path::new(&key)]);
+        path
     }
 
     /// `work/<key>`.

@@ -5,45 +5,16 @@
 //! process that has the descriptor ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
 use super::Store;
 use super::error::{Result, StoreError, Trouble};
-use super::record::{host_name, timestamp};
+use super::holder::{Holder, read_holder, write_holder};
 use crate::digest::Key;
-
-/// Who holds a lock; one JSON line in the lock's file. Read only to tell whom we wait for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// Process id on its host.
-    pub pid: u32,
-    /// Host name.
-    pub host: String,
-    /// What it was asked to do: `cwm run paper.yaml`.
-    pub command: String,
-    /// Since when.
-    #[serde(with = "timestamp")]
-    pub since: Timestamp,
-}
-
-impl Holder {
-    fn this(command: &str) -> Holder {
-        Holder { pid: std::process::id(), host: host_name(), command: command.to_owned(), since: Timestamp::now() }
-    }
-}
-
-impl std::fmt::Display for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host)
-    }
-}
 
 /// Holds the lock of a key, until it is dropped and every child that inherited it has ended.
 #[derive(Debug)]
@@ -87,6 +58,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// The lock of the store as a whole.
 const STORE_LOCK: &str = "store";
 
+/// The lock of those who submit jobs.
+const BATCHES_LOCK: &str = "batches";
+
 #[derive(Clone, Copy)]
 enum Mode {
     Shared,
@@ -127,7 +101,8 @@ impl Store {
             if let Some(lock) = self.try_lock_key(key, command)? {
                 return Ok(Some(lock));
             }
-            if !waiting(read_holder(&self.layout.lock(&key.to_string())).as_ref()) {
+            let path = self.layout.lock(&key.to_string());
+            if !waiting(read_holder(&path).map(|holder| holder.or_heir(&path)).as_ref()) {
                 return Ok(None);
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -147,7 +122,7 @@ impl Store {
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(read_holder(&path)),
+            Err(TryLockError::WouldBlock) => Ok(read_holder(&path).map(|holder| holder.or_heir(&path))),
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
         }
     }
@@ -200,6 +175,16 @@ impl Store {
         Ok(Some(StoreLock { _file: Some(file) }))
     }
 
+    /// Waits until nobody else submits jobs for this store. It lasts until the file, and every copy that another process was
+    /// given of it, is closed.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn lock_batches(&self) -> Result<File> {
+        self.create()?;
+        lock(&self.layout.lock(BATCHES_LOCK), Mode::Exclusive, true, |_| {})
+    }
+
     /// Removes what interrupted writes left in `temporary/`. Only with the store alone is it certain that nobody is
     /// still writing it.
     ///
@@ -213,17 +198,9 @@ impl Store {
     }
 }
 
-fn read_holder(path: &Path) -> Option<Holder> {
-    let mut text = String::new();
-    File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
-fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
-    let text = serde_json::to_string(holder)?;
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(format!("{text}\n").as_bytes())
+/// Has what the lock at `path` stands for alone, after whoever has it for an instant.
+pub(super) fn wait_alone(path: &Path) -> Result<File> {
+    lock(path, Mode::Exclusive, true, |_| {})
 }
 
 fn open(path: &Path, writing: bool) -> Result<File> {

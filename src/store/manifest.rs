@@ -100,6 +100,15 @@ pub enum ManifestFault {
     Wrong(String),
 }
 
+impl std::fmt::Display for ManifestFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ManifestFault::TooNew(found) => write!(f, "it is of a newer cwm (format {found})"),
+            ManifestFault::Wrong(what) => f.write_str(what),
+        }
+    }
+}
+
 /// Longest name of one file or folder, and longest path, in bytes: what common file systems take.
 const LONGEST_PART: usize = 255;
 const LONGEST_NAME: usize = 2048;

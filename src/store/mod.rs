@@ -5,6 +5,7 @@
 //! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
 
 mod actions;
+mod arrival;
 mod commit;
 mod compare;
 mod completeness;
@@ -14,21 +15,27 @@ mod error;
 mod export;
 mod garbage;
 mod hashing;
+mod heir;
+mod holder;
 mod intake;
 mod inventory;
 mod layout;
 mod locks;
 mod manifest;
+mod new_action;
 mod objects;
 mod plain_file;
 mod record;
 mod remembered;
+mod seal;
+mod soundness;
 mod stamp;
 #[cfg(test)]
 mod tests;
 mod trees;
 mod verify;
 mod verify_places;
+mod verify_readers;
 mod work;
 mod written;
 
@@ -39,7 +46,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use commit::{Content, NewAction, NewOutput, Recorded};
+pub use arrival::{LARGEST_MANIFEST, LARGEST_RECORD, Part, check_record};
 pub use compare::{Difference, How};
 pub use completeness::Missing;
 pub use dropped::Dropped;
@@ -47,13 +54,16 @@ pub use error::{Result, StoreError, Trouble};
 pub use export::Exported;
 pub use garbage::Garbage;
 pub use hashing::hash_own_file;
+pub use holder::Holder;
 pub use intake::TakenIn;
 pub use inventory::{Held, Inventory, OldWork};
 pub use layout::STORE_FORMAT;
-pub use locks::{Holder, KeyLock, StoreLock};
+pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
+pub use new_action::{Content, NewAction, NewOutput, Recorded};
 pub(crate) use record::timestamp;
 pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
+pub use soundness::Damage;
 pub use stamp::Stamp;
 pub use verify::{Finding, VerifyProgress, VerifyReport};
 pub use work::{KeepStamp, WorkFolder};
@@ -122,6 +132,11 @@ impl Store {
     /// The folder of the lock files that the store has seen.
     pub fn roots_folder(&self) -> PathBuf {
         self.layout.roots()
+    }
+
+    /// Where files lie that have no name yet.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.layout.temporary()
     }
 
     /// The folder of tags.

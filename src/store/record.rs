@@ -1,5 +1,6 @@
 //! What is written down about one result of an action.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -158,8 +159,7 @@ impl ActionRecord {
     /// Who made it, where and when: `ada@host, 2026-11-21 09:20`; of what was not computed, `taken over from FILE by …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
-        let when = made.started.to_zoned(jiff::tz::TimeZone::system());
-        let who = format!("{}@{}, {}", made.user, made.machine.host, when.strftime("%Y-%m-%d %H:%M"));
+        let who = format!("{}@{}, {}", made.user, made.machine.host, minute(made.started));
         if !self.is_taken() {
             return who;
         }
@@ -202,6 +202,22 @@ impl ActionRecord {
             }),
         }
     }
+}
+
+/// A time to the minute, on this machine's clock. The results of one run lie close together, and thousands may be told of:
+/// the last answer is kept.
+fn minute(time: Timestamp) -> String {
+    thread_local! {
+        static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    let number = time.as_second().div_euclid(60);
+    LAST.with_borrow_mut(|(known, text)| {
+        if *known != number {
+            let zoned = time.to_zoned(jiff::tz::TimeZone::system());
+            (*known, *text) = (number, zoned.strftime("%Y-%m-%d %H:%M").to_string());
+        }
+        text.clone()
+    })
 }
 
 /// Floats by name; those that JSON lacks as [`cwm_contract::Value`] writes them.

@@ -26,6 +26,13 @@ pub struct Stamp {
     tree_is_right: bool,
 }
 
+impl Stamp {
+    /// The objects that it is about.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &Path> {
+        self.objects.keys().map(PathBuf::as_path)
+    }
+}
+
 impl Store {
     /// What there is of an output now. Ask for [`Store::path_of`] first, which mends a folder's tree.
     ///

@@ -16,8 +16,10 @@ use super::actions::{list, read_record};
 use super::error::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::layout;
-use super::record::OutputShape;
-use crate::digest::Digest;
+use super::record::{ActionRecord, OutputShape};
+use super::soundness::Damage;
+use crate::digest::{Digest, Key};
+use crate::outside::Stat;
 
 /// What a check of the store found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -71,12 +73,43 @@ impl Store {
     /// # Errors
     /// The system refuses to let us read.
     pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
+        self.verify_part(None, progress)
+    }
+
+    /// As [`Store::verify`], of what these results consist of alone: their records, outputs and logs.
+    ///
+    /// # Errors
+    /// As [`Store::verify`].
+    pub fn verify_results(
+        &self,
+        results: &[ActionRecord],
+        progress: impl Fn(VerifyProgress) + Sync,
+    ) -> Result<VerifyReport> {
+        let mut part = Part::default();
+        for record in results {
+            part.keys.insert(record.key);
+            part.objects.extend(record.log);
+            for output in record.outputs.values() {
+                part.objects.insert(output.digest);
+                // Of one that cannot be read, that is found.
+                if output.shape == OutputShape::Folder
+                    && let Ok(manifest) = self.manifest(&output.digest)
+                {
+                    part.objects.extend(manifest.files().values().map(|file| file.digest));
+                }
+            }
+        }
+        self.verify_part(Some(&part), progress)
+    }
+
+    fn verify_part(&self, part: Option<&Part>, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
         // First, since the lock's own file may be what is wrong.
         let findings = self.verify_places()?;
         let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
-        let good = self.verify_objects(&mut report, progress)?;
-        self.verify_actions(&mut report, &good)?;
+        let good = self.verify_objects(&mut report, part, progress)?;
+        self.verify_actions(&mut report, part, &good)?;
+        self.note_readers(&mut report)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
         report.notes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(report)
@@ -86,6 +119,7 @@ impl Store {
     fn verify_objects(
         &self,
         report: &mut VerifyReport,
+        part: Option<&Part>,
         progress: impl Fn(VerifyProgress) + Sync,
     ) -> Result<BTreeSet<Digest>> {
         let mut objects = Vec::new();
@@ -97,7 +131,10 @@ impl Store {
             }
             for (_, path) in list(&path)? {
                 match layout::digest_of_path(&path) {
-                    Some(digest) => objects.push((path, digest)),
+                    Some(digest) if part.is_none_or(|part| part.objects.contains(&digest)) => {
+                        objects.push((path, digest))
+                    }
+                    Some(_) => {}
                     None => report.findings.push(Finding::about(path, "is not named like an object")),
                 }
             }
@@ -111,31 +148,34 @@ impl Store {
             .collect();
         let total = sized.iter().map(|(_, _, size)| size).sum();
         let done = AtomicU64::new(0);
-        let checked: Vec<(PathBuf, Digest, Option<String>)> = sized
+        let checked: Vec<(Digest, Option<Damage>)> = sized
             .into_par_iter()
             .map(|(path, digest, size)| {
-                let wrong = what_is_wrong(&path, &digest);
+                let seen = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
+                let wrong = what_is_wrong(&path, &digest).map(|what| Damage::of(path, seen, what));
                 let done = done.fetch_add(size, Ordering::Relaxed) + size;
                 progress(VerifyProgress { done, total });
-                (path, digest, wrong)
+                (digest, wrong)
             })
             .collect();
         report.bytes = total;
         report.objects = checked.len() as u64;
         let mut good = BTreeSet::new();
-        for (path, digest, wrong) in checked {
-            match wrong {
-                None => drop(good.insert(digest)),
-                Some(what) => report.findings.push(self.set_aside(path, what)?),
+        for (digest, wrong) in checked {
+            match wrong.map(|damage| self.set_damage_aside(&damage)).transpose()? {
+                Some(Some(finding)) => report.findings.push(finding),
+                Some(None) if !self.object_path(&digest).is_file() => {}
+                // A commit may have put it right meanwhile.
+                None | Some(None) => drop(good.insert(digest)),
             }
         }
         Ok(good)
     }
 
-    fn verify_actions(&self, report: &mut VerifyReport, good: &BTreeSet<Digest>) -> Result<()> {
+    fn verify_actions(&self, report: &mut VerifyReport, part: Option<&Part>, good: &BTreeSet<Digest>) -> Result<()> {
         // Lost content is told once for each record that names it, but a manifest is read once.
         let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
-        for key in self.keys()? {
+        for key in self.keys()?.into_iter().filter(|key| part.is_none_or(|part| part.keys.contains(key))) {
             for file in self.record_files(&key)? {
                 report.actions += 1;
                 let record = match read_record(&key, &file) {
@@ -221,6 +261,13 @@ impl Store {
             Err(error) => Err(error),
         }
     }
+}
+
+/// What of a store is checked, where it is not all of it.
+#[derive(Default)]
+struct Part {
+    keys: BTreeSet<Key>,
+    objects: BTreeSet<Digest>,
 }
 
 impl fmt::Display for Finding {

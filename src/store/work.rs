@@ -1,5 +1,6 @@
 //! The private folder of a running stage.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -63,19 +64,39 @@ impl Store {
         WorkFolder { store: self.clone(), key: *key, path }
     }
 
-    /// All work folders that there are, by key.
+    /// All work folders that there are, by key, those in which results are checked too.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn work_folders(&self) -> Result<Vec<(Key, WorkFolder)>> {
+    pub fn work_folders(&self) -> Result<Vec<WorkFolder>> {
         let names = list(&self.root().join("work"))?;
-        let mut keys: Vec<Key> = names.into_iter().filter_map(|(name, _)| name.parse().ok()).collect();
-        keys.sort();
-        Ok(keys.into_iter().map(|key| (key, self.work(&key))).collect())
+        let folder = |name: &str| match name.strip_prefix(CHECKING) {
+            Some(key) => Some(self.checking(&key.parse().ok()?)),
+            None => Some(self.work(&name.parse().ok()?)),
+        };
+        let mut folders: Vec<WorkFolder> = names.iter().filter_map(|(name, _)| folder(name)).collect();
+        folders.sort_by(|a, b| (a.key, &a.path).cmp(&(b.key, &b.path)));
+        Ok(folders)
+    }
+}
+
+impl fmt::Debug for WorkFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WorkFolder").field(&self.path).finish()
     }
 }
 
 impl WorkFolder {
+    /// The key of the action that is done here.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Whether what is done here is compared with what is recorded, and no more.
+    pub fn is_check(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(CHECKING))
+    }
+
     /// The folder itself; the current folder of a command stage.
     pub fn path(&self) -> &Path {
         &self.path

@@ -29,7 +29,7 @@ struct Episode {
     done: Vec<String>,
     counts: Counts,
     started: usize,
-    /// Whether `gc` deletes now and then.
+    /// Whether `gc` deletes now and then, and stages are forced to run again.
     collects: bool,
 }
 
@@ -79,7 +79,7 @@ impl Episode {
 
     fn rounds(&mut self) -> Result<(), String> {
         self.scene.write_old("input.txt", INPUT);
-        // What `gc` lets go is made again, so that nothing can be said of those episodes about running twice.
+        // What `gc` lets go, or is forced, is made again, so that nothing can be said of those episodes about running twice.
         self.collects = self.dice.chance(25);
         if self.collects {
             fs::write(self.scene.path(MAY_RUN_AGAIN), "").map_err(|error| error.to_string())?;
@@ -152,6 +152,10 @@ impl Episode {
             }
             if self.dice.chance(25) {
                 arguments.push(self.dice.one_of::<String>(&self.pipeline.names));
+            }
+            // What is recorded is made again, and comes to the same.
+            if self.collects && self.dice.chance(40) {
+                arguments.extend(["--force", self.dice.one_of::<String>(&self.pipeline.names)]);
             }
             if self.dice.chance(30) {
                 arguments.extend(["--jobs", *self.dice.one_of(&["1", "2", "4"])]);

@@ -85,6 +85,58 @@ fn the_environment_is_clean_and_what_env_lists_is_in_the_key() {
 }
 
 #[test]
+fn a_variable_that_is_not_set_stays_so_and_is_not_an_empty_one() {
+    let context = only("echo \"${SHOWN-unset}\" > \"$out\"", ", env: [SHOWN]");
+    let run = |shown: Option<&str>| {
+        let mut command = context.command(&["run", "--json"]);
+        match shown {
+            None => command.env_remove("SHOWN"),
+            Some(shown) => command.env("SHOWN", shown),
+        };
+        crate::context::Run::read(crate::context::finish(command.output().expect("cwm starts")))
+    };
+    let output = |shown: Option<&str>| {
+        let mut command = context.command(&["path", "only"]);
+        match shown {
+            None => command.env_remove("SHOWN"),
+            Some(shown) => command.env("SHOWN", shown),
+        };
+        let path = crate::context::finish(command.output().expect("cwm starts")).stdout;
+        std::fs::read_to_string(path.trim()).expect("an output")
+    };
+    run(None).ran_just(&["first", "only"]);
+    assert_eq!(output(None), "unset\n");
+    let empty = run(Some(""));
+    empty.ran_just(&["only"]);
+    let cause = &empty.causes["only"];
+    assert!(cause.starts_with("variable `SHOWN` of the environment changed: (not set) -> secret "), "{cause}");
+    assert_eq!(output(Some("")), "\n");
+    run(None).ran_just(&[]);
+}
+
+#[test]
+fn what_became_of_the_outputs_folder_and_of_a_killed_shell_is_told_in_words() {
+    let context = only("rm -r \"$(dirname \"$out\")\"", "");
+    let reason = &context.run(&[]).failed["only"];
+    assert_eq!(reason, "its command removed the folder that its outputs are written into");
+    let context = only("sleep 60 & kill -9 $$", "");
+    context.run(&[]);
+    let log = context.cwm(&["log", "only"]).stdout;
+    assert!(!log.contains("left processes"), "{log}");
+    let context = only("echo 1 > \"$out\"; sleep 60 & exit 3", "");
+    context.run(&[]);
+    assert!(context.cwm(&["log", "only"]).stdout.contains("left processes in the background"));
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_a_log_holds() {
+    let context = only("printf '10%%\\r100%%\\r\\n\\033[31mred\\033[0m \\033]0;title\\007end\\n'; exit 1", "");
+    let ran = context.cwm(&["run"]);
+    assert!(ran.stderr.contains("| 100%\n") && ran.stderr.contains("| red end\n"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
+}
+
+#[test]
 fn a_script_that_deps_do_not_name_is_warned_of_with_its_place() {
     let context = Context::new();
     for name in ["probe.py", "lib/tool.sh", "named.py", "data.csv", "result.txt", "said.txt"] {

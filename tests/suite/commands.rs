@@ -28,7 +28,10 @@ fn why_follows_a_change_to_its_root() {
     let context = Context::with(TWO);
     let why = |stage: &str| context.cwm(&["why", stage]).stdout;
     assert_eq!(why("first"), "first: would run\n  never ran\n");
-    assert_eq!(why("second"), "second: may run, when what it depends on has run\n  first: would run\n    never ran\n");
+    assert_eq!(
+        why("second"),
+        "second: may run, when what it depends on has run\n  never ran\n  first: would run\n    never ran\n"
+    );
     context.run(&[]);
     assert!(why("second").starts_with("second: cached: "), "{}", why("second"));
     context.edit("pipeline.yaml", "n: 1", "n: 5");
@@ -175,4 +178,66 @@ fn either_side_of_a_conflict_in_the_lock_file_will_do() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("conflict"), "{}", ran.stderr);
     assert_eq!(context.read("pipeline.lock"), theirs);
+}
+
+#[test]
+fn a_lock_file_that_cannot_be_read_is_not_written_over() {
+    let context = Context::with(TWO);
+    context.run(&[]);
+    let broken = context.read("pipeline.lock").replace("\"key\"", "key");
+    context.write("pipeline.lock", &broken);
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    let ran = context.cwm(&["run"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("pipeline.lock cannot be read in line 4")
+            && ran.stderr.contains("hint: take the file from git"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains("running"), "before anything runs: {}", ran.stderr);
+    assert_eq!(context.read("pipeline.lock"), broken);
+    // What writes none goes on.
+    for arguments in [&["status"][..], &["why", "first"], &["run", "--dry-run"]] {
+        let ran = context.cwm(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("the line is ignored"), "{}", ran.stderr);
+    }
+    std::fs::remove_file(context.path("pipeline.lock")).expect("removed");
+    context.run(&[]).ran_just(&["first", "second"]);
+}
+
+#[test]
+fn an_export_that_cannot_be_made_is_refused_before_anything_runs() {
+    for (to, words) in [
+        ("taken", "taken is a file, and an export makes a folder"),
+        ("artifacts/x", "is in the store itself"),
+        ("taken/below", "taken is a file"),
+    ] {
+        let context = Context::with(&TWO.replace("exported", to));
+        context.write("taken", "mine");
+        for dry in [&["run"][..], &["run", "--dry-run"]] {
+            let ran = context.cwm(dry);
+            assert_eq!(ran.code, 3, "{to}: {}", ran.stderr);
+            assert!(ran.stderr.contains(words) && ran.stderr.contains("pipeline.yaml:"), "{to}: {}", ran.stderr);
+        }
+        assert!(!context.path("artifacts").exists());
+        assert_eq!(context.cwm(&["status"]).code, 0, "what exports nothing goes on");
+        context.run(&["first"]).ran_just(&["first"]);
+    }
+}
+
+#[test]
+fn options_before_the_command_are_told_where_they_belong() {
+    let context = Context::with(TWO);
+    let ran = context.cwm(&["-f", "x y.yaml", "status", "--json"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("hint: options stand after the command: `cwm status -f 'x y.yaml' --json`"),
+        "{}",
+        ran.stderr
+    );
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(told["exit_code"], 2);
+    assert!(told["errors"][0]["message"].as_str().is_some_and(|message| message.contains("'-f'")), "{told}");
 }

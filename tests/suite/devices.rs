@@ -80,3 +80,44 @@ fn devices_are_listed_with_what_keeps_others_from_being_used() {
     let json: serde_json::Value = serde_json::from_str(&context.cwm(&["devices", "--json"]).stdout).unwrap();
     assert_eq!((&json[0]["name"], &json[0]["usable"]), (&"cpu".into(), &true.into()));
 }
+
+#[test]
+fn on_a_machine_with_several_gpus_each_training_has_one_of_its_own() {
+    // Devices are only names here: who has one holds a folder of its name, and no two can.
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  train:
+    stage: command
+    matrix: { seed: [0, 1, 2, 3, 4, 5] }
+    needs: { cpu: 1, gpu: 1 }
+    with:
+      seed: $seed
+      run: |
+        mkdir "$HOME/busy-$CUDA_VISIBLE_DEVICES"
+        touch "$HOME/seen-$CUDA_VISIBLE_DEVICES"
+        until [ $(ls -d "$HOME"/seen-* | wc -l) = 3 ]; do sleep 0.05; done
+        echo "$CUDA_VISIBLE_DEVICES" > "$out"
+        rmdir "$HOME/busy-$CUDA_VISIBLE_DEVICES"
+  halves:
+    stage: command
+    matrix: { seed: [0, 1] }
+    from: train
+    needs: { cpu: 1, gpu: 0.5 }
+    with: { seed: $seed, run: 'echo "$CUDA_VISIBLE_DEVICES" > "$out"; touch "$HOME/half-$seed"; until test -e "$HOME/half-0" && test -e "$HOME/half-1"; do sleep 0.05; done' }
+  none: { stage: command, with: { run: 'echo "<$CUDA_VISIBLE_DEVICES>" > "$out"' } }
+"#,
+    );
+    let mut command = context.command(&["run", "--jobs", "6"]);
+    command.env("CUDA_VISIBLE_DEVICES", "1,3,GPU-ab").env("HOME", context.path("."));
+    let ran = crate::context::finish(command.output().expect("cwm starts"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let mut had: Vec<String> = (0..6).map(|seed| context.output(&format!("train[seed={seed}]"))).collect();
+    had.sort();
+    had.dedup();
+    assert_eq!(had, ["1\n", "3\n", "GPU-ab\n"]);
+    // Parts of one are packed onto the same.
+    assert_eq!(context.output("halves[seed=0]"), context.output("halves[seed=1]"));
+    assert_eq!(context.output("none"), "<>\n");
+}

@@ -144,7 +144,7 @@ fn two_executors_on_one_store_share_the_work() {
     assert_eq!((first.code, second.code), (0, 0), "{}\n{}", first.stderr, second.stderr);
     assert_eq!(context.read("count"), "x\n", "the work was done once");
     assert!(second.stderr.contains("waiting  slow: "), "{}", second.stderr);
-    assert!(second.stderr.contains("is making it"), "{}", second.stderr);
+    assert!(second.stderr.contains(" has it"), "{}", second.stderr);
 }
 
 #[test]
@@ -211,6 +211,56 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     assert_eq!(context.cwm(&["verify"]).code, 0);
 }
 
+/// Other bytes in the object at this path.
+fn spoil(object: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(object, std::fs::Permissions::from_mode(0o644)).expect("a mode");
+    std::fs::write(object, "spoilt\n").expect("a damaged object");
+}
+
+#[test]
+fn one_stages_result_is_verified_alone_and_what_read_damaged_content_is_named() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'echo abc > "$out"', n: 1 } }
+  early: { stage: command, from: first, with: { run: 'cat "$in" > "$out"; echo early >> "$out"' } }
+  late: { stage: command, from: first, with: { run: 'cat "$in" > "$out"; echo late >> "$out"' } }
+  other: { stage: command, with: { run: 'mkdir "$out"; echo 1 > "$out/a"; echo 2 > "$out/b"' }, outputs: { out: folder } }
+"#,
+    );
+    context.run(&["early", "other"]).ran_just(&["first", "early", "other"]);
+    let object = context.cwm(&["path", "first"]).stdout.trim().to_owned();
+    // Longer ago than a clock's grain.
+    let ended = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    context.run(&[]).ran_just(&["late"]);
+    let late = context.cwm(&["show", "late", "--json"]).stdout;
+    let late: serde_json::Value = serde_json::from_str(&late).expect("JSON");
+    spoil(&object);
+    let file = std::fs::File::options().append(true).open(&object).expect("the object");
+    let verify = |arguments: &[&str]| {
+        let ran = context.cwm(&[&["verify"], arguments].concat());
+        (ran.code, ran.stdout)
+    };
+    // As if after all of them: none of them read it so.
+    file.set_modified(ended).expect("a time");
+    let (code, told) = verify(&["other"]);
+    assert!(code == 0 && told.contains("; 1 action, all sound"), "only what is its own: {told}");
+    assert!(std::path::Path::new(&object).exists(), "what was not asked about is not touched");
+    let unknown = context.cwm(&["verify", "nothing"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("nothing"), "{}", unknown.stderr);
+    // As it was when the last one ran, and not when the one before did.
+    let began: jiff::Timestamp = late[0]["circumstances"]["started"].as_str().expect("text").parse().expect("a time");
+    file.set_modified(std::time::SystemTime::from(began)).expect("a time");
+    let (code, told) = verify(&["first"]);
+    assert_eq!(code, 5, "{told}");
+    assert!(told.contains("which is damaged now") && told.contains("this result of `late` is wrong"), "{told}");
+    assert!(!told.contains("this result of `early`"), "{told}");
+    context.run(&["--force", "late"]).ran_just(&["first", "late"]);
+    assert_eq!(verify(&[]).0, 0);
+}
+
 #[test]
 fn a_full_disk_is_told_in_words_and_loses_nothing_recorded() {
     let context = Context::with(
@@ -255,11 +305,16 @@ fn a_read_only_store_can_be_read_and_is_refused_in_words_when_it_must_be_written
     let (no_op, status, path) = (context.cwm(&["run"]), context.cwm(&["status"]), context.cwm(&["path", "only"]));
     context.edit("pipeline.yaml", "n: 1", "n: 2");
     let (must_write, why) = (context.cwm(&["run"]), context.cwm(&["why", "only"]));
+    context.edit("pipeline.yaml", "n: 2", "n: 1");
+    let forced = context.cwm(&["run", "--force", "only"]);
     assert!(Command::new("umount").arg(&store).status().expect("umount").success());
     assert!(frozen.expect("mount").success());
     assert_eq!((no_op.code, status.code, path.code, why.code), (0, 0, 0, 0), "{}{}", no_op.stderr, status.stderr);
     assert!(why.stdout.contains("`n` changed: 1 -> 2"), "{}", why.stdout);
-    assert_ne!(must_write.code, 0);
+    for refused in [&must_write, &forced] {
+        assert_eq!(refused.code, 4, "{}", refused.stderr);
+        assert!(refused.stderr.contains("Read-only file system"), "{}", refused.stderr);
+    }
     assert!(must_write.stderr.contains("cannot be written"), "{}", must_write.stderr);
 }
 

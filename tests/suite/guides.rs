@@ -40,14 +40,8 @@ fn a_stage_of_ones_own_is_planned_checked_and_writes_equal_bytes() {
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("pipeline.yaml");
     std::fs::copy(file, &copy).expect("a copy");
-    let curves = concat!(
-        "{\"kind\":\"train\",\"loss\":4.0,\"step\":1}\n",
-        "{\"kind\":\"train\",\"loss\":\"nan\",\"step\":2}\n",
-        "{\"kind\":\"train\",\"loss\":2.0,\"step\":3}\n",
-        "{\"kind\":\"validation\",\"loss\":9.0,\"step\":3}\n",
-        "{\"kind\":\"train\",\"loss\":1.0,\"step\":4}\n",
-    );
-    std::fs::write(folder.path().join("curves.jsonl"), curves).expect("curves");
+    let curves = Path::new(ROOT).join("examples/own-stage/curves.jsonl");
+    std::fs::copy(curves, folder.path().join("curves.jsonl")).expect("curves");
     let plan = plan::load(&copy, &[], &registry).unwrap_or_else(|faults| panic!("{faults}"));
     let cell = &plan.cells[plan.select("smooth").expect("the stage")[0]];
     assert_eq!(cell.values["window"], Value::Int(3));

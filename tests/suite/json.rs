@@ -178,10 +178,42 @@ fn what_commands_print_is_what_the_page_tells() {
     let wrong = context.cwm(&["status", "--json"]);
     assert_eq!((wrong.code, wrong.stdout.lines().count()), (3, 1));
     assert!(wrong.stderr.contains("did you mean"), "{}", wrong.stderr);
-    tables.hold("A pipeline that is wrong", &parsed(&wrong));
+    tables.hold("What goes wrong", &parsed(&wrong));
+    hold("cwm man", &["man", "pages"]);
+    hold("cwm completions", &["completions", "fish"]);
     if cfg!(feature = "workbench") {
         hold("cwm devices", &["devices"]);
     }
+}
+
+#[test]
+fn every_error_is_told_as_json_too() {
+    let tables = Tables(documented());
+    let context = Context::with(PIPELINE);
+    let store = context.path("artifacts");
+    std::fs::create_dir(&store).expect("a folder");
+    context.write("artifacts/format", "99\n");
+    for (code, arguments) in [(4, &["status"][..]), (4, &["run"]), (4, &["gc"]), (4, &["verify"]), (4, &["ls"])] {
+        let ran = context.cwm(&[arguments, &["--json"]].concat());
+        assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
+        let told = parsed(&ran);
+        tables.hold("What goes wrong", &told);
+        assert_eq!(told["exit_code"], code, "{told}");
+        assert_eq!(told["event"].as_str(), (arguments[0] == "run").then_some("refused"));
+    }
+    std::fs::remove_dir_all(store).expect("removed");
+    let plain = |arguments: &[&str]| {
+        let told = parsed(&context.cwm(&[arguments, &["--json"]].concat()));
+        tables.hold("What goes wrong", &told);
+        (told["exit_code"].as_i64().expect("a code"), told["errors"][0]["message"].as_str().expect("text").to_owned())
+    };
+    assert!(plain(&["show", "nothing"]).1.contains("nothing"));
+    assert!(plain(&["path", "numbers"]).1.contains("numbers is not made yet"));
+    assert!(plain(&["log", "numbers"]).1.contains("numbers"));
+    assert!(plain(&["why"]).1.contains("required"));
+    assert_eq!(plain(&["status", "-f", "none.yaml"]).0, 3);
+    assert!(plain(&["status", "--no-such-option"]).1.contains("--no-such-option"));
+    assert_eq!(plain(&["man", "/proc/none"]).0, 70);
 }
 
 #[test]
@@ -261,8 +293,8 @@ fn every_field_that_the_page_tells_stands_in_the_code() {
     assert!(missing.is_empty(), "docs/json.md tells of fields that no code has:\n{}", missing.join("\n"));
 }
 
-/// Commands that print no data, or in a form that is not JSON: what they write is a file's, a script or nothing.
-const WITHOUT: [&str; 3] = ["completions", "man", "help"];
+/// Commands that print no data.
+const WITHOUT: [&str; 1] = ["help"];
 
 #[test]
 fn every_command_that_prints_data_has_json_and_a_section() {
@@ -274,7 +306,13 @@ fn every_command_that_prints_data_has_json_and_a_section() {
         if name.is_empty() || WITHOUT.contains(&name) {
             continue;
         }
-        assert!(context.cwm(&[name, "--help"]).stdout.contains("--json"), "`cwm {name}` has no --json");
+        let own = context.cwm(&[name, "--help"]).stdout;
+        // Of a command of several, each that prints data.
+        let (words, own) = match own.contains("\nCommands:") {
+            true => (vec![name, "list"], context.cwm(&[name, "list", "--help"]).stdout),
+            false => (vec![name], own),
+        };
+        assert!(own.contains("--json"), "`cwm {}` has no --json", words.join(" "));
         assert!(tables.contains_key(&format!("cwm {name}")), "docs/json.md has no section for `cwm {name}`");
     }
 }

@@ -133,6 +133,48 @@ fn all_errors_are_told_at_once() {
 }
 
 #[test]
+fn no_fault_hides_behind_another() {
+    let yaml = r#"cwm: 1
+vars: { x: 1 }
+stages:
+  good: { stage: command, with: { run: x } }
+  wrong_kind: { stage: nokind, with: { w: $one }, retry: lots, limits: { memory: little }, needs: { gp: 1 } }
+  wrong_axis: { stage: command, matrix: { q: [1, 1] }, from: nothere, with: { run: x, w: $two, v: $q }, retry: $three }
+  wrong_each: { stage: command, each: no_stage, with: { run: x, w: $perhaps_an_axis }, limits: { time: soon } }
+  wrong_env: { stage: command, with: { run: x, LANG: 1 }, env: [in, out_x, CWM_CORES, LANG, HOME] }
+export: { wrong_kind: ../../x, nothing: $four, wrong_axis: ., good: a, good.out: a/b }
+"#;
+    refused(
+        yaml,
+        &[
+            "there is no kind of stage `nokind`",
+            "nothing here is named `$one`",
+            "5:58",
+            "`memory` must be an amount",
+            "there is no need `gp`",
+            "axis `q` has `1` twice",
+            "there is no stage `nothere`",
+            "nothing here is named `$two`",
+            "nothing here is named `$three`",
+            "there is no stage `no_stage`",
+            "`time` must be a time",
+            "`in` cannot be taken over: cwm gives it a value itself",
+            "`out_x` cannot be taken over",
+            "`CWM_CORES` cannot be taken over",
+            "variable `LANG` has two values",
+            "`../../x` leads upwards",
+            "there is no stage `nothing`",
+            "nothing here is named `$four`",
+            "an export cannot replace the pipeline's folder",
+            "two exports go to one place",
+        ],
+    );
+    let ran = Context::with(yaml).cwm(&["status"]);
+    assert!(!ran.stderr.contains("perhaps_an_axis`"), "it may be an axis: {}", ran.stderr);
+    assert!(!ran.stderr.contains("`HOME` cannot"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_missing_pipeline_and_an_unknown_stage_are_usage_errors() {
     let context = Context::new();
     let ran = context.cwm(&["run"]);

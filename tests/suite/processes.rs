@@ -225,3 +225,37 @@ fn what_failed_for_one_executor_the_other_tries_itself() {
     assert_eq!(other.wait().expect("an end").code(), Some(1), "{}", context.read("told"));
     assert_eq!(context.read("count"), "x\nx\n", "each tried once");
 }
+
+#[test]
+fn what_a_killed_stage_left_running_is_waited_for_and_told_by_its_own_number() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  only:
+    stage: command
+    with:
+      run: |
+        echo done > "$out"
+        [ -e "$HOME/far" ] && exit 0
+        setsid sh -c 'echo $$ > "$HOME/far"; exec sleep 600' &
+        while ! [ -s "$HOME/far" ]; do sleep 0.1; done
+        kill -9 $PPID
+        sleep 600
+"#,
+    );
+    assert_eq!(run_at_home(&context).failed.len(), 1);
+    let far = context.read("far").trim().to_owned();
+    assert!(is_alive(&far), "it left the stage's group, and nobody was there to adopt it");
+    let second = at_home(&context, &["run", "--json"]).spawn().expect("cwm starts");
+    let told = (0..2400).any(|_| {
+        std::thread::sleep(Duration::from_millis(25));
+        let runs = std::fs::read_dir(context.path("artifacts/runs")).into_iter().flatten().flatten();
+        runs.filter_map(|run| std::fs::read_to_string(run.path()).ok())
+            .any(|run| run.contains("waiting") && run.contains(&format!("`sleep 600`, process {far} on ")))
+    });
+    Command::new("kill").arg(&far).status().expect("kill");
+    let second = Run::read(finish(second.wait_with_output().expect("an end")));
+    assert!(told, "{}", second.raw.stdout);
+    second.ran_just(&["only"]);
+}

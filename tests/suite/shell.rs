@@ -37,6 +37,8 @@ fn stages_cells_outputs_and_variables_of_the_pipeline_are_completed() {
     assert_eq!(offered(&context, &["path", "model[size=d64/l1]."]), ["model[size=d64/l1].out"]);
     assert_eq!(offered(&context, &["run", "--set", "s"]), ["seed="]);
     assert_eq!(offered(&context, &["stat"]), ["status"]);
+    assert_eq!(offered(&context, &["run", "--device", "cp"]), ["cpu"]);
+    assert_eq!(offered(&context, &["watch", "--device", "au"]), ["auto"]);
     // A pipeline that is named elsewhere on the line, and one that is wrong.
     context.write("other.yaml", "cwm: 1\nstages:\n  lone: { stage: command, with: { run: x } }\n");
     assert_eq!(offered(&context, &["why", "-f", "other.yaml", "l"]), ["lone"]);
@@ -44,6 +46,24 @@ fn stages_cells_outputs_and_variables_of_the_pipeline_are_completed() {
     context.write("pipeline.yaml", "stages: [");
     assert_eq!(offered(&context, &["why", "m"]), [""; 0]);
     assert!(!context.path("artifacts").exists(), "a completion wrote something");
+}
+
+#[test]
+fn tags_are_completed_where_they_are_taken_and_show_takes_one() {
+    let context = Context::with(PIPELINE);
+    context.run(&[]);
+    for name in ["before", "beyond", "other"] {
+        assert_eq!(context.cwm(&["tag", name, "games"]).code, 0);
+    }
+    for command in ["ls", "diff", "show"] {
+        assert_eq!(offered(&context, &[command, "tag:be"]), ["tag:before", "tag:beyond"], "{command}");
+    }
+    assert_eq!(offered(&context, &["tag", "oth"]), ["other"]);
+    assert_eq!(offered(&context, &["ls", "--store", "nowhere", "tag:"]), [""; 0]);
+    let shown = context.cwm(&["show", "tag:before"]);
+    assert!(shown.code == 0 && shown.stdout.starts_with("games (command)\n"), "{}{}", shown.stdout, shown.stderr);
+    let none = context.cwm(&["show", "tag:none"]);
+    assert!(none.code == 2 && none.stderr.contains("none"), "{}", none.stderr);
 }
 
 #[test]

@@ -95,6 +95,28 @@ stages:
 }
 
 #[test]
+fn a_new_file_in_a_folder_that_a_parameter_names_brings_a_run() {
+    if !cfg!(feature = "import") {
+        println!("skipped: this build has no stage `import`, which takes folders");
+        return;
+    }
+    let context = Context::with("cwm: 1\nstages:\n  games: { stage: import, with: { source: records } }\n");
+    // What it holds is wrong, which is told and waited out.
+    context.write("records/a.jsonl", "x\n");
+    let mut watch = Watch::begin(&context);
+    assert_eq!(watch.ran(), [""; 0]);
+    for name in ["records/b.jsonl", "records/deep/c.jsonl", "records/a.jsonl"] {
+        context.write(name, "other\n");
+        let changed = &watch.until("changed");
+        let paths = changed.last().expect("an event")["paths"].clone();
+        assert!(paths[0].as_str().is_some_and(|path| path.ends_with(name)), "{name}: {paths}");
+        watch.until("watching");
+    }
+    interrupt(&watch.child);
+    assert_eq!(watch.child.wait().expect("an end").code(), Some(130));
+}
+
+#[test]
 fn a_change_during_a_run_ends_it_after_what_runs() {
     let context = Context::with(
         r#"

@@ -92,3 +92,122 @@ fn why_works_on_a_store_that_cannot_be_written() {
     let changed: Vec<_> = after.iter().filter(|(path, now)| before.get(*path) != Some(*now)).collect();
     assert!(changed.iter().all(|(path, _)| path.ends_with("outside.cache") || path.is_dir()), "{changed:?}");
 }
+
+#[test]
+fn a_cells_own_cause_is_told_beside_what_it_waits_for() {
+    let context = Context::with(CHAIN);
+    context.write_old("script.sh", "cat\n");
+    context.edit(
+        "pipeline.yaml",
+        "cat \"$in\" \"$in\" > \"$out\"' }",
+        "sh script.sh < \"$in\" > \"$out\"', own: 1 }, deps: [script.sh]",
+    );
+    context.run(&[]);
+    context.edit("pipeline.yaml", "n: 1,", "n: 5,");
+    context.edit("pipeline.yaml", "own: 1", "own: 2");
+    context.write_old("script.sh", "tac\n");
+    let told = why(&context, &["second"]);
+    let parameter = "parameter `own` changed: 1 -> 2 (line 6)";
+    assert!(told.starts_with("second: may run, when what it depends on has run\n  "), "{told}");
+    assert!(told.contains(&format!("\n  {parameter}\n")), "{told}");
+    assert!(told.contains("\n  input `deps` (script.sh) changed: "), "{told}");
+    assert!(told.contains("\n  first: would run\n    parameter `n` changed: 1 -> 5 (line 3)\n"), "{told}");
+    assert!(dry(&context, &[]).contains(&format!("may run    second\n             {parameter}\n")));
+    assert!(context.cwm(&["status"]).stdout.contains("for what would run before it; parameter `own` changed: 1 -> 2"));
+    // A file that is not there will not be there then either.
+    context.edit(
+        "pipeline.yaml",
+        "with: { run: 'cat \"$in\" > \"$out\"' } }",
+        "with: { run: 'cat \"$in_t\"  > \"$out\"' } }",
+    );
+    context.edit("pipeline.yaml", "from: second,", "from: { t: second, gone: { file: gone.txt } },");
+    assert!(why(&context, &["third"]).starts_with("third: would fail: "), "{}", why(&context, &["third"]));
+}
+
+#[test]
+fn what_failed_and_what_the_store_lost_did_run() {
+    let context = Context::with(CHAIN);
+    context.edit("pipeline.yaml", "echo \"$n\" > \"$out\"", "[ \"$n\" = 1 ] && echo 1 > \"$out\"");
+    assert_eq!(context.run(&["--set", "n=2"]).raw.code, 1);
+    let told = why(&context, &["first", "--set", "n=2"]);
+    assert!(
+        told.contains("first: would run\n  it failed or was stopped at 2") && !told.contains("never ran"),
+        "{told}"
+    );
+    assert!(context.cwm(&["status", "--set", "n=2"]).stdout.contains("was never recorded (`cwm log`)"));
+    assert_eq!(json(&context, &["first", "--set", "n=2"])[0]["causes"][0]["cause"], "unfinished");
+
+    context.run(&[]);
+    std::fs::remove_dir_all(context.path("artifacts")).expect("removed");
+    let lost = "the lock file names its result, which the store does not have";
+    assert_eq!(why(&context, &["first"]), format!("first: would run\n  {lost}\n"));
+    assert!(dry(&context, &[]).contains(&format!("would run  first\n             {lost}\n")));
+    let second = why(&context, &["second"]);
+    assert!(second.contains("\n  the lock file names a result, of which the store has no record\n"), "{second}");
+    context.edit("pipeline.yaml", "n: 1,", "n: 1.0,");
+    assert!(why(&context, &["first"]).contains("what changed since cannot be told"));
+}
+
+/// What each command says of `second`, of which a file is missing.
+fn of_second(context: &Context) -> [String; 3] {
+    let status = context.cwm(&["status", "second", "--json"]).stdout;
+    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+    let events = context.cwm(&["run", "--dry-run", "--json"]).stdout;
+    let events = events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an event"));
+    let event = events.into_iter().find(|event| event["label"] == "second").expect("an event of it");
+    let text = |value: &serde_json::Value| value.as_str().expect("text").to_owned();
+    [text(&status[0]["state"]), text(&json(context, &["second"])[0]["state"]), text(&event["event"])]
+}
+
+#[test]
+fn status_why_and_dry_run_say_of_a_missing_file_what_the_run_does() {
+    // What the last one makes is not what the one before made.
+    let context = Context::with(
+        &CHAIN.replace("from: second, with: { run: 'cat \"$in\"", "from: second, with: { run: 'wc \"$in\""),
+    );
+    context.run(&[]);
+    let object = std::fs::canonicalize(context.cwm(&["path", "second"]).stdout.trim()).expect("an object");
+    std::fs::remove_file(object).expect("removed");
+    assert_eq!(of_second(&context), ["incomplete", "incomplete", "cached"]);
+    assert!(why(&context, &["second"]).contains("files of its result are missing; made again when needed"));
+    assert!(dry(&context, &[]).contains("files of its result are missing; made again when needed"));
+    assert!(
+        dry(&context, &["second"]).contains("would run  second\n             a file of its recorded result is missing")
+    );
+    context.run(&[]).ran_just(&[]);
+
+    // What reads it would run, so it would as well.
+    context.edit(
+        "pipeline.yaml",
+        "third: { stage: command, from: second, with: {",
+        "third: { stage: command, from: second, with: { x: 1,",
+    );
+    assert_eq!(of_second(&context), ["would run", "would run", "would_run"]);
+    // What reads it may run.
+    context.edit("pipeline.yaml", "x: 1,", "");
+    context.edit(
+        "pipeline.yaml",
+        "third: { stage: command, from: second,",
+        "third: { stage: command, from: [second, first],",
+    );
+    context.edit("pipeline.yaml", "wc \"$in\"", "wc \"$in\"/*");
+    context.edit("pipeline.yaml", "from: first, with: { run: 'cat \"$in\" \"$in\"", "with: { run: 'echo 1; echo 1");
+    context.run(&[]);
+    context.edit("pipeline.yaml", "n: 1,", "n: 2,");
+    let object = std::fs::canonicalize(context.cwm(&["path", "second"]).stdout.trim()).expect("an object");
+    std::fs::remove_file(object).expect("removed");
+    assert_eq!(of_second(&context), ["may run", "may run", "would_run"]);
+    assert!(dry(&context, &[]).contains("may run    second\n             a file of its recorded result is missing"));
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+}
+
+#[test]
+fn a_variable_that_nothing_uses_is_told_with_its_line() {
+    let context = Context::with(CHAIN);
+    let told = dry(&context, &[]);
+    assert!(told.contains("pipeline.yaml:3:15: nothing uses the variable `unused`; write `$unused` where"), "{told}");
+    context.edit("pipeline.yaml", "echo \"$n\"", "echo \"$unused\"");
+    assert!(dry(&context, &[]).contains("write `with: { unused: $unused }`"), "a command's text sees no variables");
+    context.edit("pipeline.yaml", "n: $n }", "n: $n, m: \"a ${unused}\" }");
+    assert!(!dry(&context, &[]).contains("nothing uses"));
+}

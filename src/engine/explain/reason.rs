@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::cause::Cause;
+use crate::store::{ActionRecord, Dropped};
 
 /// Causes that one sentence names; of more, how many there are.
 pub(super) const NAMED: usize = 3;
@@ -43,6 +44,18 @@ pub enum Standing {
     /// Its result is there.
     #[serde(rename = "cached")]
     Cached,
+    /// It is done, and files of its result are missing.
+    #[serde(rename = "incomplete")]
+    Incomplete,
+    /// It is done, and `cwm gc` let its files go.
+    #[serde(rename = "collected")]
+    Collected,
+    /// It is done by others, and its files were not pulled.
+    #[serde(rename = "not pulled")]
+    NotPulled,
+    /// It is done, and its files are not kept.
+    #[serde(rename = "dropped")]
+    Dropped,
     /// Its result is there, and another one than what a cell that reads it was made from.
     #[serde(rename = "ran again")]
     RanAgain,
@@ -61,10 +74,22 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Of a cell that is done and whose files nobody needs.
+    pub fn without_files(record: &ActionRecord) -> Standing {
+        match record.dropped {
+            None => Standing::Incomplete,
+            Some(Dropped::Collected) => Standing::Collected,
+            Some(Dropped::NotPulled) => Standing::NotPulled,
+            Some(Dropped::NotKept) => Standing::Dropped,
+        }
+    }
+
     /// As a verb.
     pub fn words(self) -> &'static str {
         match self {
-            Standing::Cached => "is cached",
+            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
+                "is cached"
+            }
             Standing::RanAgain => "ran again",
             Standing::WouldRun => "would run",
             Standing::Waits | Standing::MayRun => "may run",

@@ -9,6 +9,7 @@ use crate::digest::Key;
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::{FailedKind, Terms};
+use crate::plain_text::as_shown;
 use crate::plan::Attempts;
 
 /// Why an attempt failed.
@@ -127,6 +128,6 @@ pub(super) fn log_tail(path: &Path, reason: &str) -> Vec<String> {
         lines.drain(..=heading);
     }
     // A terminal must not obey what stands in a log.
-    let shown = |line: &&str| line.chars().filter(|c| !c.is_control() || *c == '\t').take(LONGEST).collect();
+    let shown = |line: &&str| as_shown(line).chars().take(LONGEST).collect();
     lines[lines.len().saturating_sub(LINES)..].iter().map(shown).collect()
 }

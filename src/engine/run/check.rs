@@ -1,13 +1,13 @@
 //! Doing cells anew beside what is recorded of them, to see whether the same bytes come out. The cells read what is recorded
 //! of their sources, so none waits for another; nothing is recorded, and no cell stands otherwise after it than before.
 
-use std::process::ExitStatus;
-
+use super::outcome::End;
 use super::{Engine, Running};
 use crate::engine::components::Resolved;
 use crate::engine::status::{find, sources};
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
+use crate::store::Missing;
 
 impl Engine<'_> {
     /// What is recorded of a cell is taken as it is; if it is one of those to check, it also waits for room.
@@ -21,11 +21,11 @@ impl Engine<'_> {
         };
         if self.targets.contains(&index) {
             for source in sources(cell) {
-                if let Some(source_record) = self.schedule.record(source)
-                    && !self.store.missing(source_record, self.files)?.is_empty()
-                {
-                    let source = &self.plan.cells[source].label;
-                    return Err(Error::store(format!("files of {source}, which it reads, are missing from the store"))
+                let Some(source_record) = self.schedule.record(source) else { continue };
+                let missing = self.store.unusable(source_record, self.files)?;
+                if !missing.is_empty() {
+                    let (source, words) = (&self.plan.cells[source].label, Missing::in_words(&missing));
+                    return Err(Error::store(format!("files of {source}, which it reads, {words}"))
                         .hint(format!("`cwm run '{source}'` makes them again")));
                 }
             }
@@ -36,16 +36,16 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// The process of a cell that is checked has ended.
-    pub(super) fn check_ended(&mut self, index: usize, status: &std::io::Result<ExitStatus>, mut running: Running) {
+    /// The process, or the job, of a cell that is checked has ended.
+    pub(super) fn check_ended(&mut self, index: usize, end: &End, mut running: Running) {
         let (label, key) = (self.plan.cells[index].label.clone(), running.key);
-        if let (Some(differences), true) = (running.checked.take(), status.as_ref().is_ok_and(ExitStatus::success)) {
+        if let (Some(differences), true) = (running.checked.take(), end.is_success()) {
             let count = if differences.is_empty() { &mut self.summary.same } else { &mut self.summary.different };
             *count += 1;
             let seconds = self.tried.get(&key).map_or(0.0, |tried| tried.time.as_secs_f64());
             self.readers.read(&RunEvent::Checked { label, key, seconds, differences });
         } else {
-            let fault = self.fault(status, &mut running);
+            let fault = self.fault(end, &mut running);
             let was_stopped = self.was_stopped(&fault);
             self.fail(index, Some(key), fault, !was_stopped);
         }

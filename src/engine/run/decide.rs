@@ -6,10 +6,11 @@ use super::Engine;
 use crate::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::components::resolve;
-use crate::engine::status::{find, is_of_older_code, origin, sources, why_now};
+use crate::engine::reasons::why_now;
+use crate::engine::status::{find, is_of_older_code, origin, sources};
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::store::ActionRecord;
+use crate::store::{ActionRecord, Missing};
 
 impl Engine<'_> {
     pub(super) fn look_at(&mut self, index: usize) -> Result<(), Error> {
@@ -34,18 +35,32 @@ impl Engine<'_> {
             self.before_force.extend(before.map(|record| (index, record.output_digests())));
         } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
             causes.push(cause.clone());
-        } else if let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.known())? {
-            // Whoever reads a cell checks its files when it needs them; the last ones, and what is exported, are checked here.
-            let is_last = !self.schedule.is_read(index) || self.plan.exports.iter().any(|export| export.cell == index);
-            let missing = if is_last { self.store.missing(&record, self.files)? } else { Vec::new() };
-            if missing.is_empty() {
-                let accepted = is_of_older_code(&record, &resolved.components);
-                self.cached(index, record, accepted);
+        } else {
+            let found = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
+            if self.asks_for_records(index, &resolved, found.as_ref())
+                || self.asks_for_the_locked(index, found.as_ref())?
+            {
                 return Ok(());
             }
-            causes.push(Cause::of_missing(&record, missing.len()));
-        } else {
-            causes = why_now(self.plan, index, &resolved, self.store, self.locked)?;
+            match found {
+                Some(record) => {
+                    let missing = self.missing_files(index, &record)?;
+                    if missing.is_empty() {
+                        let accepted = is_of_older_code(&record, &resolved.components);
+                        self.cached(index, record, accepted);
+                        return Ok(());
+                    }
+                    if self.asks_for_files(index, &record)? {
+                        return Ok(());
+                    }
+                    let cause = Cause::of_missing(&record, &missing);
+                    if self.to_fetch.contains(&index) {
+                        self.to_remake.insert(index, (cause.clone(), record.output_digests()));
+                    }
+                    causes.push(cause);
+                }
+                None => causes = why_now(self.plan, index, &resolved, self.store, self.locked)?,
+            }
         }
         if self.remake_missing_sources(index)? {
             return Ok(());
@@ -53,6 +68,14 @@ impl Engine<'_> {
         self.in_making.insert(key, Vec::new());
         self.for_room.insert(index, (resolved, causes));
         Ok(())
+    }
+
+    /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs
+    /// them; those of the last ones, of what is exported and of what is to be fetched are checked here.
+    fn missing_files(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+        let is_exported = || self.plan.exports.iter().any(|export| export.cell == index);
+        let is_wanted = !self.schedule.is_read(index) || self.to_fetch.contains(&index) || is_exported();
+        if is_wanted { self.unusable(index, record) } else { Ok(Vec::new()) }
     }
 
     pub(super) fn cached(&mut self, index: usize, record: ActionRecord, accepted: bool) {
@@ -67,15 +90,27 @@ impl Engine<'_> {
         self.schedule.done(index, record);
     }
 
+    /// What of a result cannot be read; what was changed since it was stored is set aside, and told.
+    fn unusable(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+        let missing = self.store.unusable(record, self.files)?;
+        for damage in missing.iter().filter_map(|missing| missing.damage.as_ref()) {
+            if let Some(finding) = self.store.set_damage_aside(damage)? {
+                let message = format!("{}: {finding}", self.plan.cells[index].label);
+                self.readers.read(&RunEvent::Warning { message });
+            }
+        }
+        Ok(missing)
+    }
+
     /// Before `index` runs, its inputs must be there. A source whose files are gone is made again first; returns whether
     /// `index` has to wait for that.
     pub(super) fn remake_missing_sources(&mut self, index: usize) -> Result<bool, Error> {
         let mut waits = false;
         let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
         for source in unique {
-            let Some(record) = self.schedule.record(source) else { continue };
-            let missing = self.store.missing(record, self.files)?.len();
-            if missing == 0 {
+            let Some(record) = self.schedule.record(source).cloned() else { continue };
+            let missing = self.unusable(source, &record)?;
+            if missing.is_empty() {
                 continue;
             }
             if self.ran.contains(&source) {
@@ -88,7 +123,13 @@ impl Engine<'_> {
             if self.summary.cached > 0 {
                 self.summary.cached -= 1;
             }
-            let cause = Cause::of_missing(record, missing);
+            if self.may_ask_for_files(&record) {
+                self.to_fetch.insert(source);
+                self.schedule.reopen(source);
+                waits = true;
+                continue;
+            }
+            let cause = Cause::of_missing(&record, &missing);
             self.to_remake.insert(source, (cause, record.output_digests()));
             self.schedule.reopen(source);
             waits = true;

@@ -4,6 +4,8 @@
 mod attempts;
 mod check;
 mod decide;
+mod fetch;
+mod jobs;
 mod outcome;
 mod start;
 
@@ -20,19 +22,23 @@ use crate::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage};
 use crate::engine::components::Resolved;
+use crate::engine::fetch::{Fetcher, Tidings};
 use crate::engine::machine::{Machine, Pool, Share};
 use crate::engine::schedule::{Schedule, Stand};
 use crate::engine::status::Known;
 use crate::error::Error;
 use crate::events::{FailedCell, Reader, Readers, RunEvent, SkippedCell};
-use crate::exec::FailedKind;
+use crate::exec::{FailedKind, out_of_memory};
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::Plan;
+use crate::slurm::{self, Cluster, Told};
 use crate::store::{ActionRecord, Difference, Store};
 use attempts::{Fault, Pause, Tried};
+use jobs::Jobs;
+use outcome::End;
 
 /// What a run is asked for.
 pub struct Options {
@@ -50,6 +56,10 @@ pub struct Options {
     pub check: bool,
     /// What was typed, for those who wait for what this run does.
     pub command: String,
+    /// Where cells are done as batch jobs: how those are to be.
+    pub cluster: Option<slurm::Settings>,
+    /// Who is asked for what others made, before it is made.
+    pub fetcher: Option<Box<dyn Fetcher>>,
 }
 
 /// What failed in a run and what was skipped because of that, by index.
@@ -101,11 +111,21 @@ pub struct Summary {
     pub different: usize,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
+    /// Whether a cell could not even be started, because the store cannot be used.
+    pub store_refused: bool,
 }
 
 enum Message {
     Child(ChildMessage),
+    Cluster(Told),
+    Remote(Tidings),
     Signal,
+}
+
+impl From<Told> for Message {
+    fn from(told: Told) -> Self {
+        Message::Cluster(told)
+    }
 }
 
 impl From<ChildMessage> for Message {
@@ -114,10 +134,17 @@ impl From<ChildMessage> for Message {
     }
 }
 
-/// A cell whose process runs.
+/// Where a cell is being done.
+enum Place {
+    /// In a process that this one started, with a share of this machine.
+    Child { process: ActionProcess, share: Share },
+    /// In a batch job: why it is made, and which attempt it is.
+    Job { cause: Vec<String>, attempt: u32 },
+}
+
+/// A cell that is being done.
 struct Running {
-    process: ActionProcess,
-    share: Share,
+    place: Place,
     key: Key,
     /// When its work began: it may wait for another process first.
     began: Option<Instant>,
@@ -127,6 +154,14 @@ struct Running {
     /// In what it differs from what is recorded, if that was asked and told.
     checked: Option<Vec<Difference>>,
     out_of_memory_before: u64,
+}
+
+impl Running {
+    /// Nothing was heard of it yet.
+    fn new(place: Place, key: Key) -> Self {
+        let out_of_memory_before = out_of_memory::kills();
+        Running { place, key, began: None, failure: None, outputs: None, checked: None, out_of_memory_before }
+    }
 }
 
 /// A run under way.
@@ -171,6 +206,20 @@ struct Engine<'a> {
     to_check: BTreeMap<usize, ActionRecord>,
     /// [`Options::command`].
     command: String,
+    /// Who does cells as batch jobs, if anybody.
+    jobs: Option<Jobs>,
+    /// [`Options::fetcher`].
+    fetcher: Option<Box<dyn Fetcher>>,
+    /// Cells that wait for remotes, with the keys that were asked for.
+    fetching: BTreeMap<usize, Key>,
+    /// Keys whose records remotes were asked for.
+    asked: HashSet<Key>,
+    /// Keys whose files they were asked for.
+    asked_files: HashSet<Key>,
+    /// Cells whose files are wanted, if remotes have them.
+    to_fetch: BTreeSet<usize>,
+    /// What was told of remotes.
+    told_of_remotes: BTreeSet<String>,
     messages: Sender<Message>,
     stopping: u32,
     summary: Summary,
@@ -195,6 +244,11 @@ pub fn run(
     readers.read(&RunEvent::Planned { cells: wanted.iter().filter(|wanted| **wanted).count() });
     let (messages, inbox) = channel();
     let signals = watch_signals(messages.clone())?;
+    let jobs = options.cluster.map(|settings| Jobs {
+        cluster: Cluster::start(store.clone(), settings.clone(), options.command.clone(), messages.clone()),
+        settings,
+        names: Vec::new(),
+    });
     let mut engine = Engine {
         plan,
         store,
@@ -222,6 +276,13 @@ pub fn run(
         check: options.check,
         to_check: BTreeMap::new(),
         command: options.command,
+        jobs,
+        fetcher: options.fetcher,
+        fetching: BTreeMap::new(),
+        asked: HashSet::new(),
+        asked_files: HashSet::new(),
+        to_fetch: BTreeSet::new(),
+        told_of_remotes: BTreeSet::new(),
         messages,
         stopping: 0,
         summary: Summary::default(),
@@ -286,22 +347,31 @@ impl Engine<'_> {
             if !self.begins_nothing() && std::mem::take(&mut changed) {
                 self.advance();
             }
-            if self.running.is_empty() && (self.begins_nothing() || !self.can_go_on()) {
+            if !self.holds_on() && (self.begins_nothing() || !self.can_go_on()) {
                 break;
             }
             const TICK: Duration = Duration::from_millis(500);
             match inbox.recv_timeout(self.next_due().unwrap_or(TICK).min(TICK)) {
                 Ok(Message::Signal) => self.stop(),
+                Ok(Message::Remote(tidings)) => {
+                    self.heard_of_remote(tidings);
+                    changed = true;
+                }
                 Ok(Message::Child(ChildMessage::Line(cell, line))) => self.hear(cell, line),
                 Ok(Message::Child(ChildMessage::Ended(cell, child))) => {
-                    self.ended(cell, child);
+                    self.ended(cell, End::of(child));
                     changed = true;
+                }
+                Ok(Message::Cluster(told)) => {
+                    changed |= matches!(told, Told::Ended(..) | Told::Broken(_));
+                    self.told(told);
                 }
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.readers.tick(),
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
         self.give_up_pauses();
+        self.leave_jobs();
         self.summary.interrupted = self.stopping > 0;
         if self.begins_nothing() {
             self.summary.skipped += if self.check { std::mem::take(&mut self.for_room).len() } else { 0 };
@@ -315,7 +385,8 @@ impl Engine<'_> {
     }
 
     fn can_go_on(&self) -> bool {
-        !self.schedule.ready.is_empty() || !self.for_room.is_empty() || !self.pausing.is_empty()
+        let waits = !self.pausing.is_empty() || !self.fetching.is_empty();
+        waits || !self.schedule.ready.is_empty() || !self.for_room.is_empty()
     }
 
     /// Looks at every ready cell: cached ones are done at once, which may make others ready; then starts what there is
@@ -336,6 +407,8 @@ impl Engine<'_> {
         let waiting: Vec<usize> = self.for_room.keys().copied().collect();
         // What asks for the same as one that had no room has none either: thousands of cells may wait.
         let mut refused = Vec::new();
+        let (jobs, waiting): (Vec<usize>, Vec<usize>) = waiting.into_iter().partition(|index| self.is_job(*index));
+        self.submit(&jobs);
         for index in waiting {
             let asks = self.asks(index);
             if !refused.contains(&asks) && !self.start_if_room(index, asks) {
@@ -348,10 +421,14 @@ impl Engine<'_> {
     /// First asks, then kills.
     fn stop(&mut self) {
         self.stopping += 1;
+        let mut children = 0;
         for running in self.running.values() {
-            if self.stopping == 1 { running.process.ask_to_stop() } else { running.process.kill() }
+            // Jobs go on.
+            let Place::Child { process, .. } = &running.place else { continue };
+            children += 1;
+            if self.stopping == 1 { process.ask_to_stop() } else { process.kill() }
         }
-        let message = match (self.stopping, self.running.len()) {
+        let message = match (self.stopping, children) {
             (_, 0) => return,
             (1, _) => "stopping at the next safe point; once more to kill".to_owned(),
             _ => "killed".to_owned(),

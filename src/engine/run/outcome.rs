@@ -7,7 +7,7 @@ use std::time::Instant;
 use cwm_contract::Failure;
 
 use super::attempts::{Fault, Tried, log_tail};
-use super::{Engine, Running};
+use super::{Engine, Place, Running};
 use crate::brought;
 use crate::digest::{Digest, Key};
 use crate::engine::child::describe_end;
@@ -15,7 +15,31 @@ use crate::engine::status::{by_sum, last_by_sum};
 use crate::error::Error;
 use crate::events::{FailedCell, Reader, RunEvent, SkippedCell};
 use crate::exec::{FailedKind, Line, out_of_memory};
+use crate::slurm;
 use crate::store::ActionRecord;
+
+/// How the work on a cell ended.
+pub(super) enum End {
+    /// Its process ended.
+    Process(std::io::Result<ExitStatus>),
+    /// Its job did.
+    Job(Result<(), slurm::Fault>),
+}
+
+impl End {
+    /// The end of a process, which is waited for.
+    pub fn of(mut child: Child) -> Self {
+        End::Process(child.wait())
+    }
+
+    /// Whether there is to be a result.
+    pub fn is_success(&self) -> bool {
+        match self {
+            End::Process(status) => status.as_ref().is_ok_and(ExitStatus::success),
+            End::Job(ended) => ended.is_ok(),
+        }
+    }
+}
 
 impl Engine<'_> {
     pub(super) fn hear(&mut self, index: usize, line: Line) {
@@ -39,19 +63,20 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn ended(&mut self, index: usize, mut child: Child) {
-        let status = child.wait();
+    pub(super) fn ended(&mut self, index: usize, end: End) {
         let Some(mut running) = self.running.remove(&index) else { return };
-        self.pool.give_back(running.share.clone());
+        if let Place::Child { share, .. } = &running.place {
+            self.pool.give_back(share.clone());
+        }
         if let Some(began) = running.began {
             self.tried.entry(running.key).or_default().time += began.elapsed();
         }
         if self.check {
-            return self.check_ended(index, &status, running);
+            return self.check_ended(index, &end, running);
         }
         let before = self.to_remake.remove(&index);
         let cell = &self.plan.cells[index];
-        let succeeded = status.as_ref().is_ok_and(ExitStatus::success) && running.failure.is_none();
+        let succeeded = end.is_success() && running.failure.is_none();
         let record = match succeeded.then(|| self.result(index, &running.key, running.outputs.as_ref())) {
             Some(Ok(record)) => record,
             Some(Err(error)) => {
@@ -81,7 +106,7 @@ impl Engine<'_> {
                 self.schedule.done(index, record);
             }
             None => {
-                let fault = self.fault(&status, &mut running);
+                let fault = self.fault(&end, &mut running);
                 if self.was_stopped(&fault) {
                     self.fail(index, Some(running.key), fault, false);
                     self.release_waiting(&running.key);
@@ -105,10 +130,21 @@ impl Engine<'_> {
     }
 
     /// Why an attempt failed: as it told itself, else by how its process ended.
-    pub(super) fn fault(&self, status: &std::io::Result<ExitStatus>, running: &mut Running) -> Fault {
+    pub(super) fn fault(&self, end: &End, running: &mut Running) -> Fault {
         if let Some((kind, reason, hint)) = running.failure.take() {
             return Fault { kind, reason, hint };
         }
+        let status = match end {
+            End::Process(status) => status,
+            End::Job(Err(slurm::Fault { kind, reason, hint })) => {
+                return Fault { kind: *kind, reason: reason.clone(), hint: hint.clone() };
+            }
+            End::Job(Ok(())) => {
+                let reason = "its job recorded a result that is no longer there".to_owned();
+                let hint = "is something else deleting from the store?".to_owned();
+                return Fault { kind: FailedKind::System, reason, hint: Some(hint) };
+            }
+        };
         let out_of_memory = out_of_memory::kills() > running.out_of_memory_before;
         let told = out_of_memory::told_in(&self.folder(&running.key).log(), 0);
         let (kind, reason, hint) = describe_end(status, out_of_memory, told.as_deref());

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use cwm_contract::{DeviceChoice, Needs, Shape};
 
 use super::attempts::Fault;
-use super::{Engine, Running};
+use super::{Engine, Place, Running};
 use crate::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::child::ActionProcess;
 use crate::engine::components::{Resolved, output_of};
 use crate::engine::machine::needs_on;
 use crate::engine::schedule::Stand;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::events::{Reader, RunEvent};
-use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact, out_of_memory};
+use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 use crate::plan::{Body, Origin, Plan};
 use crate::store::WorkFolder;
 
@@ -56,22 +56,13 @@ impl Engine<'_> {
                 if !self.check {
                     self.schedule.stands[index] = Stand::Running;
                 }
-                let running = Running {
-                    process,
-                    share,
-                    key,
-                    began: None,
-                    failure: None,
-                    outputs: None,
-                    checked: None,
-                    out_of_memory_before: out_of_memory::kills(),
-                };
-                self.running.insert(index, running);
+                self.running.insert(index, Running::new(Place::Child { process, share }, key));
                 self.readers.read(&RunEvent::Started { label, key, cause, attempt: terms.attempt });
             }
             Err(error) => {
                 self.pool.give_back(share);
                 self.release_waiting(&key);
+                self.summary.store_refused |= error.kind == ErrorKind::Store;
                 self.fail(index, Some(key), Fault::of(error), true);
             }
         }

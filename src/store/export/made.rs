@@ -4,7 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::{Copied, Exported, List, mtime, write_list};
+use super::Exported;
+use super::list::{Copied, List, mtime, write_list};
 use crate::store::hashing::hash_own_file;
 use crate::store::{Result, Store, StoreError};
 

@@ -6,7 +6,9 @@ mod export;
 mod hostile;
 mod locks;
 mod remembered;
+mod soundness;
 mod stamp;
+mod states;
 mod verify;
 mod work;
 

@@ -184,3 +184,32 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     let report = store.verify(|_| {}).unwrap();
     assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
 }
+
+#[test]
+fn results_that_may_rest_on_damage_are_noted() {
+    let (_folder, store) = new_store();
+    let source = store.record(finished(&store, "a", "hello", &[("x", "one"), ("y", "two")])).unwrap().record;
+    let reader = |name: &str, output: &str| {
+        let mut action = finished(&store, name, name, &[]);
+        action.components.inputs =
+            BTreeMap::from([("in".into(), vec![(String::new(), source.outputs[output].digest)])]);
+        store.record(action).unwrap();
+    };
+    reader("b", "text");
+    reader("c", "folder");
+    reader("d", "folder");
+    // As a failing disk does it: nothing tells when.
+    let digest = Digest::of(b"two");
+    let object = store.object_path(&digest);
+    flip_a_bit(&object);
+    durable::Disk::default().seal(&object, seal::second_of(&digest, std::time::SystemTime::now())).unwrap();
+    let report = store.verify(|_| {}).unwrap();
+    let noted: Vec<&str> = report.notes.iter().map(|note| note.what.as_str()).collect();
+    assert_eq!(noted.len(), 2, "{noted:?}");
+    for label in ["`c`", "`d`"] {
+        assert!(noted.iter().any(|what| what.contains(&digest.to_string()) && what.contains(label)), "{noted:?}");
+    }
+    // Written by somebody after they ran, as its time tells: no result rests on it.
+    flip_a_bit(&store.object_path(&Digest::of(b"hello")));
+    assert_eq!(store.verify(|_| {}).unwrap().notes, []);
+}

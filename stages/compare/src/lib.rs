@@ -9,13 +9,16 @@ mod games;
 mod metric;
 mod model;
 mod on_cores;
+mod probe;
 mod resampling;
 mod run;
 mod runs;
 #[cfg(test)]
 mod tests;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+};
 
 use config::Config;
 
@@ -51,6 +54,10 @@ impl Stage for Compare {
 
     fn check(&self, values: &Values) -> Vec<Fault> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

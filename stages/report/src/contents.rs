@@ -24,6 +24,8 @@ pub(crate) struct Section {
     /// Anchor.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
+    /// The same in a word or two.
+    pub(crate) menu: &'static str,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -62,25 +64,21 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
         [] => Vec::new(),
         _ => {
             let ablations = TestSet::PAPER.iter().filter_map(|test| ablations(results, paper, test));
-            [test_results(results, paper)]
-                .into_iter()
-                .chain(ablations)
-                .chain([shifts(results)])
-                .map(Part::Table)
-                .collect()
+            [test_results(results, paper)].into_iter().chain(ablations).map(Part::Table).collect()
         }
     };
     tested.push(Part::Table(differences(&given.differences)));
-    tested.extend([by_parameters(results, paper), ablation_pairs(results, paper), by_test(results)].map(Part::Chart));
+    tested.extend([by_parameters(results, paper), ablation_pairs(results, paper)].map(Part::Chart));
     let mut along = Vec::new();
+    let mut further = vec![Part::Chart(by_test(results)), Part::Table(shifts(results))];
     for accuracy in [Accuracy::Exact, Accuracy::Labelwise] {
         along.push(Part::Chart(by_prefix(results, paper, accuracy)));
         // The paper's own table, then what it does not print.
         for test in [TestSet::RandomUniform, TestSet::HeldOut] {
             along.push(Part::Table(prefix_bins(results, paper, &test, accuracy)));
         }
-        along.push(Part::Chart(by_prefix_under_shifts(results, paper, accuracy)));
-        along.push(Part::Table(shift_bins(results, paper, accuracy)));
+        further.push(Part::Chart(by_prefix_under_shifts(results, paper, accuracy)));
+        further.push(Part::Table(shift_bins(results, paper, accuracy)));
     }
     let chosen = [
         first_stage(&given.candidates, paper),
@@ -94,16 +92,20 @@ pub(crate) fn sections(results: &Results, given: &Given, paper: &Paper) -> Vec<S
         _ => vec![parameter_counts(results, paper), final_settings(results, paper)],
     };
     let data = [Some(splits(counts, results, paper)), token_coverage(counts, paper), sets(counts), played(counts)];
-    let section = |id, title, parts| Section { id, title, parts };
+    let wrong = errors(&given.errors, results).into_iter().map(Part::Chart).collect();
+    let curves = vec![Part::Chart(learning_curves(curves, results, &given.candidates))];
+    let tables = |tables: Vec<Table>| tables.into_iter().map(Part::Table).collect();
+    let section = |id, title, menu, parts| Section { id, title, menu, parts };
     let mut sections = vec![
-        section("test-results", "Test results", tested),
-        section("along-the-game", "Accuracy along the game", along),
-        section("errors", "What goes wrong", errors(&given.errors, results).into_iter().map(Part::Chart).collect()),
-        section("learning", "Learning", vec![Part::Chart(learning_curves(curves, results, &given.candidates))]),
-        section("choices", "Choices", chosen.into_iter().map(Part::Table).collect()),
-        section("models", "Models", models.into_iter().map(Part::Table).collect()),
-        section("data", "Data", data.into_iter().flatten().map(Part::Table).collect()),
-        section("games", "Games kept and dropped", drops(counts).into_iter().map(Part::Table).collect()),
+        section("test-results", "Test results", "Results", tested),
+        section("along-the-game", "Accuracy along the game", "Along the game", along),
+        section("further-shifts", "Further shifts of the data", "Further shifts", further),
+        section("errors", "What goes wrong", "Errors", wrong),
+        section("learning", "Learning", "Learning", curves),
+        section("choices", "Choices", "Choices", tables(chosen.into())),
+        section("models", "Models", "Models", tables(models)),
+        section("data", "Data", "Data", tables(data.into_iter().flatten().collect())),
+        section("games", "Games kept and dropped", "Games", tables(drops(counts).into_iter().collect())),
     ];
     for section in &mut sections {
         section.parts.retain(|part| match part {

@@ -26,6 +26,26 @@ impl TestSet {
         }
     }
 
+    /// In the midst of a sentence.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            TestSet::HeldOut => "held-out games".to_owned(),
+            TestSet::RandomUniform => "random-uniform games".to_owned(),
+            TestSet::Other(name) => {
+                let words = name.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+                if words.is_empty() { name.clone() } else { words }
+            }
+        }
+    }
+
+    /// For programs: the paper's sets as its tables call them, any other by its very name.
+    pub(crate) fn told_name(&self) -> String {
+        match self {
+            TestSet::Other(name) => name.clone(),
+            paper => paper.to_string(),
+        }
+    }
+
     /// The name as in the `test` column.
     pub(crate) fn name(&self) -> &str {
         match self {
@@ -36,13 +56,32 @@ impl TestSet {
     }
 }
 
-/// For headings.
+/// For headings: the words with a capital letter.
 impl fmt::Display for TestSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TestSet::HeldOut => "Held-out games",
-            TestSet::RandomUniform => "Random-uniform games",
-            TestSet::Other(name) => name,
-        })
+        let words = self.words();
+        let mut letters = words.chars();
+        letters.next().map_or(Ok(()), |first| write!(f, "{}{}", first.to_uppercase(), letters.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_words() {
+        let check = |name: &str, heading: &str, words: &str| {
+            let test = TestSet::from_name(name);
+            assert_eq!((test.to_string().as_str(), test.words().as_str(), test.name()), (heading, words, name));
+        };
+        check("held_out", "Held-out games", "held-out games");
+        check("random_uniform", "Random-uniform games", "random-uniform games");
+        check("en_passant", "En passant", "en passant");
+        check("_élite__2025-03_", "Élite 2025-03", "élite 2025-03");
+        check("__", "__", "__");
+        check("", "", "");
+        assert_eq!(TestSet::from_name("en_passant").told_name(), "en_passant");
+        assert_eq!(TestSet::HeldOut.told_name(), "Held-out games");
     }
 }

@@ -7,13 +7,16 @@ mod candidate;
 mod choosing;
 mod config;
 mod output;
+mod probe;
 mod ranking;
 mod run;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+};
 
 use config::Config;
 
@@ -60,6 +63,10 @@ impl Stage for Select {
 
     fn check_inputs(&self, given: &[&str]) -> Option<String> {
         (given.len() > 1).then(|| "takes `summaries` or `checkpoints`, not both".to_owned())
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe::probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

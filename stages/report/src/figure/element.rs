@@ -131,8 +131,8 @@ pub(super) struct Arrow {
 }
 
 /// Space between an arrow and a marker's middle, and the size of its head.
-const CLEARANCE: f64 = 55.0;
-const HEAD: f64 = 40.0;
+const CLEARANCE: f64 = 46.0;
+const HEAD: f64 = 38.0;
 
 impl<'a> PointCollection<'a, (f64, f64)> for &'a Arrow {
     type Point = &'a (f64, f64);

@@ -25,6 +25,8 @@ const MARGIN: u32 = 60;
 const ROW_GAP: u32 = 120;
 const RIGHT: u32 = OVERHANG as u32 + 40;
 const GAP: u32 = 200;
+/// The same before a plot with numbers of its own, so that they are not taken for those of the plot before.
+const APART: u32 = 260;
 const HEADING: u32 = 280;
 const PANEL_TITLE: u32 = 300;
 const NO_TITLE: u32 = 60;
@@ -109,7 +111,7 @@ fn room_beside(axis: &Axis, size: u32) -> u32 {
 fn place(row: &Row, top: u32, beside: u32) -> Placed<'_> {
     let columns = row.columns.max(row.panels.len()).max(1) as u32;
     let shared = row.panels.iter().skip(1).all(|panel| !panel.y.shown);
-    let left = [MARGIN + beside, if shared { GAP } else { GAP + beside }];
+    let left = [MARGIN + beside, if shared { GAP } else { APART + beside }];
     let width = (WIDTH * UNIT - RIGHT - left[0] - (columns - 1) * left[1]) / columns;
     let plot = match row.height {
         Height::Pixels(height) => (width, height * UNIT),
@@ -131,11 +133,12 @@ fn draw_row(area: &Area, placed: &Placed<'_>) -> Drawn {
     let height = above(row) + plot.1 + below;
     let mut x = 0;
     for (index, panel) in row.panels.iter().enumerate() {
+        let outside = if index == 0 { MARGIN } else { APART };
         let left = left[usize::from(index > 0)];
         // Its last tick's label may reach into the next panel's room.
         let right = RIGHT.min(across - x - left - plot.0);
         let (tick, title) = sizes(row);
-        let place = Place { left, top: above(row), right, bottom: *below, tick, title };
+        let place = Place { outside, left, top: above(row), right, bottom: *below, tick, title };
         let size = (left + plot.0 + right, height);
         panel::draw(&part(area, (x, top + heading(row)), size), panel, &place)?;
         x += left + plot.0;

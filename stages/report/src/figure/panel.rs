@@ -33,6 +33,10 @@ const TICK_GAP: i32 = 80;
 /// How far the last tick's label may reach beyond the plot.
 pub(super) const OVERHANG: i32 = 160;
 
+/// How much of its colour a band has, and its edges.
+const BAND: f64 = 0.24;
+const BAND_EDGE: f64 = 0.6;
+
 /// Labels are this far from their axis.
 pub(super) const TICK_SPACE: u32 = 90;
 /// Space before the vertical axis's label.
@@ -40,6 +44,8 @@ pub(super) const EDGE: u32 = 40;
 
 /// Where a plot lies in its area, in tenths of a pixel: the rest is for title and labels.
 pub(super) struct Place {
+    /// Of the left part what belongs to the plot before, or to the sheet's margin.
+    pub(super) outside: u32,
     pub(super) left: u32,
     pub(super) top: u32,
     pub(super) right: u32,
@@ -62,15 +68,15 @@ pub(super) fn draw(area: &Area, panel: &Panel, place: &Place) -> Drawn {
     let x_ticks = fitting(&panel.x, place.tick, plot.0 as i32);
     let mut y_ticks = panel.y.choose_ticks((plot.1 / 250).clamp(2, 8) as usize);
     for (_, text) in &mut y_ticks {
-        *text = fitted(text, place.tick, false, place.left.saturating_sub(EDGE + TICK_SPACE));
+        *text = fitted(text, place.tick, false, place.left.saturating_sub(place.outside + EDGE + TICK_SPACE));
     }
     let mut chart = ChartBuilder::on(area)
         .margin_top(place.top)
         .margin_right(place.right)
-        .margin_left(if panel.y.shown { EDGE } else { place.left })
+        .margin_left(if panel.y.shown { place.outside + EDGE } else { place.left })
         .margin_bottom(if panel.x.shown { 0 } else { place.bottom })
         .x_label_area_size(if panel.x.shown { place.bottom } else { 0 })
-        .y_label_area_size(if panel.y.shown { place.left - EDGE } else { 0 })
+        .y_label_area_size(if panel.y.shown { place.left - place.outside - EDGE } else { 0 })
         .build_cartesian_2d(panel.x.coordinate(&x_ticks), panel.y.coordinate(&y_ticks))?;
     mesh(&mut chart, panel, [&x_ticks, &y_ticks], place.tick)?;
     for layer in &panel.layers {
@@ -184,8 +190,12 @@ fn band(chart: &mut Chart<'_>, panel: &Panel, stretch: &[Point], style: Style) -
     let edge = |point: &Point, end: fn((f64, f64)) -> f64| panel.place((point.x, point.range.map_or(point.y, end)));
     let upper = stretch.iter().filter_map(|point| edge(point, |range| range.1));
     let lower = stretch.iter().rev().filter_map(|point| edge(point, |range| range.0));
-    let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
-    chart.draw_series([Polygon::new(outline, Pen::of(ink(style.colour)).at(0.18))])?;
+    let (upper, lower): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (upper.collect(), lower.collect());
+    let outline: Vec<(f64, f64)> = upper.iter().chain(&lower).copied().collect();
+    let pen = Pen::of(ink(style.colour));
+    chart.draw_series([Polygon::new(outline, pen.at(BAND))])?;
+    // Its edges, so that a narrow band is more than a shadow of its line, also in print.
+    chart.draw_series([upper, lower].map(|edge| PathElement::new(edge, pen.at(BAND_EDGE).stroke(6))))?;
     Ok(())
 }
 

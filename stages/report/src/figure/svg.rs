@@ -23,8 +23,7 @@ impl Chart {
         let style = format!(
             "<style>\n{PALETTE}{CHART_STYLE}</style>\n<rect class=\"f ground\" width=\"100%\" height=\"100%\"/>\n"
         );
-        let namespace = " xmlns=\"http://www.w3.org/2000/svg\"";
-        Ok(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}", self.svg(namespace, &style)?))
+        Ok(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}", self.svg(true, &style)?))
     }
 
     /// The figure as a part of the page, which has the style.
@@ -32,18 +31,22 @@ impl Chart {
     /// # Errors
     /// It cannot be laid out.
     pub(crate) fn inline_svg(&self) -> Result<String, Failure> {
-        self.svg("", "")
+        self.svg(false, "")
     }
 
-    fn svg(&self, namespace: &str, style: &str) -> Result<String, Failure> {
+    fn svg(&self, alone: bool, style: &str) -> Result<String, Failure> {
         let Sheet { width, height, shapes } = self.sheet()?;
+        let (width, height) = (width / UNIT, height / UNIT);
         let id = markup(&self.id);
+        // A file of its own has a size: without one it would be as large as the window, with blank strips around it.
+        let own = match alone {
+            true => format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\""),
+            false => String::new(),
+        };
         let mut svg = format!(
-            "<svg{namespace} class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" \
+            "<svg{own} class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-labelledby=\"{id}-title {id}-description\">\n<title id=\"{id}-title\">{}</title>\n\
              <desc id=\"{id}-description\">{}</desc>\n{style}",
-            width / UNIT,
-            height / UNIT,
             markup(&self.title),
             markup(&self.description)
         );

@@ -16,8 +16,10 @@ pub(super) fn is_ablation(family: &str) -> bool {
     PAIRS.iter().any(|[_, ablation]| *ablation == family)
 }
 
-/// Distance between pairs within a size, whose place is 1 wide.
-const PAIR_STEP: f64 = 0.28;
+/// Distance between pairs within a size, whose place is 1 wide, and of the two of a pair from its middle: side by side,
+/// so that an arrow has room also where they are as good as each other.
+const PAIR_STEP: f64 = 0.31;
+const BESIDE: f64 = 0.09;
 
 /// A row of panels for what was run here, a panel for each of the paper's test sets, and one for the paper's own models.
 /// Each panel has its own vertical axis: pairs that differ by a percent are not seen on one that reaches to 100.
@@ -47,9 +49,8 @@ pub(crate) fn ablations(results: &Results, paper: &Paper) -> Chart {
         title: "Less expressive recurrences".into(),
         paper: Some("Figure 4, Section 4"),
         description: "Exact-state accuracy of each recurrent family (filled marks) and of its less expressive variant \
-                      (open marks) of the same size, joined by an arrow from the variant to the family, or by a \
-                      line alone where they are too near for one. Within a size \
-                      the horizontal place only sets the pairs apart. Above what was run here, below the paper's own \
+                      (open marks) of the same size, joined by an arrow from the variant to the family. Within a size \
+                      the horizontal place only sets the models apart. Above what was run here, below the paper's own \
                       models in lighter marks; each panel has its own vertical axis. Bars through marks are 95 % \
                       intervals, from games drawn anew; over several runs one standard deviation."
             .into(),
@@ -81,7 +82,6 @@ fn panel(test: &TestSet, sizes: &[String], ends: Vec<Ends>) -> Option<Panel> {
     });
     let mut layers: Vec<Layer> = shades.chain(arrows).collect();
     let any = !ends.is_empty();
-    // Where both are the same the family lies inside its variant's open mark.
     layers.extend(ends.into_iter().flat_map(|[main, ablation]| [ablation, main]).map(Layer::Series));
     any.then(|| Panel {
         title: test.to_string(),
@@ -107,10 +107,10 @@ fn pairs(models: &[Model]) -> Vec<(usize, usize, usize)> {
     found
 }
 
-/// Where a pair stands among the sizes.
-fn place(sizes: &[impl AsRef<str>], size: &str, pair: usize) -> f64 {
+/// Where the main family of a pair stands among the sizes, or its variant, left of it.
+fn place(sizes: &[impl AsRef<str>], size: &str, pair: usize, main: bool) -> f64 {
     let place = sizes.iter().position(|known| known.as_ref() == size).unwrap_or(0);
-    place as f64 + 0.5 + (pair as f64 - 1.0) * PAIR_STEP
+    place as f64 + 0.5 + (pair as f64 - 1.0) * PAIR_STEP + if main { BESIDE } else { -BESIDE }
 }
 
 /// Of this run, where both were tested on these games.
@@ -125,7 +125,7 @@ fn ours(
         let (described, overall) = (&results.models[*model], results.overall.get(&(*model, test))?);
         let exact = overall.exact;
         let note = format!("{} {}: {} %", described.name(), described.size, number::percent(exact.mean));
-        let x = place(sizes, &described.size, *pair);
+        let x = place(sizes, &described.size, *pair, filled);
         let point = Point { x, y: exact.mean * 100.0, range: around(exact, 100.0), note };
         Some(one(family_name(&described.family), Style { filled, ..Style::solid(colour) }, point))
     };
@@ -141,7 +141,7 @@ fn of_paper(results: &Results, paper: &Paper, test: &TestSet) -> impl Iterator<I
         let end = |family: &str, filled: bool| {
             let printed = paper.test_result(family, size, test, &Metric::Exact)?;
             let note = format!("Paper: {} {size}: {} %", family_name(family), printed.text);
-            let point = Point { x: place(&SIZES, size, pair), y: printed.value, range: None, note };
+            let point = Point { x: place(&SIZES, size, pair, filled), y: printed.value, range: None, note };
             Some(one("", Style { filled, light: true, ..Style::solid(colour) }, point))
         };
         Some([end(main, true)?, end(ablation, false)?])

@@ -27,6 +27,13 @@ impl Measure {
         }
     }
 
+    fn axis(self, values: impl Iterator<Item = f64>) -> Axis {
+        match self {
+            Measure::Loss => Axis::logarithmic(self.label(), values),
+            Measure::Exact => Axis::linear(self.label(), values),
+        }
+    }
+
     /// In the unit of the axis.
     fn of(self, overall: &Overall) -> Option<(Spread, f64)> {
         match self {
@@ -62,65 +69,113 @@ impl Measure {
     }
 }
 
-/// A row of panels for each of the paper's test sets, in light the paper's own points.
+/// Of an axis for both, how much ours have to take up so that the paper's own models stand behind them: on less of it
+/// they would be one heap.
+const TOGETHER: f64 = 1.0 / 3.0;
+
+/// A row of panels for each of the paper's test sets. The paper's own models stand behind ours where both are of one scale,
+/// else in rows of their own below.
 pub(crate) fn by_parameters(results: &Results, paper: &Paper) -> Chart {
     let tests = TestSet::PAPER.iter().filter_map(|test| Some((test, results.test(test)?)));
     let drawn = tests.map(|(test, index)| {
-        let panels = Measure::BOTH.map(|measure| layers(results, paper, (test, index), measure));
+        let panels = Measure::BOTH.map(|measure| drawn(results, paper, (test, index), measure));
         (test.to_string(), panels.into_iter().flatten().collect::<Vec<Drawn>>())
     });
     let drawn: Vec<(String, Vec<Drawn>)> = drawn.filter(|(_, panels)| !panels.is_empty()).collect();
-    let points = |drawn: &Drawn| drawn.layers.iter().flat_map(|series| series.points.clone()).collect::<Vec<Point>>();
-    let all: Vec<Point> = drawn.iter().flat_map(|(_, panels)| panels.iter().flat_map(points)).collect();
-    let x = Axis::logarithmic("", all.iter().map(|point| point.x)).to_round_end();
-    let last = drawn.len().saturating_sub(1);
-    let row = |(index, (heading, panels)): (usize, (String, Vec<Drawn>))| {
-        let panel = |drawn: Drawn| {
-            let values = points(&drawn).into_iter().flat_map(|point| point.heights());
-            let y = match drawn.measure {
-                Measure::Loss => Axis::logarithmic(drawn.measure.label(), values),
-                Measure::Exact => Axis::linear(drawn.measure.label(), values),
-            };
-            let label = if index == last { "Parameters (millions)" } else { "" };
-            Panel {
-                title: String::new(),
-                about: None,
-                note: drawn.note,
-                x: Axis { label: label.into(), ..x.clone() },
-                y,
-                grid: Grid::Both,
-                layers: drawn.layers.into_iter().map(Layer::Series).collect(),
-            }
-        };
-        let panels = panels.into_iter().map(panel).collect();
-        Row { heading, key: None, height: Height::Pixels(220), columns: 2, panels }
+    let together = drawn.iter().flat_map(|(_, panels)| panels).all(Drawn::is_of_one_scale);
+    let where_theirs_are = match together {
+        true => "The paper's own models and their frontier stand behind in lighter marks",
+        false => "The paper's own models stand in rows of their own, in lighter marks, since both are not of one scale",
     };
-    let rows: Vec<Row> = drawn.into_iter().enumerate().map(row).collect();
+    let mut rows = rows(&drawn, if together { "" } else { "This run: " }, HEIGHT, |drawn| match together {
+        true => drawn.theirs.iter().chain(&drawn.ours).collect(),
+        false => drawn.ours.iter().collect(),
+    });
+    if !together {
+        rows.extend(self::rows(&drawn, "The paper: ", PAPERS_HEIGHT, |drawn| drawn.theirs.iter().collect()));
+    }
+    for panel in rows.last_mut().into_iter().flat_map(|row| &mut row.panels) {
+        panel.x.label = "Parameters (millions)".into();
+    }
     let legend = paper_legend(rows.iter().flat_map(|row| &row.panels));
     Chart {
         id: "figure-3".into(),
         title: "Test performance against parameters".into(),
         paper: Some("Figure 3, Section 4"),
-        description: "Loss (left) and exact-state accuracy (right) of each model against its number of parameters, in \
-                      colours by family. The dashed line is the Pareto frontier: models that no smaller one surpasses. \
-                      The paper's own models and their frontier stand behind in lighter marks; less expressive \
-                      variants are in Figure 4. Bars through marks are 95 % intervals, from games drawn anew; over \
-                      several runs one standard deviation; where that reaches down to no loss at all, to the end of the \
-                      axis."
-            .into(),
+        description: format!(
+            "Loss (left) and exact-state accuracy (right) of each model against its number of parameters, in colours by \
+             family. The dashed line is the Pareto frontier: models that no smaller one surpasses. {where_theirs_are}; \
+             less expressive variants are in Figure 4. Bars through marks are 95 % intervals, from games drawn anew; over \
+             several runs one standard deviation; where that reaches down to no loss at all, to the end of the axis."
+        ),
         rows,
         legend,
     }
 }
 
+/// Pixels of a row's plots, of ours and of the paper's own.
+const HEIGHT: u32 = 220;
+const PAPERS_HEIGHT: u32 = 160;
+
+/// A row for each test set, with those of its series that `shown` takes; all have one horizontal axis, and each panel has a
+/// vertical one of its own.
+fn rows(drawn: &[(String, Vec<Drawn>)], before: &str, height: u32, shown: impl Fn(&Drawn) -> Vec<&Series>) -> Vec<Row> {
+    let all = drawn.iter().flat_map(|(_, panels)| panels).flat_map(&shown).flat_map(|series| &series.points);
+    let x = Axis::logarithmic("", all.map(|point| point.x)).to_round_end();
+    let panel = |drawn: &Drawn| {
+        let layers = shown(drawn);
+        let values = layers.iter().flat_map(|series| &series.points).flat_map(|point| point.heights());
+        Panel {
+            title: String::new(),
+            about: None,
+            note: if layers.iter().any(|series| !series.style.light) { drawn.note.clone() } else { String::new() },
+            x: x.clone(),
+            y: drawn.measure.axis(values),
+            grid: Grid::Both,
+            layers: layers.into_iter().cloned().map(Layer::Series).collect(),
+        }
+    };
+    let row = |(test, panels): &(String, Vec<Drawn>)| Row {
+        heading: format!("{before}{test}"),
+        key: None,
+        height: Height::Pixels(height),
+        columns: 2,
+        panels: panels.iter().map(panel).collect(),
+    };
+    drawn.iter().map(row).collect()
+}
+
 /// What one panel shows.
 struct Drawn {
     measure: Measure,
-    layers: Vec<Series>,
+    ours: Vec<Series>,
+    theirs: Vec<Series>,
     note: String,
 }
 
-fn layers(results: &Results, paper: &Paper, (test, index): (&TestSet, usize), measure: Measure) -> Option<Drawn> {
+impl Drawn {
+    /// Whether ours are spread over enough of the axes that the paper's own need.
+    fn is_of_one_scale(&self) -> bool {
+        let spread = |series: &[&[Series]], read: &dyn Fn(&Point) -> f64| {
+            let values = series.iter().flat_map(|series| series.iter()).flat_map(|series| &series.points).map(read);
+            let ends = values.filter(|value| value.is_finite());
+            let (low, high) =
+                ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+            (high - low).max(0.0)
+        };
+        let height = |point: &Point| match self.measure {
+            Measure::Loss => point.y.ln(),
+            Measure::Exact => point.y,
+        };
+        let place = |point: &Point| point.x.ln();
+        [&height as &dyn Fn(&Point) -> f64, &place].into_iter().all(|read| {
+            let all = spread(&[&self.ours, &self.theirs], read);
+            spread(&[&self.ours], read) >= TOGETHER * all
+        })
+    }
+}
+
+fn drawn(results: &Results, paper: &Paper, (test, index): (&TestSet, usize), measure: Measure) -> Option<Drawn> {
     let models: Vec<&Model> = results.models.iter().filter(|model| !is_ablation(&model.family)).collect();
     let mut ours: Vec<Series> = Vec::new();
     let mut missing = 0;
@@ -153,16 +208,16 @@ fn layers(results: &Results, paper: &Paper, (test, index): (&TestSet, usize), me
     }
     let theirs: Vec<Series> =
         MAIN_FAMILIES.iter().map(|family| of_paper(results, paper, family, test, measure)).collect();
-    let mut layers = vec![frontier(&theirs, measure, "", true)];
-    layers.extend(theirs);
-    layers.push(frontier(&ours, measure, "Pareto frontier", false));
-    layers.extend(ours);
+    let with_frontier = |series: Vec<Series>, name, light| {
+        std::iter::once(frontier(&series, measure, name, light)).chain(series).collect()
+    };
+    let (ours, theirs) = (with_frontier(ours, "Pareto frontier", false), with_frontier(theirs, "", true));
     let note = match missing {
         0 => String::new(),
         1 => "1 model has no place here".to_owned(),
         more => format!("{more} models have no place here"),
     };
-    Some(Drawn { measure, layers, note })
+    Some(Drawn { measure, ours, theirs, note })
 }
 
 fn of_paper(results: &Results, paper: &Paper, family: &str, test: &TestSet, measure: Measure) -> Series {
@@ -217,6 +272,39 @@ mod tests {
         };
         assert_eq!(on(Measure::Exact), [(1.0, 30.0), (4.0, 70.0)]);
         assert_eq!(on(Measure::Loss), [(1.0, 20.0)]);
+    }
+
+    /// Results of SLiCE models: parameters in hundreds of thousands, loss, exact state.
+    fn results(models: &[(u64, f64, f64)]) -> Results {
+        let overall = models.iter().map(|(_, loss, exact)| overall((*loss, 0.0), (*exact, 0.0)));
+        Results {
+            models: (0..models.len()).map(|at| Model::new("e", "slice", &format!("d{}/l1", at + 1))).collect(),
+            parameters: models.iter().map(|(parameters, ..)| Some(parameters * 100_000)).collect(),
+            tests: vec![TestSet::HeldOut],
+            overall: overall.enumerate().map(|(model, overall)| ((model, 0), overall)).collect(),
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn the_papers_models_stand_behind_ours_or_below() {
+        let check = |models: &[(u64, f64, f64)], headings: &[&str]| {
+            let chart = by_parameters(&results(models), &Paper::load().unwrap());
+            let found: Vec<&str> = chart.rows.iter().map(|row| row.heading.as_str()).collect();
+            assert_eq!(found, headings);
+            chart
+        };
+        // As large and as good as the paper's.
+        let chart = check(&[(31, 0.13, 0.3), (400, 2e-5, 0.9999)], &["Held-out games"]);
+        assert_eq!(chart.rows[0].panels[1].series().count(), 1 + 4 + 1 + 1);
+        // Small ones; and large ones that are all bad.
+        for models in [[(1, 0.5, 0.02), (6, 0.4, 0.05)], [(31, 0.5, 0.02), (400, 0.4, 0.05)]] {
+            let chart = check(&models, &["This run: Held-out games", "The paper: Held-out games"]);
+            let [ours, theirs] = chart.rows.as_slice() else { panic!("{chart:?}") };
+            assert!(ours.panels[1].y.high < 6.0 && theirs.panels[1].y.high > 90.0, "{chart:?}");
+            assert!(ours.panels.iter().flat_map(Panel::series).all(|series| !series.style.light));
+            assert!(theirs.panels.iter().flat_map(Panel::series).all(|series| series.style.light));
+        }
     }
 
     #[test]

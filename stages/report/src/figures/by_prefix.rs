@@ -9,9 +9,6 @@ use crate::results::Results;
 use crate::tables::Accuracy;
 use crate::test_set::TestSet;
 
-/// Bins that are still drawn after the last one that is not zero.
-const ZEROS_SHOWN: u64 = 3;
-
 /// Every bin of every model on the paper's test sets.
 pub(crate) fn by_prefix(results: &Results, paper: &Paper, accuracy: Accuracy) -> Chart {
     chart(results, paper, accuracy, false)
@@ -33,16 +30,16 @@ fn chart(results: &Results, paper: &Paper, accuracy: Accuracy, shifts: bool) -> 
     let tests = results.tests.iter().enumerate().filter(|(_, test)| matches!(test, TestSet::Other(_)) == shifts);
     let mut panels: Vec<(String, Vec<Panel>)> = Vec::new();
     for (test, set) in tests {
-        let extent = extent(results, test, accuracy);
+        let ends = ends(results, test);
         let of_test = groups.iter().map(|group| Panel {
             title: if groups.len() > 1 { group.title.clone() } else { set.to_string() },
             about: None,
-            note: extent.note.clone(),
-            x: Axis::up_to("", extent.end as f64),
+            note: String::new(),
+            x: Axis { high: ends[1], ..Axis::logarithmic("", ends.into_iter()) },
             y: Axis::linear("", std::iter::empty()),
             grid: Grid::Horizontal,
-            layers: of_paper(results, paper, set, &extent, accuracy, group)
-                .chain(series(results, test, &extent, accuracy, group))
+            layers: of_paper(results, paper, set, ends[1], accuracy, group)
+                .chain(series(results, test, accuracy, group))
                 .map(Layer::Series)
                 .collect(),
         });
@@ -56,11 +53,11 @@ fn chart(results: &Results, paper: &Paper, accuracy: Accuracy, shifts: bool) -> 
     // One vertical axis for all, for lines and bands; what lies below zero or above 100 % is cut.
     let points =
         panels.iter().flat_map(|(_, panels)| panels).flat_map(|panel| panel.series()).flat_map(|series| &series.points);
-    let ends = |point: &Point| {
+    let heights = |point: &Point| {
         let (low, high) = point.range.unwrap_or((point.y, point.y));
         [point.y, low.max(0.0), high.min(100.0)]
     };
-    let y = Axis::linear(&format!("{what} (%)"), points.flat_map(ends));
+    let y = Axis::linear(&format!("{what} (%)"), points.flat_map(heights));
     let legend = paper_legend(panels.iter().flat_map(|(_, panels)| panels));
     let x_label = format!("Plies played (bins of {width})");
     Chart {
@@ -68,8 +65,9 @@ fn chart(results: &Results, paper: &Paper, accuracy: Accuracy, shifts: bool) -> 
         title: format!("{what} by plies played{suffix}"),
         paper: None,
         description: format!(
-            "{what} in percent for each model, in bins of {width} plies from the start of the game; each test \
-             set has its own horizontal axis. {BANDS} All numbers are in the tables by prefix length."
+            "{what} in percent for each model, in every bin of {width} plies from the start of the game, each at its \
+             middle. The horizontal axis grows by factors, since most is lost in the first moves; each test set has its \
+             own. {BANDS} All numbers are in the tables by prefix length."
         ),
         rows: rows(panels, if groups.len() > 1 { SIZES_ABREAST } else { 2 }, &y, &x_label),
         legend,
@@ -81,7 +79,7 @@ fn of_paper(
     results: &Results,
     paper: &Paper,
     test: &TestSet,
-    extent: &Extent,
+    end: f64,
     accuracy: Accuracy,
     group: &Group,
 ) -> impl Iterator<Item = Series> {
@@ -89,7 +87,7 @@ fn of_paper(
     let selected = if results.bin_width() == Paper::BIN_WIDTH { &Paper::SELECTED_BINS[..] } else { &[] };
     group.members.iter().filter_map(move |Member { model, style, .. }| {
         let Model { family, size, .. } = &results.models[*model];
-        let points = selected.iter().filter(|start| **start < extent.end).filter_map(|start| {
+        let points = selected.iter().filter(|start| (**start as f64) < end).filter_map(|start| {
             let printed = paper.bin(family, size, test, *start, &accuracy.metric())?;
             let end = start + Paper::BIN_WIDTH;
             let note = format!("Paper: {} {size}, plies {start}–{end}: {} %", family_name(family), printed.text);
@@ -102,16 +100,10 @@ fn of_paper(
 }
 
 /// The lines of one panel.
-fn series(
-    results: &Results,
-    test: usize,
-    extent: &Extent,
-    accuracy: Accuracy,
-    group: &Group,
-) -> impl Iterator<Item = Series> {
+fn series(results: &Results, test: usize, accuracy: Accuracy, group: &Group) -> impl Iterator<Item = Series> {
     group.members.iter().filter_map(move |Member { model, name, style }| {
         let bins = results.prefix.get(&(*model, test))?;
-        let points = bins.iter().filter(|bin| bin.end <= extent.end).map(|bin| {
+        let points = bins.iter().map(|bin| {
             let spread = accuracy.of(bin);
             let runs = if bin.runs > 1 { format!(", {} runs", bin.runs) } else { String::new() };
             Point {
@@ -132,24 +124,11 @@ fn series(
     })
 }
 
-/// How far the horizontal axis of a panel goes, and what to say of that.
-struct Extent {
-    end: u64,
-    note: String,
-}
-
-/// To the longest game; or, where every model is at 0.00 % for the last quarter or more, to a little after the last
-/// number above that, since an empty plot would leave no room for the rest.
-fn extent(results: &Results, test: usize, accuracy: Accuracy) -> Extent {
+/// The middle of the first bin and the end of the last one that any model reaches.
+fn ends(results: &Results, test: usize) -> [f64; 2] {
     let bins = || results.prefix.iter().filter(|((_, at), _)| *at == test).flat_map(|(_, bins)| bins);
-    let last = bins().map(|bin| bin.end).max().unwrap_or(0);
-    let shows = |fraction: f64| number::percent(fraction) != number::percent(0.0);
-    let zero_from = bins().filter(|bin| shows(accuracy.of(bin).mean)).map(|bin| bin.end).max().unwrap_or(0);
-    let end = zero_from + ZEROS_SHOWN * results.bin_width();
-    if end.saturating_mul(4) > last.saturating_mul(3) {
-        return Extent { end: last, note: String::new() };
-    }
-    Extent { end, note: format!("{} % from ply {zero_from} on", number::percent(0.0)) }
+    let first = bins().map(|bin| (bin.start + bin.end) as f64 / 2.0).fold(f64::INFINITY, f64::min);
+    [first, bins().map(|bin| bin.end as f64).fold(0.0, f64::max)]
 }
 
 #[cfg(test)]
@@ -158,8 +137,10 @@ mod tests {
     use crate::results::PrefixBin;
     use crate::spread::Spread;
 
-    /// A panel's end and note, for one model with these accuracies in bins of 20.
-    fn check(fractions: &[f64], end: u64, note: &str) {
+    #[test]
+    fn every_bin_is_drawn_also_where_all_are_at_zero() {
+        let mut fractions = vec![0.0; 30];
+        fractions[..2].copy_from_slice(&[0.9, 0.1]);
         let bin = |(index, fraction): (usize, &f64)| PrefixBin {
             start: index as u64 * 20,
             end: index as u64 * 20 + 20,
@@ -175,26 +156,13 @@ mod tests {
             prefix: [((0, 0), fractions.iter().enumerate().map(bin).collect())].into(),
             ..Results::default()
         };
-        let chart = by_prefix(&results, &Paper::load().unwrap(), Accuracy::Exact);
-        let panel = &chart.rows[0].panels[0];
-        assert_eq!((panel.x.high, panel.note.as_str()), (end as f64, note));
-        let points = |panel: &Panel| panel.series().next().unwrap().points.clone();
-        assert_eq!(points(panel).last().map(|point| point.x), Some(end as f64 - 10.0));
-        let labelwise = by_prefix(&results, &Paper::load().unwrap(), Accuracy::Labelwise);
-        assert_eq!(points(&labelwise.rows[0].panels[0]).len(), fractions.len());
-    }
-
-    #[test]
-    fn a_long_tail_of_zeros_is_cut_and_told() {
-        let mut fractions = vec![0.0; 30];
-        fractions[..2].copy_from_slice(&[0.9, 0.1]);
-        check(&fractions, 100, "0.00 % from ply 40 on");
-        // What prints as zero is zero.
-        fractions[20] = 0.00004;
-        check(&fractions, 100, "0.00 % from ply 40 on");
-        fractions[10] = 0.0001;
-        check(&fractions, 280, "0.00 % from ply 220 on");
-        check(&[0.0; 10], 60, "0.00 % from ply 0 on");
+        for accuracy in [Accuracy::Exact, Accuracy::Labelwise] {
+            let chart = by_prefix(&results, &Paper::load().unwrap(), accuracy);
+            let panel = &chart.rows[0].panels[0];
+            let places: Vec<f64> = panel.series().next().unwrap().points.iter().map(|point| point.x).collect();
+            assert_eq!(places, (0..30).map(|bin| f64::from(bin) * 20.0 + 10.0).collect::<Vec<_>>());
+            assert!((5.0..10.0).contains(&panel.x.low) && panel.x.high == 600.0, "{:?}", panel.x);
+        }
     }
 
     #[test]
@@ -220,13 +188,5 @@ mod tests {
         };
         assert!((80.0..90.0).contains(&top(0.5, 0.8)), "{}", top(0.5, 0.8));
         assert!((100.0..106.0).contains(&top(0.5, 1.5)), "{}", top(0.5, 1.5));
-    }
-
-    #[test]
-    fn what_is_not_zero_is_shown_whole() {
-        check(&[0.9, 0.5, 0.2, 0.1], 80, "");
-        check(&[0.9, 0.5, 0.0, 0.0], 80, "");
-        check(&[0.0, 0.0, 0.0, 0.0, 0.1], 100, "");
-        check(&[0.0], 20, "");
     }
 }

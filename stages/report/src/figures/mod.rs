@@ -161,12 +161,12 @@ fn around(spread: Spread, unit: f64) -> Option<(f64, f64)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::results::Overall;
 
     /// Results of two runs, of each metric the mean and the deviation.
-    pub(super) fn overall(loss: (f64, f64), exact: (f64, f64)) -> Overall {
+    pub(crate) fn overall(loss: (f64, f64), exact: (f64, f64)) -> Overall {
         let [loss, exact] =
             [loss, exact].map(|(mean, deviation)| Spread { mean, deviation: Some(deviation), interval: None });
         Overall {

@@ -21,7 +21,7 @@ use crate::results::Results;
 struct View<'a> {
     title: &'a str,
     opening: String,
-    warning: Option<String>,
+    warnings: Vec<String>,
     stages: Vec<StageShown>,
     labels: &'a [String],
     sections: Vec<DrawnSection<'a>>,
@@ -51,6 +51,8 @@ struct StageShown {
 struct DrawnSection<'a> {
     id: &'a str,
     title: &'a str,
+    /// Its title in the list that stays in view.
+    menu: &'a str,
     /// Anchor and title of each part, for the contents.
     entries: Vec<(String, &'a str)>,
     parts: Vec<DrawnPart<'a>>,
@@ -80,7 +82,7 @@ pub(crate) fn page(
     let view = View {
         title,
         opening: opening::opening(results),
-        warning: opening::warning(results),
+        warnings: opening::warnings(results),
         stages: stages(&results.labels),
         labels: &results.labels,
         sections: sections.iter().map(|section| draw(section, sources)).collect::<Result<_, _>>()?,
@@ -101,9 +103,9 @@ pub(crate) fn page(
     view.render().map_err(|error| Failure::internal(format!("cannot draw the page: {error}")))
 }
 
-/// The boards follow what they explain: how accuracy falls along the game.
+/// The boards follow the test results: nothing else shows as fast what a model believes.
 fn boards_after(sections: &[Section]) -> usize {
-    sections.iter().position(|section| section.id == "along-the-game").map_or(sections.len(), |place| place + 1)
+    sections.iter().position(|section| section.id == "test-results").map_or(0, |place| place + 1)
 }
 
 fn draw<'a>(section: &'a Section, sources: &[String]) -> Result<DrawnSection<'a>, Failure> {
@@ -118,6 +120,7 @@ fn draw<'a>(section: &'a Section, sources: &[String]) -> Result<DrawnSection<'a>
     Ok(DrawnSection {
         id: section.id,
         title: section.title,
+        menu: section.menu,
         entries: entries.collect(),
         parts: parts.collect::<Result<_, Failure>>()?,
     })

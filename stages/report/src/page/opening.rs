@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::{Model, family_name};
 use crate::number;
 use crate::results::Results;
+use crate::tables::knowing_nothing;
 use crate::test_set::TestSet;
 
 /// The sentence, in words that need no explanation.
@@ -30,8 +31,13 @@ pub(crate) fn opening(results: &Results) -> String {
     )
 }
 
+/// What a reader should know before any number.
+pub(crate) fn warnings(results: &Results) -> Vec<String> {
+    [diverged(results), knowing_nothing(results)].into_iter().flatten().collect()
+}
+
 /// What to say of trainings that diverged, if any did.
-pub(crate) fn warning(results: &Results) -> Option<String> {
+fn diverged(results: &Results) -> Option<String> {
     let diverged = results.trainings.iter().filter(|training| training.diverged).count();
     let all = plural(results.trainings.len(), "training");
     (diverged > 0).then(|| {
@@ -63,20 +69,29 @@ fn learned(results: &Results) -> String {
     }
 }
 
-/// `222 held-out games and 100 games of random legal moves`.
+/// `222 games kept out of training, 100 games of random legal moves and 2 further sets of 60 games (castling, en passant)`.
 fn tested(results: &Results) -> String {
-    let sets = results.tests.iter().enumerate().map(|(index, test)| {
+    let games = |index: usize| {
         let scored = results.overall.iter().filter(|((_, at), _)| *at == index);
-        let number = scored.map(|(_, overall)| overall.games).max().unwrap_or(0);
-        let games = if number == 1 { "game" } else { "games" };
-        let number = number::count(number);
+        scored.map(|(_, overall)| overall.games).max().unwrap_or(0)
+    };
+    let told = |number: &str| format!("{number} {}", if number == "1" { "game" } else { "games" });
+    let mut sets = Vec::new();
+    let mut further: Vec<(String, f64)> = Vec::new();
+    for (index, test) in results.tests.iter().enumerate() {
+        let number = told(&number::count(games(index)));
         match test {
-            TestSet::HeldOut => format!("{number} {games} kept out of training"),
-            TestSet::RandomUniform => format!("{number} {games} of random legal moves"),
-            TestSet::Other(name) => format!("{number} {games} of the set {name}"),
+            TestSet::HeldOut => sets.push(format!("{number} kept out of training")),
+            TestSet::RandomUniform => sets.push(format!("{number} of random legal moves")),
+            TestSet::Other(_) => further.push((test.words(), games(index) as f64)),
         }
-    });
-    let sets: Vec<String> = sets.collect();
+    }
+    let (names, numbers): (Vec<String>, Vec<f64>) = further.into_iter().unzip();
+    if let Some(number) = range(&numbers) {
+        let sets_of =
+            if names.len() == 1 { "1 further set".to_owned() } else { format!("{} further sets", names.len()) };
+        sets.push(format!("{sets_of} of {} ({})", told(&number), names.join(", ")));
+    }
     match sets.as_slice() {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         sets => sets.concat(),
@@ -117,7 +132,7 @@ mod tests {
         let check = |trainings: Vec<Training>, said: &str| {
             let sentence = opening(&results(trainings));
             assert!(sentence.starts_with(&format!("This page shows how well {said} the whole position")), "{sentence}");
-            assert!(sentence.ends_with("on 0 games of the set endgames."), "{sentence}");
+            assert!(sentence.ends_with("on 1 further set of 0 games (endgames)."), "{sentence}");
         };
         let one = |games, epochs| vec![training("d8/l1", games, epochs, false)];
         check(one(Some(3_762), Some(3.0)), "1 SLiCE model (1 training, 3 passes over 3,762 games) knows");
@@ -141,8 +156,8 @@ mod tests {
     #[test]
     fn a_training_that_diverged_is_told() {
         let trainings = |diverged| vec![training("d8/l1", None, None, false), training("d9/l1", None, None, diverged)];
-        assert_eq!(warning(&results(trainings(false))), None);
-        let warning = warning(&results(trainings(true))).unwrap();
-        assert!(warning.starts_with("1 of 2 trainings diverged:"), "{warning}");
+        assert_eq!(warnings(&results(trainings(false))), [""; 0]);
+        let warnings = warnings(&results(trainings(true)));
+        assert!(matches!(&warnings[..], [one] if one.starts_with("1 of 2 trainings diverged:")), "{warnings:?}");
     }
 }

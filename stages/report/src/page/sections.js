@@ -19,3 +19,10 @@ const read = new IntersectionObserver(
   { rootMargin: "-33% 0px -66% 0px" },
 );
 document.querySelectorAll("main > section").forEach((section) => read.observe(section));
+// A link to a table that is folded unfolds it.
+const unfold = () => {
+  const fold = document.getElementById(location.hash.slice(1))?.querySelector(":scope > details:first-child");
+  if (fold) fold.open = true;
+};
+addEventListener("hashchange", unfold);
+unfold();

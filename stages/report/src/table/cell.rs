@@ -116,7 +116,7 @@ impl Cell {
     }
 
     /// Whether it is [`Cell::none`].
-    pub(super) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.absent && self.text == "–"
     }
 }

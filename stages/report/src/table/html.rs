@@ -27,16 +27,16 @@ const NAMES: [&str; 4] = ["Choice", "Model", "Size", "Test set"];
 /// One table element.
 struct Part<'a> {
     groups: &'a [Vec<Row>],
-    /// Whether the reader has to unfold it.
-    folded: bool,
+    /// Whether it is what only the paper has, set apart from ours.
+    papers: bool,
+    /// Where the reader has to unfold it, what stands before.
+    summary: Option<String>,
 }
 
-impl View<'_> {
-    /// What its groups are.
-    fn noun(&self) -> &'static str {
-        if self.table.columns.first().is_some_and(|column| column.name == "Model") { "models" } else { "rows" }
-    }
+/// Rows that a table which folds shows at once.
+const LONG: usize = 24;
 
+impl View<'_> {
     /// Classes of a column that stays in view: the first one, and the second where both are names.
     fn pinned(&self, at: &usize) -> &'static str {
         let is_name =
@@ -57,14 +57,23 @@ impl View<'_> {
 }
 
 impl Table {
+    /// What its groups are.
+    fn noun(&self) -> &'static str {
+        if self.columns.first().is_some_and(|column| column.name == "Model") { "models" } else { "rows" }
+    }
+
     /// The table element with its frame; `sources` are the labels of the page, sorted.
     ///
     /// # Errors
     /// The template fails, which is a mistake of ours.
     pub(crate) fn html(&self, sources: &[String]) -> Result<String, Failure> {
-        let ours = Part { groups: &self.groups, folded: false };
+        let rows = self.groups.iter().map(Vec::len).sum::<usize>();
+        let folded = (self.folds && rows > LONG).then(|| format!("{}: {rows} rows", self.numbered_title()));
+        let ours = Part { groups: &self.groups, papers: false, summary: folded };
         // Where there is nothing else to see, the paper's part is the table.
-        let papers = Part { groups: &self.not_run, folded: !self.groups.is_empty() };
+        let apart = !self.groups.is_empty();
+        let summary = format!("Not run here: {} of the paper's {}", self.not_run.len(), self.noun());
+        let papers = Part { groups: &self.not_run, papers: apart, summary: apart.then_some(summary) };
         let parts = [ours, papers].into_iter().filter(|part| !part.groups.is_empty()).collect();
         let files = super::files::FORMATS.iter().map(|format| (format.ending, format.name)).collect();
         let view = View { table: self, spans: self.spans(), parts, sources, files };
@@ -90,7 +99,7 @@ impl Table {
 impl Part<'_> {
     /// Keeps ids apart: no table's name has a dot.
     fn suffix(&self) -> &'static str {
-        if self.folded { ".paper" } else { "" }
+        if self.papers { ".paper" } else { "" }
     }
 }
 

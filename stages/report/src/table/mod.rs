@@ -39,6 +39,8 @@ pub(crate) struct Table {
     pub(crate) not_run: Vec<Vec<Row>>,
     /// The first so many columns say the same in all rows of a group.
     pub(crate) shared_columns: usize,
+    /// Whether the page folds it where it is long: what only a few readers look at.
+    pub(crate) folds: bool,
     /// What the files for programs hold instead, where that is more than a reader wants to see.
     pub(crate) data: Option<Box<Table>>,
 }

@@ -52,6 +52,7 @@ fn table() -> Table {
             Cell::none(),
         ])]],
         shared_columns: 1,
+        folds: false,
         data: None,
     }
 }
@@ -100,7 +101,8 @@ fn as_latex() {
 \centering
 \footnotesize
 \setlength{\tabcolsep}{3pt}%
-\caption{Table 8 --- Title $<$i$>$. Caption \& more. In the paper: Table 8{,} Appendix D.}\label{tab:table-08}
+\def\cwminterval{\scriptsize}%
+\caption{Title $<$i$>$. Caption \& more. In the paper: Table 8{,} Appendix D.}\label{tab:table-08}
 % No wider than the text.
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 \begin{tabular}{llrr}
@@ -109,15 +111,15 @@ fn as_latex() {
 \cmidrule(lr){3-4}
 Model & Source & Loss & \shortstack[r]{ExactState\\(\%)} \\
 \midrule
-$<$b$>$$|${\char34}x{\char34}{,}{'}y{'}{\char96}\&\textbackslash{}\%\_ & 2 runs & 0.250000 $\pm$ 0.015000 & 25.00 $\pm$ 1.50 \\
+$<$b$>$$|${\char34}x{\char34}{,}{'}y{'}{\char96}\&\textbackslash{}\%\_ & 2 runs & 0.250000 $\pm$ 0.015000 & 25.00 $\pm$ 1.50 \\*
  & \textit{paper} & \textit{0.300000} & \textit{--} \\
 \addlinespace
-=b & this run & inf & 50.00 \\
- &  &  & {\scriptsize {[}25.00{,} 75.00{]}} \\
+=b & this run & inf & 50.00 \\*
+ &  &  & {\cwminterval {[}25.00{,} 75.00{]}} \\
 \addlinespace
 {[}c & this run & not run & -- \\
 \addlinespace
-\multicolumn{4}{l}{Not run here; the paper's numbers:} \\
+\multicolumn{4}{l}{Not run here; the paper's numbers:} \\*
 \addlinespace
 \textit{d} & \textit{paper} & \textit{0.500000} & \textit{--} \\
 \bottomrule
@@ -128,28 +130,54 @@ $<$b$>$$|${\char34}x{\char34}{,}{'}y{'}{\char96}\&\textbackslash{}\%\_ & 2 runs 
 }
 
 #[test]
-fn what_is_longer_than_a_page_goes_over_several() {
+fn what_is_longer_than_a_page_is_a_longtable() {
     let long = Table { groups: vec![table().groups.remove(1); 30], ..table() }.latex();
-    assert!(long.starts_with("% needs \\usepackage{booktabs,graphicx}\n\\par"), "{long}");
-    let parts: Vec<&str> = long.split("\\begin{tabular}{llrr}").skip(1).collect();
-    assert!(parts.len() > 1 && long.matches("(continued)").count() == parts.len() - 1, "{long}");
-    assert_eq!((long.matches("\\caption{").count(), long.matches("\\begin{table}").count()), (1, 0));
-    for part in &parts {
-        assert!(part.contains("Loss & \\shortstack[r]{ExactState") && part.matches("=b &").count() <= 20, "{part}");
-    }
-    assert_eq!(long.matches("=b &").count(), 30);
-    // Every row has a line of intervals.
-    assert_eq!(long.matches("{\\scriptsize").count(), 30);
-    assert!(parts.last().unwrap().contains("Not run here") && parts.last().unwrap().contains("\\textit{d}"), "{long}");
+    assert!(
+        long.starts_with("% needs \\usepackage{booktabs,longtable} and text in one column\n\\begingroup"),
+        "{long}"
+    );
+    assert_eq!(long.matches("\\begin{longtable}{llrr}\n\\caption{Title").count(), 1, "{long}");
+    assert_eq!((long.matches("(continued)").count(), long.matches("\\addtocounter").count()), (1, 0), "{long}");
+    assert_eq!(long.matches("Loss & \\shortstack[r]{ExactState").count(), 2, "on the first page and on each other");
+    // Every row has a line of intervals, on the same page.
+    assert_eq!(long.matches("=b & this run & inf & 50.00 \\\\*\n &  &  & {\\cwminterval").count(), 30);
+    assert!(long.contains("Not run here") && long.contains("\\textit{d}"), "{long}");
 }
 
 #[test]
-fn a_group_longer_than_a_page_is_cut_and_named_again() {
+fn parts_of_a_longtable_have_one_number() {
+    let mut wide = Table { groups: vec![table().groups.remove(1); 30], ..table() };
+    for over in ["A", "B"] {
+        wide.columns.extend((0..2).map(|_| Column::number("A heading as wide as this").under(over)));
+        for row in wide.groups.iter_mut().chain(&mut wide.not_run).flatten() {
+            row.cells.extend([Cell::number(0.5, "0.500000"), Cell::none()]);
+        }
+    }
+    let long = wide.latex();
+    assert_eq!((long.matches("\\begin{longtable}").count(), long.matches("\\addtocounter{table}{-1}").count()), (2, 1));
+    assert_eq!(
+        (long.matches("\\caption{").count(), long.matches("\\caption[]{(continued)}").count()),
+        (1, 3),
+        "{long}"
+    );
+}
+
+#[test]
+fn a_group_of_many_rows_may_be_broken_and_names_each() {
     let rows = vec![table().groups[1][0].clone(); 90];
     let long = Table { groups: vec![rows], not_run: Vec::new(), ..table() }.latex();
-    let parts = long.matches("\\begin{tabular}").count();
-    assert!(parts > 4, "{long}");
-    assert_eq!((long.matches("=b &").count(), long.matches("& this run &").count()), (parts, 90));
+    assert_eq!((long.matches("=b & this run &").count(), long.matches("& this run &").count()), (90, 90));
+    let breaks = long.lines().filter(|line| line.contains("cwminterval {") && line.ends_with("\\\\")).count();
+    assert_eq!(breaks, 90, "{long}");
+}
+
+#[test]
+fn a_long_table_that_few_look_at_is_folded() {
+    let folded = |rows: usize, folds| {
+        let html = Table { groups: vec![table().groups.remove(1); rows], folds, ..table() }.html(&[]).unwrap();
+        html.contains("<summary>Table 8 — Title &#60;i&#62;: 25 rows</summary>")
+    };
+    assert!(folded(25, true) && !folded(24, true) && !folded(25, false));
 }
 
 #[test]
@@ -224,10 +252,10 @@ fn as_html() {
     let (ours, papers) = html.split_once("<details>").unwrap();
     assert_eq!(ours.matches("<tbody>").count(), 3);
     assert_eq!(papers.matches("<tbody>").count(), 1);
-    assert!(papers.contains("<summary>Not run here: 1 of the paper's models</summary>"), "{papers}");
+    assert!(papers.contains("<summary>Not run here: 1 of the paper&#39;s models</summary>"), "{papers}");
     let sets = Table { columns: vec![Column::text("Set"); 4], ..table };
     let html = sets.html(&sources).unwrap();
-    assert!(html.contains("<summary>Not run here: 1 of the paper's rows</summary>"), "{html}");
+    assert!(html.contains("<summary>Not run here: 1 of the paper&#39;s rows</summary>"), "{html}");
     assert_eq!(sources, ["0", "1", "2"].map(|seed| format!("e[x=</script>,seed={seed}]")));
 }
 

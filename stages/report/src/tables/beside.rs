@@ -57,7 +57,7 @@ impl<'a> Beside<'a> {
 }
 
 /// The rows: ours, if it was run, with its `source`; the paper's, if it has any of these numbers; the difference, if there
-/// are both. All begin with `head`.
+/// are both of any. All begin with `head`.
 pub(super) fn rows(head: &[Cell], source: Option<&str>, columns: &[Beside]) -> Vec<Row> {
     let row = |kind, source: &str, cells: &dyn Fn(&Beside) -> Cell| {
         let mut all = head.to_vec();
@@ -70,7 +70,7 @@ pub(super) fn rows(head: &[Cell], source: Option<&str>, columns: &[Beside]) -> V
     if columns.iter().any(|column| column.printed.is_some()) {
         let paper = if source.is_some() { "paper" } else { PAPER_ONLY };
         rows.push(row(RowKind::Paper, paper, &|column| column.papers()));
-        if source.is_some() {
+        if source.is_some() && columns.iter().any(|column| !column.difference().is_none()) {
             rows.push(row(RowKind::Difference, "difference", &|column| column.difference()));
         }
     }

@@ -38,6 +38,7 @@ pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
         columns: columns(),
         groups: page.collect(),
         shared_columns: 3,
+        folds: true,
         data: Some(Box::new(data(&choices))),
         ..Table::default()
     }

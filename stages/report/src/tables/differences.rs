@@ -47,22 +47,25 @@ pub(crate) fn differences(compared: &[(String, Vec<Difference>)]) -> Table {
     confidences.sort_by(f64::total_cmp);
     confidences.dedup();
     let confidences: Vec<String> = confidences.into_iter().map(|confidence| plain(confidence * 100.0)).collect();
-    let rows = all.iter().map(|(test, model, (_, baseline), line, label)| {
-        let mut cells = vec![
-            Cell::text(test.to_string()),
-            Cell::text(model.name()),
-            Cell::text(model.size.clone()),
-            Cell::text(baseline.clone()),
-        ];
-        cells.extend(SHOWN.iter().flat_map(|shown| tested(line, shown, label)));
-        cells.extend([Cell::percent(line.lower_games), Cell::count(line.games)].map(|cell| cell.from([*label])));
-        vec![Row::ours(cells)]
-    });
+    let rows = |name: fn(&TestSet) -> String| {
+        all.iter().map(move |(test, model, (_, baseline), line, label)| {
+            let mut cells = vec![
+                Cell::text(name(test)),
+                Cell::text(model.name()),
+                Cell::text(model.size.clone()),
+                Cell::text(baseline.clone()),
+            ];
+            cells.extend(SHOWN.iter().flat_map(|shown| tested(line, shown, label)));
+            cells.extend([Cell::percent(line.lower_games), Cell::count(line.games)].map(|cell| cell.from([*label])));
+            vec![Row::ours(cells)]
+        })
+    };
     let mut columns = ["Test set", "Model", "Size", "Baseline"].map(Column::text).to_vec();
     for (heading, ..) in SHOWN {
         columns.extend(["Difference", "p"].map(|name| Column::number(name).under(heading)));
     }
     columns.extend(["Games lower (%)", "Games"].map(Column::number));
+    let data = Table { columns: columns.clone(), groups: rows(TestSet::told_name).collect(), ..Table::default() };
     Table {
         id: "differences".into(),
         title: "Differences, paired by game".into(),
@@ -74,7 +77,9 @@ pub(crate) fn differences(compared: &[(String, Vec<Difference>)]) -> Table {
             confidences.join(" or ")
         ),
         columns,
-        groups: rows.collect(),
+        groups: rows(TestSet::to_string).collect(),
+        folds: true,
+        data: Some(Box::new(data)),
         ..Table::default()
     }
 }

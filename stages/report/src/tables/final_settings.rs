@@ -49,6 +49,7 @@ pub(crate) fn final_settings(results: &Results, paper: &Paper) -> Table {
         groups: models.iter().map(|(model, runs)| rows(model, runs, paper)).collect(),
         not_run: missing.iter().map(|model| rows(model, &[], paper)).collect(),
         shared_columns: 2,
+        folds: false,
         data: None,
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn first_stage(given: &[(String, Vec<Candidate>)], paper: &Paper) -> 
         groups: choices.iter().map(|choice| rows(&choice.model, Some(choice), &more, paper)).collect(),
         not_run: missing.iter().map(|model| rows(model, None, &more, paper)).collect(),
         shared_columns: 2,
+        folds: false,
         data: None,
     }
 }

@@ -40,6 +40,7 @@ pub(crate) fn parameter_counts(results: &Results, paper: &Paper) -> Table {
         ],
         not_run,
         shared_columns: 2,
+        folds: false,
         data: None,
     }
 }

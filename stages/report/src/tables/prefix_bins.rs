@@ -74,7 +74,7 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
     let note = format!("{note} {validated}");
     Table {
         id: table_id(base, test),
-        title: format!("{} accuracy by prefix length, {}", accuracy.name(), in_a_sentence(test)),
+        title: format!("{} accuracy by prefix length, {}", accuracy.name(), test.words()),
         paper: papers.then_some(place),
         caption: format!(
             "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the data files have every bin. \
@@ -85,6 +85,7 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
         groups: scored.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
         not_run: not_run.iter().map(|model| rows(results, paper, test, accuracy, model, &shown)).collect(),
         shared_columns: 2,
+        folds: false,
         data: Some(Box::new(Table {
             columns: every_bin_columns(accuracy),
             groups: every_bin(results, paper, test, accuracy, scored.iter()),
@@ -92,14 +93,6 @@ pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accu
             shared_columns: 5,
             ..Table::default()
         })),
-    }
-}
-
-fn in_a_sentence(test: &TestSet) -> String {
-    match test {
-        TestSet::HeldOut => "held-out games".to_owned(),
-        TestSet::RandomUniform => "random-uniform games".to_owned(),
-        TestSet::Other(name) => format!("test {name}"),
     }
 }
 
@@ -215,7 +208,7 @@ pub(super) fn every_bin<'a>(
             let head = [
                 Cell::text(model.name()),
                 Cell::text(model.size.clone()),
-                Cell::text(test.to_string()),
+                Cell::text(test.told_name()),
                 Cell::count(start),
                 Cell::count(start + width),
             ];

@@ -38,6 +38,7 @@ pub(crate) fn second_stage(given: &[(String, Vec<Candidate>)], paper: &Paper) ->
         groups: choices.iter().map(|choice| rows(&choice.model, Some(choice), paper)).collect(),
         not_run: missing.iter().map(|model| rows(model, None, paper)).collect(),
         shared_columns: 2,
+        folds: false,
         data: None,
     }
 }

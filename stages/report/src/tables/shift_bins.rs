@@ -25,7 +25,7 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
             let mut cells = vec![
                 Cell::text(model.name()),
                 Cell::text(model.size.clone()),
-                Cell::text(test.name()),
+                Cell::text(test.to_string()),
                 Cell::text(source(std::iter::once(runs), departures(results, model, test))),
             ];
             let at = |start: &u64| bins.iter().find(|bin| bin.start == *start);
@@ -56,6 +56,7 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
         columns: texts.into_iter().chain(numbers).collect(),
         groups: results.models.iter().enumerate().map(rows).filter(|rows| !rows.is_empty()).collect(),
         shared_columns: 2,
+        folds: true,
         data: Some(Box::new(data)),
         ..Table::default()
     }

@@ -1,46 +1,62 @@
 //! Test results under shifts that the paper does not have: no number of its stands beside them.
 
+use crate::model::Model;
 use crate::number;
 use crate::results::{Overall, Results};
 use crate::table::{Cell, Column, Row, Table};
+use crate::tables::remarks::remarks;
 use crate::tables::source;
 use crate::test_set::TestSet;
 
 /// A row for each model and test set that is not the paper's.
 pub(crate) fn shifts(results: &Results) -> Table {
     let others = || results.tests.iter().enumerate().filter(|(_, test)| matches!(test, TestSet::Other(_)));
-    let rows = |(index, model): (usize, &crate::model::Model)| {
+    let rows = |(index, model): (usize, &Model), name: fn(&TestSet) -> String| {
         let rows = others().filter_map(|(test, set)| {
             let overall = results.overall.get(&(index, test))?;
-            let mut cells = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(set.name())];
+            let mut cells = vec![Cell::text(model.name()), Cell::text(model.size.clone()), Cell::text(name(set))];
             cells.extend(measured(overall));
             Some(Row::ours(cells))
         });
         rows.collect::<Vec<_>>()
     };
+    let groups = |name: fn(&TestSet) -> String| -> Vec<Vec<Row>> {
+        results.models.iter().enumerate().map(|model| rows(model, name)).filter(|rows| !rows.is_empty()).collect()
+    };
+    let columns = columns();
+    let data =
+        Table { columns: columns.clone(), groups: groups(TestSet::told_name), shared_columns: 2, ..Table::default() };
     Table {
         id: "shifts".into(),
         title: "Test results under further shifts".into(),
-        caption: "Test sets by the names that the pipeline gives them, which the paper does not have; the columns are \
-                  those of the table above. Mean plies are moves a game, both sides' counted."
-            .into(),
-        columns: vec![
-            Column::text("Model"),
-            Column::text("Size"),
-            Column::text("Test set"),
-            Column::text("Source"),
-            Column::number("Games"),
-            Column::number("Positions"),
-            Column::number("Mean plies"),
-            Column::number("Loss"),
-            Column::number("Labelwise (%)"),
-            Column::number("ExactState (%)"),
-            Column::number("Trajectory (%)"),
-        ],
-        groups: results.models.iter().enumerate().map(rows).filter(|rows| !rows.is_empty()).collect(),
+        caption: format!(
+            "Test sets that the paper does not have, by the names that the pipeline gives them; the columns are those of \
+             the test results. Mean plies are moves a game, both sides' counted.{}",
+            remarks(results, &others().map(|(_, test)| test).collect::<Vec<_>>(), |_| true)
+        ),
+        columns,
+        groups: groups(TestSet::to_string),
         shared_columns: 2,
+        folds: true,
+        data: Some(Box::new(data)),
         ..Table::default()
     }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::text("Model"),
+        Column::text("Size"),
+        Column::text("Test set"),
+        Column::text("Source"),
+        Column::number("Games"),
+        Column::number("Positions"),
+        Column::number("Mean plies"),
+        Column::number("Loss"),
+        Column::number("Labelwise (%)"),
+        Column::number("ExactState (%)"),
+        Column::number("Trajectory (%)"),
+    ]
 }
 
 fn measured(overall: &Overall) -> [Cell; 8] {

@@ -61,6 +61,7 @@ pub(crate) fn splits(counts: &[Labelled], results: &Results, paper: &Paper) -> T
         groups,
         not_run,
         shared_columns: 1,
+        folds: false,
         data: None,
     }
 }
@@ -104,7 +105,7 @@ fn title(test: &TestSet) -> String {
     match test {
         TestSet::HeldOut => "Held-out test".to_owned(),
         TestSet::RandomUniform => "Random-uniform test".to_owned(),
-        TestSet::Other(name) => format!("Test {name}"),
+        other => format!("Test: {}", other.words()),
     }
 }
 

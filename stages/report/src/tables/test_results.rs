@@ -9,6 +9,7 @@ use crate::results::{Overall, Results, Run};
 use crate::spread::Spread;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::beside::{self, Beside};
+use crate::tables::remarks::remarks;
 use crate::tables::source;
 use crate::test_set::TestSet;
 use crate::training::Departures;
@@ -59,7 +60,7 @@ pub(crate) fn test_results(results: &Results, paper: &Paper) -> Table {
             "A position is 75 labels: its 64 squares, and 11 for the turn, castling, en passant and the counters. Loss is \
              the mean cross-entropy over the labels; Labelwise the share of labels right; ExactState the share of positions \
              with all 75 right; Trajectory the share of games with every position exact. {}",
-            told(results, &TestSet::PAPER)
+            told(results, &TestSet::PAPER, |model| !is_ablation(model))
         ),
         ..of_models(results, paper, &TestSet::PAPER, &MAIN_FAMILIES, |model| !is_ablation(model))
     }
@@ -83,9 +84,9 @@ pub(crate) fn ablations(results: &Results, paper: &Paper, test: &TestSet) -> Opt
         title: title.into(),
         paper: Some(place),
         caption: format!(
-            "Each with a simpler transition than its parent in Table 8; the columns are as there. A recurrence that was \
+            "Each with a simpler transition than its parent among the test results; the columns are as there. A recurrence that was \
              computed in other ways (scan) stands once for each. {}",
-            told(results, std::slice::from_ref(test))
+            told(results, std::slice::from_ref(test), is_ablation)
         ),
         ..of_models(results, paper, std::slice::from_ref(test), &ABLATIONS, is_ablation)
     })
@@ -96,7 +97,7 @@ fn is_ablation(model: &Model) -> bool {
 }
 
 /// What the captions say of spreads, of departures from the paper's protocol and of differences, as far as there are any.
-fn told(results: &Results, tests: &[TestSet]) -> String {
+fn told(results: &Results, tests: &[TestSet], belongs: fn(&Model) -> bool) -> String {
     let all = || results.overall.values();
     let mut told = String::new();
     if all().any(|overall| overall.runs > 1) {
@@ -115,6 +116,7 @@ fn told(results: &Results, tests: &[TestSet]) -> String {
         );
     }
     told.push_str("Differences are ours less the paper's.");
+    told.push_str(&remarks(results, &tests.iter().collect::<Vec<_>>(), belongs));
     told
 }
 

@@ -65,6 +65,7 @@ pub(crate) fn token_coverage(counts: &[Labelled], paper: &Paper) -> Option<Table
         groups,
         not_run: not_run.map(|(set, title)| rows(title, None, Some(set), paper)).collect(),
         shared_columns: 1,
+        folds: false,
         data: None,
     })
 }

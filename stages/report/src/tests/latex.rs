@@ -9,7 +9,7 @@ use crate::synthetic::{Scored, scored};
 
 /// Whether there is a LaTeX with booktabs; else says that the test is skipped, unless `CWM_REQUIRE` names `latex`.
 fn is_there() -> bool {
-    let found = Command::new("kpsewhich").args(["booktabs.sty", "graphicx.sty"]).output();
+    let found = Command::new("kpsewhich").args(["booktabs.sty", "graphicx.sty", "longtable.sty"]).output();
     let found = found.is_ok_and(|found| found.status.success())
         && Command::new("pdflatex").arg("--version").output().is_ok_and(|ran| ran.status.success());
     let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
@@ -44,7 +44,7 @@ fn compile(folder: &Path, tables: &[PathBuf]) -> String {
         })
         .collect();
     let document = format!(
-        "\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\n{inputs}\\end{{document}}\n"
+        "\\documentclass{{article}}\n\\usepackage{{booktabs,graphicx,longtable}}\n\\begin{{document}}\n{inputs}\\end{{document}}\n"
     );
     std::fs::write(folder.join("document.tex"), document).unwrap();
     let arguments = ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "document.tex"];

@@ -71,10 +71,10 @@ fn what_was_not_run_stands_apart() {
     let (ours, papers) = table.split_once("Not run here; the paper's numbers:").unwrap();
     assert_eq!((lines(ours, "not run here").len(), lines(papers, "paper (not run here)").len()), (0, 15));
     let page = read(&report, "index.html");
-    assert!(page.contains("<summary>Not run here: 15 of the paper's models</summary>"));
+    assert!(page.contains("<summary>Not run here: 15 of the paper&#39;s models</summary>"));
     assert!(page.contains("aria-labelledby=\"table-08.paper-caption\""));
     // Table 11 has the paper's largest models, and none of ours is of that size.
-    assert!(page.contains("<summary>Not run here: 4 of the paper's models</summary>"));
+    assert!(page.contains("<summary>Not run here: 4 of the paper&#39;s models</summary>"));
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn a_model_has_a_row_for_each_further_shift() {
     assert_eq!(
         read(&report, "tables/shifts.md").lines().skip(6).collect::<Vec<_>>(),
         [
-            "| Transformer | d32/l1 | long | this run, diverged | 50 | 3,000 | 59.0 | 2.000000 | 60.00 | 5.00 | 0.00 |",
-            "| Transformer | d32/l1 | quiet | 2 runs | 50 | 200 | 3.00 | 0.600000 ± 0.141421 | 80.00 ± 0.00 | 10.00 ± 0.00 | 0.00 ± 0.00 |",
-            "| Transformer | d128/l1 | long | this run | 50 | 3,000 | 59.0 | 1.000000 | 70.00 | 6.00 | 1.00 |",
+            "| Transformer | d32/l1 | Long | this run, diverged | 50 | 3,000 | 59.0 | 2.000000 | 60.00 | 5.00 | 0.00 |",
+            "| Transformer | d32/l1 | Quiet | 2 runs | 50 | 200 | 3.00 | 0.600000 ± 0.141421 | 80.00 ± 0.00 | 10.00 ± 0.00 | 0.00 ± 0.00 |",
+            "| Transformer | d128/l1 | Long | this run | 50 | 3,000 | 59.0 | 1.000000 | 70.00 | 6.00 | 1.00 |",
         ]
     );
     let table = read(&report, "tables/shifts-exact.md");
@@ -166,8 +166,8 @@ fn a_model_has_a_row_for_each_further_shift() {
         "{table}"
     );
     assert_eq!(
-        lines(&table, "| quiet |"),
-        ["| Transformer | d32/l1 | quiet | 2 runs | 50.00 ± 0.00 | 20.00 ± 0.00 | – | – | – | – | – |"]
+        lines(&table, "| Quiet |"),
+        ["| Transformer | d32/l1 | Quiet | 2 runs | 50.00 ± 0.00 | 20.00 ± 0.00 | – | – | – | – | – |"]
     );
     assert_eq!(read(&report, "tables/shifts-labelwise.csv").lines().count(), 1 + 2 + 2 * 30);
     // The paper's table and figure are about the paper's test sets.
@@ -204,9 +204,9 @@ fn losses_that_are_not_finite_are_shown() {
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();
     let table = read(&report, "tables/table-08.md");
-    assert!(lines(&table, "d32/l1")[0].contains("| inf | 50.00 ± 0.00 |"), "{table}");
-    assert!(lines(&table, "d64/l1")[0].contains("| NaN | 50.00 |"));
-    assert!(lines(&table, "d96/l1")[0].contains("| 4.43×10¹⁷ |"));
+    assert!(lines(&table, "| d32/l1 |")[0].contains("| inf | 50.00 ± 0.00 |"), "{table}");
+    assert!(lines(&table, "| d64/l1 |")[0].contains("| NaN | 50.00 |"));
+    assert!(lines(&table, "| d96/l1 |")[0].contains("| 4.43×10¹⁷ |"));
     let csv = read(&report, "tables/table-08.csv");
     assert!(lines(&csv, "d32/l1")[0].contains(",inf,"));
     assert!(lines(&csv, "d64/l1")[0].contains(",nan,"));
@@ -218,11 +218,13 @@ fn what_was_not_run_does_not_break_the_report() {
     let only = [scored("d32/l1", 0, "my_shift", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)])];
     let report = run(trial(folder.path(), &only)).unwrap();
     let table = read(&report, "tables/shifts.md");
-    let row = "| Transformer | d32/l1 | my\\_shift | this run | 50 | 100 | 1.00 | 0.500000 | 90.00 | 20.00 | 10.00 |";
+    let row = "| Transformer | d32/l1 | My shift | this run | 50 | 100 | 1.00 | 0.500000 | 90.00 | 20.00 | 10.00 |";
     assert!(table.contains(row), "{table}");
     assert!(!read(&report, "tables/table-08.md").contains("d32/l1"));
     let splits = read(&report, "tables/table-01.md");
     assert!(splits.contains("| Held-out test | paper (not run here) | 10,000 | – |"), "{splits}");
+    // Programs read the name itself.
+    assert!(read(&report, "tables/shifts.csv").contains("ours,Transformer,d32/l1,my_shift,"));
     let bins = read(&report, "tables/shifts-exact.csv");
     assert!(bins.contains("ours,Transformer,d32/l1,my_shift,0,20,this run,1,100,20\n"), "{bins}");
     assert!(!report.join("tables/table-11-held_out.csv").exists());
@@ -246,4 +248,20 @@ fn two_stages_that_score_one_model_stay_apart() {
     let table = read(&report, "tables/table-08.md");
     assert_eq!(lines(&table, "| d32/l1 | this run |").len(), 2, "{table}");
     assert!(table.contains("Transformer (stage=sequential)"));
+}
+
+#[test]
+fn a_loss_that_is_odd_is_told_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = rows();
+    all.push(scored("d64/l1", 0, "held_out", [3.5, 0.5, 0.0, 0.0], &[(0.5, 0.0)]));
+    let report = run(trial(folder.path(), &all)).unwrap();
+    let told = "worse than that of a model to which all classes of a label are equally likely: Transformer d64/l1 on held-out \
+                games (3.500000).";
+    for (table, said) in [("table-08.md", true), ("table-01.md", false)] {
+        assert_eq!(read(&report, &format!("tables/{table}")).contains(told), said, "{table}");
+    }
+    let page = read(&report, "index.html");
+    assert!(page.contains("<p class=\"warning\">Worse than guessing evenly"), "{page}");
+    assert!(!read(&report, "tables/table-08.md").contains("Larger, but"));
 }

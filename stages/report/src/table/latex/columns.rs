@@ -1,15 +1,19 @@
 //! Which columns of a table a page has room for, side by side, in letters that can be read.
 
-use super::super::{Align, Cell, PAPER_ONLY, Table};
+use super::super::{Align, Cell, PAPER_ONLY, RowKind, Table};
 use crate::plain_text::latex;
 
 /// Points that the parts of a table may be wide: the text of LaTeX's `article`, which is narrower than that of most
 /// papers, and so much more that letters of 8 points are still about 6.6 when they are made to fit.
-const WIDEST: f64 = 420.0;
+pub(super) const WIDEST: f64 = 420.0;
+/// By how much more a table may be wider that is not cut then: a part of one column would be a waste.
+const A_LITTLE: f64 = 1.08;
+/// The same where only the next smaller letters of LaTeX's make them fit.
+pub(super) const WIDEST_UNSCALED: f64 = 380.0;
 /// Points between columns.
 const BETWEEN: f64 = 6.0;
 /// Wider than this words are wrapped.
-const WIDEST_WORDS: f64 = 84.0;
+const WIDEST_WORDS: f64 = 76.0;
 /// Letters of intervals by those of numbers.
 const SMALL: f64 = 0.875;
 
@@ -66,6 +70,10 @@ impl Table {
     /// The same with fewer words: that the paper's numbers at the end were not run here stands above them.
     pub(super) fn briefly(&self) -> Table {
         let mut table = self.clone();
+        let differences = table.groups.iter_mut().flatten().filter(|row| row.kind == RowKind::Difference);
+        for cell in differences.flat_map(|row| &mut row.cells).filter(|cell| cell.text == "difference") {
+            cell.text = "diff.".to_owned();
+        }
         for cell in table.not_run.iter_mut().flatten().flat_map(|row| &mut row.cells) {
             if cell.text == PAPER_ONLY && !self.groups.is_empty() {
                 cell.text = "paper".to_owned();
@@ -74,13 +82,19 @@ impl Table {
         table
     }
 
-    /// The table itself where it is no wider than the text; else parts that are not, each with the columns that name its
+    /// In points, as it is set in letters of 8.
+    pub(super) fn width(&self) -> f64 {
+        self.widths().iter().map(|width| width.points + BETWEEN).sum()
+    }
+
+    /// The table itself where it is no wider than `widest` points; else parts that are not, each with the columns that name its
     /// rows. Columns below one heading stay together where they have room.
-    pub(super) fn side_by_side(&self) -> Vec<Table> {
+    pub(super) fn side_by_side(&self, widest: f64) -> Vec<Table> {
         let widths = self.widths();
         let of = |columns: &[usize]| columns.iter().map(|at| widths[*at].points + BETWEEN).sum::<f64>();
         let all: Vec<usize> = (0..self.columns.len()).collect();
-        if of(&all) <= WIDEST {
+        let little = if widest == WIDEST { A_LITTLE } else { 1.0 };
+        if of(&all) <= widest * little {
             return vec![self.clone()];
         }
         let words = self.columns.iter().take_while(|column| column.align == Align::Left).count();
@@ -89,7 +103,7 @@ impl Table {
         if numbers.is_empty() {
             return vec![self.clone()];
         }
-        let room = WIDEST - of(&names);
+        let room = widest - of(&names);
         let mut parts: Vec<Vec<usize>> = Vec::new();
         for together in numbers.chunk_by(|one, next| self.columns[*one].over == self.columns[*next].over) {
             let named = !self.columns[together[0]].over.is_empty();
@@ -129,6 +143,7 @@ impl Table {
             paper: self.paper,
             caption: self.caption.clone(),
             shared_columns: self.shared_columns,
+            folds: self.folds,
         }
     }
 }

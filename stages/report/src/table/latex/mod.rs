@@ -12,108 +12,113 @@ const PAGE: usize = 2 * 50;
 const AROUND: usize = 8;
 /// Letters of a caption that a line takes at the least.
 const LINE: usize = 78;
-/// Half lines of rows that a part has room for, however long its caption is.
-const FEWEST: usize = 16;
+/// A group of more rows than these may be broken between pages; each of its rows says whose it is.
+const TOGETHER: usize = 12;
 
 impl Table {
-    /// A table environment, or several pieces one below the other where a page cannot hold it, to be read with `\input`.
-    /// What is wider than the text is cut into parts with some of the columns each: letters stay as large as they are.
+    /// A table environment where a page holds it, else a `longtable`, which breaks between pages; to be read with `\input`.
+    /// What is wider than the text is cut into parts with some of the columns each, so that letters can be read.
+    ///
+    /// The caption leaves the number to LaTeX, which counts tables in its own way, and ends with the paper's.
     pub(crate) fn latex(&self) -> String {
         let paper = self.paper.map_or(String::new(), |place| format!(" In the paper: {place}."));
-        let caption = latex(&format!("{}. {}{paper}", self.numbered_title(), self.caption));
-        let caption_lines = caption.chars().count() / LINE + 1;
-        let caption = format!("\\caption{{{caption}}}\\label{{tab:{}}}\n", self.id);
-        let mut pieces: Vec<Block> = Vec::new();
-        for part in self.briefly().side_by_side() {
-            let (head, widths) = (part.head(), part.widths());
-            let room = PAGE.saturating_sub(AROUND + 2 * head.lines().count());
-            let first = if pieces.is_empty() { room.saturating_sub(2 * caption_lines) } else { room };
-            let bodies = part.bodies(&widths, [first.max(FEWEST), room.max(FEWEST)]);
-            pieces.extend(bodies.into_iter().map(|Block { text, height }| Block {
-                text: part.tabular(&head, &text),
-                height: height + AROUND + 2 * head.lines().count(),
-            }));
+        let caption = latex(&format!("{}. {}{paper}", self.title, self.caption));
+        let caption_height = 2 * (caption.chars().count() / LINE + 1);
+        let caption = format!("\\caption{{{caption}}}\\label{{tab:{}}}", self.id);
+        let table = self.briefly();
+        let parts = table.side_by_side(columns::WIDEST);
+        if caption_height + parts.iter().map(Table::height).sum::<usize>() <= PAGE {
+            let parts: Vec<String> = parts.iter().map(Table::tabular).collect();
+            let parts = parts.join("\\par\\medskip\n");
+            return format!(
+                "% needs \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}[tbp]\n\\centering\n{SETTING}{caption}\n{parts}\
+                 \\end{{table}}\n"
+            );
         }
-        const SETTING: &str = "\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}%\n";
-        let mut text = String::from("% needs \\usepackage{booktabs,graphicx}\n");
-        if pieces.iter().map(|piece| piece.height).sum::<usize>() + 2 * caption_lines <= PAGE || pieces.len() == 1 {
-            let all: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
-            let all = all.join("\\par\\medskip\n");
-            text.push_str(&format!("\\begin{{table}}[tbp]\n{SETTING}{caption}{all}\\end{{table}}\n"));
-            return text;
-        }
-        // No floats: of those LaTeX keeps only so many.
-        for (at, piece) in pieces.iter().enumerate() {
-            let told = match at {
-                0 => format!("\\expandafter\\def\\csname @captype\\endcsname{{table}}%\n{caption}"),
-                _ => "\\tablename~\\thetable{} (continued)\\par\\medskip\n".to_owned(),
-            };
-            text.push_str(&format!(
-                "\\par\\bigskip\\noindent\n\\begin{{minipage}}{{\\linewidth}}\n{SETTING}{told}{}\\end{{minipage}}\n",
-                piece.text
-            ));
-        }
-        text.push_str("\\par\\bigskip\n");
-        text
-    }
-
-    /// A part with its rules. Letters of other fonts may be wider than was reckoned with: then it is made smaller.
-    fn tabular(&self, head: &str, body: &str) -> String {
-        let columns: String = self.columns.iter().map(|column| Width::column(column.align)).collect();
+        let parts = table.side_by_side(columns::WIDEST_UNSCALED);
+        let parts: Vec<String> =
+            parts.iter().enumerate().map(|(at, part)| part.longtable((at == 0).then_some(&caption))).collect();
         format!(
-            "% No wider than the text.\n\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n\
-             \\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\\midrule\n{body}\\bottomrule\n\\end{{tabular}}}}\n"
+            "% needs \\usepackage{{booktabs,longtable}} and text in one column\n\\begingroup\n{SETTING}\
+             \\setlength{{\\LTcapwidth}}{{\\linewidth}}%\n% All rows at once, or columns would need several runs to find their width.\n\
+             \\LTchunksize=1000\n{}\\endgroup\n",
+            parts.concat()
         )
     }
 
-    /// Its rows in as many parts as are needed for the first to be no higher than the one, the others no higher than the
-    /// other number of half lines. Groups stay whole unless they are higher than that.
-    fn bodies(&self, widths: &[Width], [first, other]: [usize; 2]) -> Vec<Block> {
-        let between = self.between();
-        let gap = usize::from(!between.is_empty());
-        let mut ours: Vec<Block> =
-            self.groups.iter().flat_map(|group| self.blocks(widths, group, first.min(other))).collect();
-        let mut papers: Vec<Block> =
-            self.not_run.iter().flat_map(|group| self.blocks(widths, group, first.min(other))).collect();
-        if let (false, Some(block)) = (ours.is_empty(), papers.first_mut()) {
-            let width = self.columns.len();
-            let told = format!("\\multicolumn{{{width}}}{{l}}{{Not run here; the paper's numbers:}} \\\\\n");
-            *block = Block { text: format!("{told}{between}{}", block.text), height: block.height + 2 + gap };
-        }
-        ours.extend(papers);
-        let mut bodies = vec![Block { text: String::new(), height: 0 }];
-        for block in ours {
-            let room = if bodies.len() == 1 { first } else { other };
-            if bodies.last().is_some_and(|body| body.height > 0 && body.height + gap + block.height > room) {
-                bodies.push(Block { text: String::new(), height: 0 });
-            }
-            if let Some(body) = bodies.last_mut() {
-                if body.height > 0 {
-                    body.text.push_str(between);
-                    body.height += gap;
-                }
-                body.text.push_str(&block.text);
-                body.height += block.height;
-            }
-        }
-        bodies
+    /// A part with its rules. Letters of other fonts may be wider than was reckoned with: then it is made smaller.
+    fn tabular(&self) -> String {
+        format!(
+            "% No wider than the text.\n\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n\
+             \\begin{{tabular}}{{{}}}\n\\toprule\n{}\\midrule\n{}\\bottomrule\n\\end{{tabular}}}}\n",
+            self.letters(),
+            self.head(),
+            self.body(&self.widths())
+        )
     }
 
-    /// A group, cut where it is higher than so many half lines.
-    fn blocks(&self, widths: &[Width], group: &[Row], highest: usize) -> Vec<Block> {
-        let mut blocks: Vec<Block> = Vec::new();
-        for line in group {
-            let wrapped = line.cells.iter().zip(widths).map(|(cell, width)| width.lines(&cell.text)).max().unwrap_or(1);
-            let height = 2 * (row(line, 0, widths).lines().count() + wrapped - 1);
-            match blocks.last_mut() {
-                Some(block) if block.height + height <= highest => {
-                    block.text.push_str(&row(line, self.shared_columns, widths));
-                    block.height += height;
+    /// A part that may go over several pages, its head on each; in smaller letters where the text is narrower than it.
+    /// The first part has the caption, the others continue it.
+    fn longtable(&self, caption: Option<&String>) -> String {
+        let (letters, head) = (self.letters(), self.head());
+        let continued = "\\caption[]{(continued)}".to_owned();
+        let same = if caption.is_some() { "" } else { "\\addtocounter{table}{-1}%\n" };
+        let first = caption.unwrap_or(&continued);
+        let width = self.width().ceil();
+        format!(
+            "{{\\ifdim\\linewidth<{width}pt\n{SMALLER}\\fi\n{same}\\begin{{longtable}}{{{letters}}}\n{first}\\\\\n\\toprule\n{head}\
+             \\midrule\n\\endfirsthead\n{continued}\\\\\n\\toprule\n{head}\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n{}\
+             {LAST}\\end{{longtable}}}}\n",
+            self.body(&self.widths())
+        )
+    }
+
+    /// How each column is set.
+    fn letters(&self) -> String {
+        self.columns.iter().map(|column| Width::column(column.align)).collect()
+    }
+
+    /// In half lines, with rules and headings.
+    fn height(&self) -> usize {
+        let widths = self.widths();
+        let row_height = |line: &Row| {
+            let wrapped =
+                line.cells.iter().zip(&widths).map(|(cell, width)| width.lines(&cell.text)).max().unwrap_or(1);
+            2 * (lines(line, 0, &widths).len() + wrapped - 1)
+        };
+        let gap = usize::from(!self.between().is_empty());
+        let groups: usize = self.all_groups().map(|(group, _)| gap + group.iter().map(row_height).sum::<usize>()).sum();
+        let told = if self.groups.is_empty() || self.not_run.is_empty() { 0 } else { 2 };
+        groups + told + AROUND + 2 * self.head().lines().count()
+    }
+
+    /// Its rows. Those of a group stay on one page, unless they are many.
+    fn body(&self, widths: &[Width]) -> String {
+        let between = self.between();
+        let mut body = String::new();
+        let mut told = self.groups.is_empty();
+        for (group, ours) in self.all_groups() {
+            if !body.is_empty() {
+                body.push_str(between);
+            }
+            if !ours && !told {
+                told = true;
+                let width = self.columns.len();
+                body +=
+                    &format!("\\multicolumn{{{width}}}{{l}}{{Not run here; the paper's numbers:}} \\\\*\n{between}");
+            }
+            let stays = group.len() <= TOGETHER;
+            for (at, line) in group.iter().enumerate() {
+                let shared = if at > 0 && stays { self.shared_columns } else { 0 };
+                let lines = lines(line, shared, widths);
+                let last = lines.len() - 1;
+                for (number, text) in lines.iter().enumerate() {
+                    let may_break = number == last && (!stays || at + 1 == group.len());
+                    body += &format!("{text} \\\\{}\n", if may_break { "" } else { "*" });
                 }
-                _ => blocks.push(Block { text: row(line, 0, widths), height }),
             }
         }
-        blocks
+        body
     }
 
     /// What stands between groups: some room where they have several rows.
@@ -149,15 +154,16 @@ impl Table {
     }
 }
 
-/// Rows that stay together.
-struct Block {
-    text: String,
-    /// In half lines.
-    height: usize,
-}
+/// Letters of the paper's tables; those of intervals are smaller.
+const SETTING: &str = "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}%\n\\def\\cwminterval{\\scriptsize}%\n";
+/// The last row reaches as far below its baseline as it does: or LaTeX may break the page before it, without foot and head.
+const LAST: &str = "\\noalign{\\nobreak\\vskip0pt}\n";
+/// The next smaller ones.
+const SMALLER: &str =
+    "\\scriptsize\n\\setlength{\\tabcolsep}{2pt}%\n\\def\\cwminterval{\\fontsize{6}{7.2}\\selectfont}%\n";
 
 /// A line, and a smaller one below with the intervals, if there are any. The first `shared` cells say what those above do.
-fn row(row: &Row, shared: usize, widths: &[Width]) -> String {
+fn lines(row: &Row, shared: usize, widths: &[Width]) -> Vec<String> {
     let set = |text: String| match row.kind {
         RowKind::Ours => text,
         RowKind::Paper | RowKind::Difference if text.is_empty() => text,
@@ -168,17 +174,14 @@ fn row(row: &Row, shared: usize, widths: &[Width]) -> String {
         (None, Some(width)) => width.set(&cell.text),
         (None, None) => latex(&cell.text),
     };
-    let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
     let cells = row.cells.iter().enumerate();
-    let mut lines =
-        line(cells.map(|(at, cell)| if at < shared { String::new() } else { set(text(at, cell)) }).collect());
+    let cells: Vec<String> =
+        cells.map(|(at, cell)| if at < shared { String::new() } else { set(text(at, cell)) }).collect();
     let interval = |cell: &Cell| match (&cell.deviation, cell.printed_interval()) {
-        (None, Some(interval)) => format!("{{\\scriptsize {}}}", latex(interval)),
+        (None, Some(interval)) => format!("{{\\cwminterval {}}}", latex(interval)),
         _ => String::new(),
     };
     let intervals: Vec<String> = row.cells.iter().map(interval).collect();
-    if intervals.iter().any(|text| !text.is_empty()) {
-        lines.push_str(&line(intervals));
-    }
-    lines
+    let any = intervals.iter().any(|text| !text.is_empty());
+    [Some(cells), any.then_some(intervals)].into_iter().flatten().map(|cells| cells.join(" & ")).collect()
 }

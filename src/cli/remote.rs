@@ -1,0 +1,72 @@
+//! The arguments of `remote`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Arguments of `remote`.
+#[derive(Debug, Args)]
+pub struct RemoteArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub command: RemoteCommand,
+}
+
+/// What to do with remotes.
+#[derive(Debug, Subcommand)]
+pub enum RemoteCommand {
+    /// Write a remote into cwm.toml, beside the pipeline
+    Add(AddRemoteArguments),
+    /// List the remotes of cwm.toml, in the order in which they are asked
+    List(ListRemotesArguments),
+    /// Take a remote out of cwm.toml; what it holds stays there
+    Remove(RemoveRemoteArguments),
+}
+
+/// Arguments of `remote add`.
+#[derive(Debug, Args)]
+pub struct AddRemoteArguments {
+    /// Its name: a small letter, then small letters, digits and `_`
+    pub name: String,
+    /// A folder, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, http://… or https://… (read only)
+    pub url: String,
+    /// Nothing is ever written to it
+    #[arg(long)]
+    pub read_only: bool,
+    /// The server of an s3:// remote that is not Amazon's
+    #[arg(long, value_name = "URL")]
+    pub endpoint: Option<String>,
+    /// The region of an s3:// remote
+    #[arg(long, value_name = "NAME")]
+    pub region: Option<String>,
+    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Print the remotes that there are then, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `remote list`.
+#[derive(Debug, Args)]
+pub struct ListRemotesArguments {
+    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `remote remove`.
+#[derive(Debug, Args)]
+pub struct RemoveRemoteArguments {
+    /// Its name
+    pub name: String,
+    /// The pipeline beside which cwm.toml is [default: pipeline.yaml here or in a folder above]
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Print the remotes that there are then, as JSON
+    #[arg(long)]
+    pub json: bool,
+}

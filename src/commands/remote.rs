@@ -1,0 +1,81 @@
+//! `cwm remote`: the remotes of `cwm.toml`.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::{RemoteArguments, RemoteCommand};
+use crate::commands::{pipeline_file, print, print_json};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::plain_text::visible;
+use crate::site::{NewRemote, Site, add_remote, remove_remote};
+
+/// A remote, as people see it.
+#[derive(Serialize)]
+struct Row {
+    /// Its name.
+    name: String,
+    /// Where it is.
+    url: String,
+    /// Whether nothing is written to it.
+    read_only: bool,
+    /// Whether a push goes there unless another one is named.
+    pushed_to: bool,
+}
+
+/// Runs `cwm remote`. Nothing is asked of the remotes themselves.
+///
+/// # Errors
+/// There is no pipeline, `cwm.toml` is wrong or cannot be written, or the remote is not as it should be.
+pub fn run(arguments: &RemoteArguments) -> Result<ExitCode, Error> {
+    let (file, as_json) = match &arguments.command {
+        RemoteCommand::Add(add) => {
+            let file = pipeline_file(add.file.as_deref())?;
+            let (endpoint, region) = (add.endpoint.as_deref(), add.region.as_deref());
+            let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, endpoint, region };
+            add_remote(&Site::path_for(&file), &new)?;
+            (file, add.json)
+        }
+        RemoteCommand::Remove(remove) => {
+            let file = pipeline_file(remove.file.as_deref())?;
+            remove_remote(&Site::path_for(&file), &remove.name)?;
+            (file, remove.json)
+        }
+        RemoteCommand::List(list) => return tell(&pipeline_file(list.file.as_deref())?, list.json),
+    };
+    if as_json {
+        tell(&file, true)?;
+    }
+    Ok(ExitCode::OK)
+}
+
+fn tell(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
+    let site = Site::of(file)?;
+    let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
+    let row = |(at, remote): (usize, crate::site::Remote)| Row {
+        name: remote.name,
+        url: remote.url,
+        read_only: remote.read_only,
+        pushed_to: Some(at) == pushed_to,
+    };
+    let rows: Vec<Row> = site.remotes.into_iter().enumerate().map(row).collect();
+    if as_json {
+        print_json(&rows)?;
+        return Ok(ExitCode::OK);
+    }
+    if rows.is_empty() {
+        return Err(Error::usage("there are no remotes").hint("`cwm remote add NAME URL` writes one into cwm.toml"));
+    }
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let line = |row: &Row| {
+        let about = match row {
+            Row { read_only: true, .. } => "  (read only)",
+            Row { pushed_to: true, .. } => "  (pushes go there)",
+            Row { .. } => "",
+        };
+        format!("{:<width$}  {}{about}\n", row.name, visible(&row.url))
+    };
+    print(&rows.iter().map(line).collect::<String>())?;
+    Ok(ExitCode::OK)
+}

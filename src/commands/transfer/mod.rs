@@ -1,0 +1,162 @@
+//! What `push` and `pull` share: results go to and come from remotes, told as events.
+
+pub mod pull;
+pub mod push;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use cwm_contract::Label;
+
+use crate::cli::Output;
+use crate::commands::Workspace;
+use crate::commands::run::shown;
+use crate::digest::Key;
+use crate::error::Error;
+use crate::events::{Direction, Reader, Readers, RunEvent};
+use crate::plan::Plan;
+use crate::remote::{Exchange, Job, Told};
+
+/// Jobs that are under way at a time: enough for all that a remote is asked at once.
+const AT_ONCE: usize = 64;
+
+/// A number of jobs on their way, and what came of them.
+struct Transfer<'a> {
+    exchange: &'a Exchange,
+    direction: Direction,
+    readers: &'a mut Readers,
+    sender: Sender<(usize, Told)>,
+    inbox: Receiver<(usize, Told)>,
+    /// What the jobs of each cell are about.
+    keys: HashMap<usize, Key>,
+    /// Jobs that have begun, and those of them that have ended.
+    begun: usize,
+    ended: usize,
+    began: Instant,
+    results: usize,
+    objects: u64,
+    bytes: u64,
+    missing: Vec<String>,
+}
+
+impl<'a> Transfer<'a> {
+    fn new(exchange: &'a Exchange, direction: Direction, readers: &'a mut Readers) -> Self {
+        let (sender, inbox) = channel();
+        let (begun, ended, results, objects, bytes) = (0, 0, 0, 0, 0);
+        let (began, keys, missing) = (Instant::now(), HashMap::new(), Vec::new());
+        Transfer {
+            exchange,
+            direction,
+            readers,
+            sender,
+            inbox,
+            keys,
+            begun,
+            ended,
+            began,
+            results,
+            objects,
+            bytes,
+            missing,
+        }
+    }
+
+    /// Begins a job of the cell `index`, about `key`.
+    fn start(&mut self, index: usize, key: Key, job: Job) {
+        self.keys.insert(index, key);
+        let sender = std::sync::Mutex::new(self.sender.clone());
+        self.begun += 1;
+        self.exchange.start(job, move |told| {
+            // Whoever has ended listens no more.
+            let _ = sender.lock().unwrap_or_else(std::sync::PoisonError::into_inner).send((index, told));
+        });
+    }
+
+    /// Whether as many are under way as may be.
+    fn is_full(&self) -> bool {
+        self.begun - self.ended >= AT_ONCE
+    }
+
+    /// What is told next; nothing once all jobs have ended.
+    fn next(&mut self) -> Option<(usize, Told)> {
+        while self.ended < self.begun {
+            match self.inbox.recv_timeout(std::time::Duration::from_millis(500)) {
+                Ok((index, told)) => {
+                    self.ended += usize::from(!matches!(told, Told::Begun(..) | Told::Progress(..)));
+                    return Some((index, told));
+                }
+                Err(_) => self.readers.tick(),
+            }
+        }
+        None
+    }
+
+    /// What is told in the same way, whichever way files move.
+    fn tell(&mut self, plan: &Plan, index: usize, told: Told) {
+        let Some(key) = self.keys.get(&index).copied() else { return };
+        let (label, direction) = (plan.cells[index].label.clone(), self.direction);
+        match told {
+            Told::Begun(objects, bytes) => {
+                self.readers.read(&RunEvent::Transferring { label, key, direction, objects, bytes });
+            }
+            Told::Progress(done, total) => {
+                let (total, unit) = (Some(total), "bytes".to_owned());
+                self.readers.read(&RunEvent::Progress { label, done, total, unit });
+            }
+            Told::Files(objects, bytes, seconds, lacks) => {
+                let missing: Vec<String> = lacks.iter().map(ToString::to_string).collect();
+                self.moved(label, key, objects, bytes, seconds, missing);
+            }
+            Told::Pushed(Ok(pushed), seconds) => {
+                self.moved(label, key, pushed.objects, pushed.bytes, seconds, Vec::new());
+            }
+            Told::Pushed(Err(fault), seconds) => {
+                let remote = self.exchange.names().first().copied().unwrap_or_default().to_owned();
+                self.moved(label, key, 0, 0, seconds, vec![format!("the remote `{remote}` {}", fault.words())]);
+            }
+            Told::Records(..) | Told::Looked(_) => {}
+        }
+    }
+
+    fn moved(&mut self, label: Label, key: Key, objects: u64, bytes: u64, seconds: f64, missing: Vec<String>) {
+        self.results += usize::from(missing.is_empty());
+        self.objects += objects;
+        self.bytes += bytes;
+        self.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
+        let direction = self.direction;
+        self.readers.read(&RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing });
+    }
+
+    /// Tells the end; whether all went well.
+    fn end(self) -> bool {
+        let is_whole = self.missing.is_empty();
+        self.readers.read(&RunEvent::TransferSummary {
+            direction: self.direction,
+            remotes: self.exchange.names().into_iter().map(str::to_owned).collect(),
+            results: self.results,
+            objects: self.objects,
+            bytes: self.bytes,
+            seconds: self.began.elapsed().as_secs_f64(),
+            missing: self.missing,
+        });
+        is_whole
+    }
+}
+
+/// The cells that words name; all, without any.
+fn chosen(workspace: &Workspace, words: &[String]) -> Result<BTreeSet<usize>, Error> {
+    let mut cells = BTreeSet::new();
+    for word in words {
+        cells.extend(workspace.plan.select(word)?);
+    }
+    if words.is_empty() {
+        cells.extend(0..workspace.plan.cells.len());
+    }
+    Ok(cells)
+}
+
+/// Who shows how it goes.
+fn readers(json: bool, verbose: bool) -> Readers {
+    Readers(vec![shown(Output::Auto, json, verbose)])
+}

@@ -1,0 +1,100 @@
+//! `cwm push`: results go to a remote.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::{Transfer, chosen, readers};
+use crate::cli::PushArguments;
+use crate::commands::Workspace;
+use crate::engine::CellState;
+use crate::error::Error;
+use crate::events::{Direction, Reader, Readers, RunEvent, plural};
+use crate::exit_code::ExitCode;
+use crate::outside::Files;
+use crate::plan::Plan;
+use crate::remote::{Exchange, Job, Parcel};
+use crate::store::{ActionRecord, Store};
+
+/// Runs `cwm push`: what is named with its files, and the records of what that rests on, without which its keys could not be told.
+///
+/// # Errors
+/// The pipeline, the store or the command line; what a remote does not take gives [`ExitCode::REMOTE`].
+pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCode, Error> {
+    arguments.pipeline.take_from(&mut arguments.words)?;
+    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let chosen = chosen(&workspace, &arguments.words)?;
+    let exchange = Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
+    let mut readers = readers(arguments.json, arguments.verbose);
+    let _shared = workspace.store.lock_shared(|holder| {
+        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+    })?;
+    let survey = workspace.survey()?;
+    let Workspace { plan, store, files, .. } = &workspace;
+    let all = plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
+    let record = |index: &usize| match &survey.states[*index] {
+        CellState::Cached(record) => Some((*index, record.as_ref(), chosen.contains(index))),
+        _ => None,
+    };
+    let undone = chosen.iter().filter(|index| record(index).is_none()).count();
+    if undone > 0 {
+        let cells = plural(undone as u64, "cell has", "cells have");
+        readers.read(&RunEvent::Warning { message: format!("{cells} no result yet, and nothing to push") });
+    }
+    let results: Vec<_> = all.iter().filter_map(record).collect();
+    let is_whole = send(&exchange, plan, store, files, results, arguments.force, &mut readers)?;
+    Ok(if is_whole { ExitCode::OK } else { ExitCode::REMOTE })
+}
+
+/// Sends what is done after a run; whether all went well.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn results(
+    exchange: &Exchange,
+    plan: &Plan,
+    store: &Store,
+    files: &Files,
+    records: &[Option<ActionRecord>],
+    readers: &mut Readers,
+) -> Result<bool, Error> {
+    let done = records.iter().enumerate().filter_map(|(index, record)| Some((index, record.as_ref()?, true)));
+    send(exchange, plan, store, files, done.collect(), false, readers)
+}
+
+/// Sends results, each with its files if that is wanted and they are here.
+fn send(
+    exchange: &Exchange,
+    plan: &Plan,
+    store: &Store,
+    files: &Files,
+    results: Vec<(usize, &ActionRecord, bool)>,
+    anew: bool,
+    readers: &mut Readers,
+) -> Result<bool, Error> {
+    let mut transfer = Transfer::new(exchange, Direction::Push, readers);
+    let mut sent = HashSet::new();
+    let mut lacking = Vec::new();
+    for (index, record, with_files) in results {
+        if !sent.insert((record.key, with_files)) {
+            continue;
+        }
+        while transfer.is_full()
+            && let Some((cell, told)) = transfer.next()
+        {
+            transfer.tell(plan, cell, told);
+        }
+        let parcel = Parcel::of(store, files, record, with_files)?;
+        if with_files && !parcel.has_files && record.dropped.is_none() {
+            lacking.push(plan.cells[index].label.to_string());
+        }
+        transfer.start(index, record.key, Job::Push(Box::new(parcel), anew));
+    }
+    while let Some((cell, told)) = transfer.next() {
+        transfer.tell(plan, cell, told);
+    }
+    for label in lacking {
+        let message = format!("{label}: files of it are missing here, so its record went alone");
+        transfer.readers.read(&RunEvent::Warning { message });
+    }
+    Ok(transfer.end())
+}

@@ -1,0 +1,157 @@
+//! Why a cell would run: what it is resolved to now, against what the lock file and the store know of it.
+
+use std::collections::HashMap;
+
+use cwm_contract::Label;
+use jiff::Timestamp;
+
+use crate::brought;
+use crate::digest::Key;
+use crate::engine::cause::{Cause, Line, differences};
+use crate::engine::components::{Resolved, resolve_known};
+use crate::engine::status::{CellState, Known, Survey};
+use crate::error::Error;
+use crate::key::Components;
+use crate::lock_file::LockFile;
+use crate::outside::Files;
+use crate::plan::{Body, Cell, Origin, Plan};
+use crate::store::{ActionRecord, Store};
+
+/// The last result of `label` that the lock file knows, if the store still has its record.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
+    let Some(line) = locked.get(label) else { return Ok(None) };
+    Ok(store.recorded(&line.key, Some(&line.outputs))?)
+}
+
+/// Why a cell that is resolved so would run, against what the lock file knows of it.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn why_now(
+    plan: &Plan,
+    index: usize,
+    resolved: &Resolved,
+    store: &Store,
+    locked: &LockFile,
+) -> Result<Vec<Cause>, Error> {
+    let cell = &plan.cells[index];
+    let components = &resolved.components;
+    let key = components.key();
+    let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
+    let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
+    let unfinished = unfinished(store, &key)?;
+    let mut causes = match previous_record(store, &cell.label, locked)? {
+        Some(previous) => changes(plan, index, &previous.components, resolved),
+        None => match locked.get(&cell.label) {
+            Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
+            // What failed did run.
+            None if unfinished.is_some() => Vec::new(),
+            None => vec![Cause::NeverRan],
+        },
+    };
+    causes.extend(unfinished);
+    causes.extend(not_pinned);
+    Ok(causes)
+}
+
+/// What is certain of a cell of which some inputs are not known yet: what differs from before whatever they will be.
+///
+/// # Errors
+/// A file from outside or a secret cannot be read, or the store.
+pub fn own_causes(
+    plan: &Plan,
+    index: usize,
+    survey: &Survey,
+    store: &Store,
+    files: &Files,
+    known: Known<'_>,
+) -> Result<Vec<Cause>, Error> {
+    let cell = &plan.cells[index];
+    let (mut resolved, unknown) = resolve_known(cell, files, known.pins, |source| match &survey.states[source] {
+        CellState::Cached(record) => Some(record),
+        _ => None,
+    })?;
+    let Some(previous) = previous_record(store, &cell.label, known.locked)?.map(|record| record.components) else {
+        let line = known.locked.get(&cell.label);
+        return Ok(vec![line.map_or(Cause::NeverRan, |_| Cause::RecordMissing { same: None })]);
+    };
+    let mut new = Vec::new();
+    for (input, label) in unknown {
+        let before = previous.inputs.get(&input).and_then(|group| group.iter().find(|(other, _)| *other == label));
+        match before {
+            // It may be the same again.
+            Some(before) => resolved.components.inputs.entry(input).or_default().push(before.clone()),
+            None => new.push((input, label)),
+        }
+    }
+    let mut causes = changes(plan, index, &previous, &resolved);
+    let sources = source_names(plan, index);
+    causes.extend(new.into_iter().map(|(name, label)| {
+        let source = sources(&name, &label);
+        Cause::Input { name, label, source, old: None, new: None }
+    }));
+    Ok(causes)
+}
+
+/// The attempt at `key` that left its log and no record, if there is one: it runs, or it failed or was stopped.
+fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
+    let log = store.work(key).log();
+    let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
+    if let Some(holder) = store.holder(key)? {
+        return Ok(Some(Cause::Running { holder: holder.to_string() }));
+    }
+    Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
+}
+
+/// What differs between `old` and what a cell is resolved to.
+pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved) -> Vec<Cause> {
+    let mut causes = differences_of(plan, index, old, &resolved.components);
+    let cell = &plan.cells[index];
+    if let Body::Stage(stage) = &cell.body
+        && stage.brings(&cell.values).is_some()
+    {
+        causes.iter_mut().for_each(|cause| about_source(cause, !resolved.expected.is_empty()));
+    }
+    causes
+}
+
+/// Where the parameters of a cell are written.
+fn lines_of(cell: &Cell) -> impl Fn(&str) -> Line + '_ {
+    |parameter| match cell.given.get(parameter).map(|written| written.value()) {
+        Some(place) if place.is_set() => Line { line: None, set: true },
+        Some(place) => Line { line: Some(place.line as usize), set: false },
+        None => Line::default(),
+    }
+}
+
+/// What makes the inputs of a cell, by the input's name and the artifact's label in its key.
+fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + use<> {
+    let mut names: HashMap<(String, String), String> = HashMap::new();
+    for input in &plan.cells[index].inputs {
+        for (ordinal, source) in input.sources.iter().enumerate() {
+            let from = match &source.from {
+                Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
+                Origin::File(path) => path.display().to_string(),
+            };
+            names.insert((input.name.clone(), input.key_label(ordinal)), from);
+        }
+    }
+    move |input, label| names.get(&(input.to_owned(), label.to_owned())).cloned().unwrap_or_else(|| label.to_owned())
+}
+
+/// What differs between two components of one cell.
+pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
+    differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
+}
+
+/// What a stage brings in is one parameter in the key, whatever its parameters are called.
+fn about_source(cause: &mut Cause, pinned: bool) {
+    if let Cause::Parameter { name, old, new, .. } = cause
+        && name == brought::SOURCE
+    {
+        *cause = Cause::Source { old: old.take(), new: new.take(), pinned };
+    }
+}

@@ -1,0 +1,139 @@
+//! Lock files as people and git leave them.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn line(name: &str) -> LockLine {
+    let digest = Digest::of(name.as_bytes());
+    LockLine { key: Key(digest.0), outputs: BTreeMap::from([("out".to_owned(), digest)]) }
+}
+
+fn label(text: &str) -> Label {
+    text.parse().unwrap()
+}
+
+/// A lock file with these cells, read from `text`.
+fn read(folder: &Path, text: &str) -> Result<LockFile> {
+    let path = folder.join("pipeline.lock");
+    fs::write(&path, text).unwrap();
+    LockFile::read(&path)
+}
+
+fn text_of(cells: &[(&str, &str)]) -> String {
+    let mut file = LockFile::default();
+    file.update(cells.iter().map(|(name, content)| (label(name), line(content))));
+    file.text()
+}
+
+fn messages(file: &LockFile) -> Vec<(usize, String)> {
+    file.warnings().iter().map(|warning| (warning.line, warning.message.clone())).collect()
+}
+
+#[test]
+fn the_text_is_what_it_was_and_is_yaml_with_one_line_a_cell() {
+    let text = text_of(&[("model[size=d32/l1]", "a"), ("games", "b")]);
+    let digest = |name: &str| Digest::of(name.as_bytes());
+    let (a, b) = (digest("a"), digest("b"));
+    assert_eq!(
+        text,
+        format!(
+            "{INTRODUCTION}cwm-lock: 1\n\
+             \"games\": {{\"key\": \"{b}\", \"outputs\": {{\"out\": \"{b}\"}}}}\n\
+             \"model[size=d32/l1]\": {{\"key\": \"{a}\", \"outputs\": {{\"out\": \"{a}\"}}}}\n"
+        )
+    );
+}
+
+#[test]
+fn it_is_written_only_when_it_changes_and_others_lines_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipeline.lock");
+    let mut file = LockFile::read(&path).unwrap();
+    assert!(!file.save().unwrap(), "an empty lock file is not made");
+    assert!(!path.exists());
+    file.update([(label("a"), line("1")), (label("b"), line("2")), (label("gone"), line("3"))]);
+    assert!(file.save().unwrap());
+    assert!(!file.save().unwrap());
+
+    let mut again = LockFile::read(&path).unwrap();
+    assert_eq!(messages(&again), []);
+    again.update([(label("a"), line("1"))]);
+    assert!(!again.save().unwrap(), "the same again");
+    again.update([(label("a"), line("changed"))]);
+    assert!(again.save().unwrap());
+    assert_eq!(again.get(&label("b")), Some(&line("2")));
+    again.keep_only(|label| label != "gone");
+    assert!(again.save().unwrap());
+    let last = LockFile::read(&path).unwrap();
+    assert_eq!(last.cells().map(|(label, _)| label).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing temporary stays");
+}
+
+#[test]
+fn in_a_merge_conflict_the_first_side_is_taken_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = text_of(&[("a", "1"), ("b", "ours")]);
+    let (head, ours) = whole.trim_end().rsplit_once('\n').unwrap();
+    let cell = |name, content| text_of(&[(name, content)]).lines().last().unwrap().to_owned();
+    let (base, theirs, added) = (cell("b", "base"), cell("b", "theirs"), cell("c", "new"));
+    let text =
+        format!("{head}\n<<<<<<< HEAD\n{ours}\n||||||| 1234\n{base}\n=======\n{theirs}\n{added}\n>>>>>>> branch\n");
+    let file = read(folder.path(), &text).unwrap();
+    assert_eq!(file.get(&label("a")), Some(&line("1")));
+    assert_eq!(file.get(&label("b")), Some(&line("ours")));
+    assert_eq!(file.get(&label("c")), Some(&line("new")), "what only the other side has is kept");
+    let told = messages(&file);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, 5);
+    assert!(told[0].1.contains("merge conflict") && told[0].1.contains("HEAD"), "{told:?}");
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_told_with_its_number_and_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text_of(&[("a", "1"), ("b", "2")]);
+    let text = text.replace("\"b\": {", "\"b\": ");
+    let file = read(folder.path(), &format!("{text}\"a\": {{\"key\": 12e4567}}\n")).unwrap();
+    assert_eq!(file.cells().map(|(label, _)| label).collect::<Vec<_>>(), ["a"]);
+    let told = messages(&file);
+    assert_eq!(told.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 6], "{told:?}");
+
+    // Written, it would be without them.
+    let mut file = file;
+    file.update([(label("a"), line("changed"))]);
+    let refused = file.save().unwrap_err().to_string();
+    assert!(refused.contains("pipeline.lock cannot be read in line 5"), "{refused}");
+    assert!(fs::read_to_string(folder.path().join("pipeline.lock")).unwrap().contains("12e4567"), "as it was");
+}
+
+#[test]
+fn a_newer_version_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = read(folder.path(), "cwm-lock: 2\nanything: else\n").unwrap_err().to_string();
+    assert!(message.contains("format 2") && message.contains("up to 1"), "{message}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "([<>=|]{7}( x)?|cwm-lock: ?[0-9]{0,2}|\"[a-z]\": \\{\\}|.{0,12}|\n){0,8}") {
+        drop(parse(Path::new("x"), &text));
+    }
+
+    #[test]
+    fn what_is_written_reads_back(cells in prop::collection::btree_map("[a-zé\"\\\\ ]{1,8}", ".{0,3}", 0..5)) {
+        let cells = cells.iter().map(|(name, content)| (name.clone(), line(content))).collect();
+        let file = LockFile { cells, ..LockFile::default() };
+        let (read, warnings) = parse(Path::new("x"), &file.text()).unwrap();
+        prop_assert_eq!(&read, &file.cells);
+        // Without a JSON parser, unless something is escaped.
+        for line in file.text().lines().skip_while(|line| !line.starts_with('"')) {
+            let by_parser: BTreeMap<String, LockLine> = serde_json::from_str(&format!("{{{line}}}")).unwrap();
+            match parse::as_written(line) {
+                Some(cell) => prop_assert_eq!(BTreeMap::from([cell]), by_parser),
+                None => prop_assert!(line.contains('\\'), "{}", line),
+            }
+        }
+        prop_assert!(warnings.is_empty(), "{:?}", warnings);
+    }
+}

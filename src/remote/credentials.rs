@@ -1,0 +1,67 @@
+//! Credentials for S3 from the files in which people keep them: `~/.aws/credentials` and `~/.aws/config`. (The environment,
+//! tokens of web identities and of machines, and all of Google and Azure, `object_store` knows by itself.)
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a profile says.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Profile(BTreeMap<String, String>);
+
+impl Profile {
+    /// What stands there under `key`.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The profile that the environment names, else `default`, from the files that the environment names, else those in the
+    /// home folder. Nothing, where there are none.
+    pub fn read() -> Profile {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let name = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+        let home = variable("HOME").map(PathBuf::from);
+        let file = |given: &str, usual: &str| {
+            let path = variable(given).map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".aws").join(usual)))?;
+            std::fs::read_to_string(path).ok()
+        };
+        let config = file("AWS_CONFIG_FILE", "config").unwrap_or_default();
+        let credentials = file("AWS_SHARED_CREDENTIALS_FILE", "credentials").unwrap_or_default();
+        let mut values = section(&config, &name, "profile ");
+        values.extend(section(&credentials, &name, ""));
+        Profile(values)
+    }
+}
+
+/// The entries of `[name]`, or of `[prefix name]`, in such a file.
+fn section(text: &str, name: &str, prefix: &str) -> BTreeMap<String, String> {
+    let mut inside = false;
+    let mut values = BTreeMap::new();
+    for line in text.lines() {
+        // An indented line belongs to what is above it, such as settings of one service.
+        if line.starts_with([' ', '\t', '#', ';']) || line.trim().is_empty() {
+            continue;
+        }
+        if let Some(title) = line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            let title = title.trim();
+            inside = title == name
+                || (!prefix.is_empty() && title.strip_prefix(prefix).is_some_and(|rest| rest.trim() == name));
+        } else if let (true, Some((key, value))) = (inside, line.split_once('=')) {
+            values.insert(key.trim().to_owned(), value.trim().to_owned());
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_read_as_other_programs_read_them() {
+        let text = "# ours\n[default]\nregion = eu-1\ns3 =\n  endpoint_url = x\n\n[profile lab]\nregion=us-2\n endpoint_url = y\nendpoint_url = z=1\n";
+        assert_eq!(section(text, "default", "profile ")["region"], "eu-1");
+        assert_eq!(section(text, "default", "profile ").get("endpoint_url"), None);
+        assert_eq!(section(text, "lab", "profile ")["endpoint_url"], "z=1");
+        assert!(section(text, "lab", "").is_empty());
+    }
+}

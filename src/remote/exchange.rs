@@ -1,0 +1,266 @@
+//! The remotes of a site with a store: jobs are done in the background, and tell how they go.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+
+use super::client::Client;
+use super::fault::Fault;
+use super::index::result_of;
+use super::open::open;
+use super::pull::{Pulled, pull};
+use super::push::{Parcel, Pushed, push};
+use super::{layout, records};
+use crate::digest::{Digest, Key};
+use crate::error::Error;
+use crate::site::Site;
+use crate::store::{ActionRecord, Store};
+
+/// Results whose files move at a time.
+const RESULTS: usize = 4;
+
+/// Keys that are looked up at a time.
+const KEYS: usize = 32;
+
+/// A store and its remotes.
+pub struct Exchange {
+    // Before the runtime ends nothing else may.
+    runtime: Option<Runtime>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clients: Vec<Arc<Client>>,
+    store: Store,
+    results: Semaphore,
+    keys: Semaphore,
+}
+
+/// What is to be done.
+pub enum Job {
+    /// Take over the records that remotes have of these keys.
+    Records(Vec<Key>),
+    /// Fetch the files of a result: of the first of these that can be had whole.
+    Files(Vec<ActionRecord>),
+    /// Send a result.
+    Push(Box<Parcel>, bool),
+    /// Ask whether a result of this key is there: this one, or any.
+    Look(Key, Option<Box<ActionRecord>>),
+}
+
+/// How a job goes; the last one is its end.
+#[derive(Debug)]
+pub enum Told {
+    /// Pieces of content and bytes are to move.
+    Begun(u64, u64),
+    /// Bytes moved, of all.
+    Progress(u64, u64),
+    /// The end of [`Job::Records`]: how many results are new here, and what did not go well, by remote.
+    Records(usize, Vec<(String, Fault)>),
+    /// The end of [`Job::Files`]: pieces of content, bytes, seconds, and what did not come.
+    Files(u64, u64, f64, Vec<Lack>),
+    /// The end of [`Job::Push`], with seconds.
+    Pushed(Result<Pushed, Fault>, f64),
+    /// The end of [`Job::Look`]: by remote, whether it has the record and its files.
+    Looked(Vec<(String, Result<Presence, Fault>)>),
+}
+
+/// Content that could not be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Of which output.
+    pub output: String,
+    /// Which content.
+    pub digest: Digest,
+    /// Why not, by remote, in words.
+    pub why: Vec<String>,
+    /// Whether every remote answered.
+    pub reached: bool,
+}
+
+impl std::fmt::Display for Lack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({}): {}", self.output, &self.digest.to_string()[..12], self.why.join("; "))
+    }
+}
+
+impl Lack {
+    pub(super) fn of(output: &str, digest: &Digest, why: String) -> Lack {
+        Lack { output: output.to_owned(), digest: *digest, why: vec![why], reached: true }
+    }
+}
+
+/// What a remote has of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Nothing.
+    Nothing,
+    /// The record, and not all of its files.
+    Record,
+    /// All of it.
+    Whole,
+}
+
+impl Exchange {
+    /// The remotes of `site`, or the one that is named; with `to_write` the one to push to. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// There is none, none of that name or none that can be written; or its settings do not fit together.
+    pub fn open(site: &Site, named: Option<&str>, store: &Store, to_write: bool) -> Result<Exchange, Error> {
+        let add = "`cwm remote add NAME URL` writes one into cwm.toml";
+        if site.remotes.is_empty() {
+            return Err(Error::usage("there are no remotes").hint(add));
+        }
+        let mut remotes: Vec<_> = site.remotes.iter().filter(|one| named.is_none_or(|name| one.name == name)).collect();
+        if let (Some(name), true) = (named, remotes.is_empty()) {
+            let names = site.remotes.iter().map(|remote| remote.name.as_str());
+            let hint = crate::spec::names::suggest(name, "remotes", names);
+            let error = Error::usage(format!("there is no remote `{name}`"));
+            return Err(match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            });
+        }
+        if to_write {
+            remotes.retain(|remote| !remote.read_only);
+            remotes.truncate(1);
+            if remotes.is_empty() {
+                let what = named.map_or("every remote".to_owned(), |name| format!("the remote `{name}`"));
+                return Err(Error::usage(format!("{what} is read-only")).hint(add));
+            }
+        }
+        let opened = remotes.into_iter().map(|remote| {
+            let about = |fault: Fault| Error::usage(format!("the remote `{}` {}", remote.name, fault.words()));
+            open(remote).map(Arc::new).map_err(about)
+        });
+        let clients = opened.collect::<Result<Vec<_>, Error>>()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(4)
+            .enable_all()
+            .thread_name("cwm-remote")
+            .build()
+            .map_err(|error| Error::system(format!("cannot start what talks to remotes: {error}")))?;
+        let (results, keys) = (Semaphore::new(RESULTS), Semaphore::new(KEYS));
+        let shared = Shared { clients, store: store.clone(), results, keys };
+        Ok(Exchange { runtime: Some(runtime), shared: Arc::new(shared) })
+    }
+
+    /// The names of the remotes that are asked, in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.shared.clients.iter().map(|client| client.name.as_str()).collect()
+    }
+
+    /// Begins a job; `tell` is called from another thread.
+    pub fn start(&self, job: Job, tell: impl Fn(Told) + Send + Sync + 'static) {
+        let Some(runtime) = &self.runtime else { return };
+        let shared = self.shared.clone();
+        runtime.spawn(async move { shared.work(job, Arc::new(tell)).await });
+    }
+}
+
+/// What is under way ends where it is; all of it can be gone on with.
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Shared {
+    async fn work(&self, job: Job, tell: Arc<dyn Fn(Told) + Send + Sync>) {
+        let began = Instant::now();
+        let begun = |objects, bytes| tell(Told::Begun(objects, bytes));
+        let teller = tell.clone();
+        let listener: super::tally::Listener = Arc::new(move |done, total| teller(Told::Progress(done, total)));
+        match job {
+            Job::Records(keys) => {
+                let _permit = self.keys.acquire().await;
+                let (new, faults) = self.take_over(&keys).await;
+                tell(Told::Records(new, faults));
+            }
+            Job::Files(candidates) => {
+                let _permit = self.results.acquire().await;
+                let mut first: Option<Vec<Lack>> = None;
+                let (mut objects, mut bytes) = (0, 0);
+                for record in &candidates {
+                    let pulled = pull(&self.clients, &self.store, record, begun, listener.clone()).await;
+                    let pulled = pulled.unwrap_or_else(|fault| {
+                        let lacks = record.outputs.iter().map(|(name, one)| Lack::of(name, &one.digest, fault.words()));
+                        Pulled { lacks: lacks.collect(), ..Pulled::default() }
+                    });
+                    objects += pulled.objects;
+                    bytes += pulled.bytes;
+                    if pulled.lacks.is_empty() {
+                        first = None;
+                        break;
+                    }
+                    first.get_or_insert(pulled.lacks);
+                }
+                tell(Told::Files(objects, bytes, began.elapsed().as_secs_f64(), first.unwrap_or_default()));
+            }
+            Job::Push(parcel, anew) => {
+                let _permit = self.results.acquire().await;
+                let mut outcome = Err(Fault::Refused("there is no remote to push to".to_owned()));
+                if let Some(client) = self.clients.first() {
+                    outcome = push(client, &self.store, &parcel, anew, begun, listener).await;
+                }
+                tell(Told::Pushed(outcome, began.elapsed().as_secs_f64()));
+            }
+            Job::Look(key, record) => {
+                let _permit = self.keys.acquire().await;
+                let mut found = Vec::new();
+                for client in &self.clients {
+                    found.push((client.name.clone(), look(client, &key, record.as_deref()).await));
+                }
+                tell(Told::Looked(found));
+            }
+        }
+    }
+
+    /// Takes over what remotes have of these keys. That one cannot be asked does not keep the others from being asked.
+    async fn take_over(&self, keys: &[Key]) -> (usize, Vec<(String, Fault)>) {
+        let (mut new, mut faults) = (0, Vec::new());
+        for key in keys {
+            for client in &self.clients {
+                let found = match records::look(client, key).await {
+                    Ok(found) => found,
+                    Err(fault) => {
+                        faults.push((client.name.clone(), fault));
+                        continue;
+                    }
+                };
+                faults.extend(found.bad.into_iter().map(|what| (client.name.clone(), Fault::Bad(what))));
+                match self.store.adopt(key, found.records) {
+                    Ok(adopted) => new += adopted,
+                    Err(error) => faults.push((client.name.clone(), error.into())),
+                }
+            }
+        }
+        (new, faults)
+    }
+}
+
+/// What a remote has of a key: of this result, or of any. Of a folder its list is asked for alone, which went there after the
+/// files.
+async fn look(client: &Client, key: &Key, record: Option<&ActionRecord>) -> Result<Presence, Fault> {
+    let records = match record {
+        _ if !client.has_format().await? => Vec::new(),
+        Some(record) if records::index_of(client, key).await?.has_result(&result_of(record)) => vec![record.clone()],
+        Some(_) => Vec::new(),
+        None => records::look(client, key).await?.records.into_iter().map(|(record, _)| record).collect(),
+    };
+    let mut best = if records.is_empty() { Presence::Nothing } else { Presence::Record };
+    for record in records {
+        let mut is_whole = true;
+        for output in record.outputs.values() {
+            is_whole &= client.size(&layout::object(&output.digest)).await?.is_some();
+        }
+        if is_whole {
+            best = Presence::Whole;
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,95 @@
+//! What can go wrong with a remote, told apart by what is to be done about it.
+
+use std::error::Error as _;
+
+use crate::store::StoreError;
+
+/// Why something did not come, or did not go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The remote answered: it is not there.
+    NotThere,
+    /// The remote did not answer, or not to the end: nothing is known.
+    NotReached(String),
+    /// The remote answered: we may not, or it does not do such things.
+    Refused(String),
+    /// What came is not what it should be.
+    Bad(String),
+    /// This machine's own store.
+    Here(String),
+}
+
+/// Longest text of a server that people are shown.
+const SHOWN: usize = 300;
+
+impl Fault {
+    /// Whether the same request may go well in a moment.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Fault::NotReached(_))
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Fault::NotThere => "is not there".to_owned(),
+            Fault::NotReached(why) => format!("could not be reached: {why}"),
+            Fault::Refused(why) => format!("refused: {why}"),
+            Fault::Bad(what) => what.clone(),
+            Fault::Here(why) => why.clone(),
+        }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Fault::Here(error.to_string())
+    }
+}
+
+impl From<object_store::Error> for Fault {
+    fn from(error: object_store::Error) -> Self {
+        use object_store::Error;
+        let why = reason(&error);
+        let no_bucket = ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
+        match &error {
+            Error::NotFound { .. } if no_bucket.iter().any(|text| why.contains(text)) => {
+                Fault::Refused("there is no such bucket".to_owned())
+            }
+            Error::NotFound { .. } => Fault::NotThere,
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+                Fault::Refused(format!("the credentials are not right, or do not allow it ({why})"))
+            }
+            Error::Generic { .. } if is_final(&why) => Fault::Refused(why),
+            Error::Generic { .. } | Error::JoinError { .. } => Fault::NotReached(why),
+            _ => Fault::Refused(why),
+        }
+    }
+}
+
+/// Whether the server understood and said no: any status of 4xx but those that mean "later".
+fn is_final(why: &str) -> bool {
+    let Some(status) = why.split("status code: ").nth(1) else {
+        return ["no credentials", "Missing", "not configured", "Unable to parse", "Invalid"]
+            .iter()
+            .any(|word| why.contains(word));
+    };
+    status.starts_with(['3', '4']) && !["408", "409", "425", "429"].iter().any(|later| status.starts_with(later))
+}
+
+/// The innermost cause, in one line of bearable length; without what a URL may hold of secrets.
+fn reason(error: &object_store::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        words = inner.to_string();
+        cause = inner.source();
+    }
+    let whole = error.to_string();
+    // The innermost word of a broken connection is too short to be understood; that of a server's reply is lost below it.
+    let words = if whole.contains("status code") || words.len() < 8 { whole } else { words };
+    let line = crate::site::without_secrets(&words.split_whitespace().collect::<Vec<_>>().join(" "));
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

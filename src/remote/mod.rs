@@ -1,0 +1,25 @@
+//! Remotes: results shared by hash, in a folder, in S3 and what speaks it, in Google's or Azure's storage, or behind a web
+//! server (docs/design/remotes.md).
+//!
+//! It knows digests, records and the store; it knows no plan and no terminal. `object_store` does the talking; tokio stands
+//! around that alone, and is started when a remote is first asked. What arrives is hostile until it was checked.
+
+mod client;
+mod credentials;
+mod desk;
+mod download;
+mod exchange;
+mod fault;
+mod folder;
+mod index;
+mod layout;
+mod open;
+mod pull;
+mod push;
+mod records;
+mod tally;
+mod upload;
+
+pub use exchange::{Exchange, Job, Lack, Presence, Told};
+pub use fault::Fault;
+pub use push::{Parcel, Pushed};

@@ -1,0 +1,128 @@
+//! From what `cwm.toml` says to a remote that can be asked. Nothing is asked yet.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::http::HttpBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::multipart::MultipartStore;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use tokio::sync::{OnceCell, Semaphore};
+
+use super::client::{Client, REQUESTS};
+use super::credentials::Profile;
+use super::fault::Fault;
+use crate::site::{Address, Bucket, Remote};
+
+/// How long it may take to be connected.
+const CONNECT: Duration = Duration::from_secs(10);
+
+type Opened = (Arc<dyn ObjectStore>, Option<Arc<dyn MultipartStore>>);
+
+/// The remote, with credentials from the environment or the usual files.
+///
+/// # Errors
+/// Its settings do not fit together.
+pub fn open(remote: &Remote) -> Result<Client, Fault> {
+    let (store, multipart): Opened = match &remote.address {
+        Address::Folder(_) => (Arc::new(LocalFileSystem::new()), None),
+        Address::S3(bucket) => both(s3(remote, bucket)?),
+        Address::Gcs(bucket) => {
+            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&bucket.name);
+            let builder = builder.with_retry(once()).with_client_options(options(remote, false));
+            both(builder.build().map_err(wrong)?)
+        }
+        Address::Azure(bucket) => {
+            let emulated =
+                std::env::var("AZURE_STORAGE_USE_EMULATOR").is_ok_and(|value| value == "true" || value == "1");
+            let builder = MicrosoftAzureBuilder::from_env().with_container_name(&bucket.name);
+            let builder = builder.with_retry(once()).with_client_options(options(remote, emulated));
+            both(builder.build().map_err(wrong)?)
+        }
+        Address::Http(url) => {
+            let builder = HttpBuilder::new().with_url(url).with_retry(once());
+            (Arc::new(builder.with_client_options(options(remote, true)).build().map_err(wrong)?), None)
+        }
+    };
+    let prefix = match &remote.address {
+        Address::S3(bucket) | Address::Gcs(bucket) | Address::Azure(bucket) => bucket.prefix.clone(),
+        Address::Folder(_) | Address::Http(_) => String::new(),
+    };
+    Ok(Client {
+        name: remote.name.clone(),
+        multipart,
+        folder: match &remote.address {
+            Address::Folder(folder) => Some(folder.clone()),
+            _ => None,
+        },
+        store,
+        prefix,
+        silence: remote.timeout,
+        requests: Semaphore::new(REQUESTS),
+        heard: Mutex::new(Instant::now()),
+        format: OnceCell::new(),
+        given_up: Mutex::new(None),
+    })
+}
+
+fn both<S: ObjectStore + MultipartStore>(store: S) -> Opened {
+    let store = Arc::new(store);
+    (store.clone(), Some(store))
+}
+
+/// The environment comes first, then `cwm.toml`, then the profile's files.
+fn s3(remote: &Remote, bucket: &Bucket) -> Result<object_store::aws::AmazonS3, Fault> {
+    use object_store::aws::AmazonS3ConfigKey::{AccessKeyId, Endpoint, Region};
+    let mut builder = AmazonS3Builder::from_env().with_bucket_name(&bucket.name).with_retry(once());
+    let profile = Profile::read();
+    let lacks = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_none_or(|value| value.is_empty());
+    let by_token =
+        ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"];
+    if lacks(&builder, AccessKeyId)
+        && !by_token.iter().any(|name| std::env::var_os(name).is_some())
+        && let (Some(id), Some(secret)) = (profile.get("aws_access_key_id"), profile.get("aws_secret_access_key"))
+    {
+        builder = builder.with_access_key_id(id).with_secret_access_key(secret);
+        if let Some(token) = profile.get("aws_session_token") {
+            builder = builder.with_token(token);
+        }
+    }
+    if lacks(&builder, Region)
+        && let Some(region) = remote.region.as_deref().or(profile.get("region"))
+    {
+        builder = builder.with_region(region);
+    }
+    if lacks(&builder, Endpoint)
+        && let Some(endpoint) = remote.endpoint.as_deref().or(profile.get("endpoint_url"))
+    {
+        builder = builder.with_endpoint(endpoint);
+    }
+    let endpoint = builder.get_config_value(&Endpoint).unwrap_or_default();
+    // Who writes `http://` means it.
+    let allow_http = endpoint.starts_with("http://");
+    builder.with_client_options(options(remote, allow_http)).build().map_err(wrong)
+}
+
+/// One try a request: how often it is made, [`Client::patiently`] decides.
+fn once() -> RetryConfig {
+    RetryConfig { max_retries: 0, retry_timeout: CONNECT, ..RetryConfig::default() }
+}
+
+/// No limit for a whole request, which may be a long one: every step of it has its own.
+fn options(remote: &Remote, allow_http: bool) -> ClientOptions {
+    ClientOptions::new()
+        .with_allow_http(allow_http)
+        .with_timeout_disabled()
+        .with_connect_timeout(CONNECT.min(remote.timeout))
+        .with_pool_max_idle_per_host(REQUESTS)
+}
+
+fn wrong(error: object_store::Error) -> Fault {
+    match Fault::from(error) {
+        Fault::NotReached(why) => Fault::Refused(why),
+        fault => fault,
+    }
+}

@@ -1,0 +1,82 @@
+//! Changing a site's file as people would: comments, order and spaces stay.
+
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::read::{site, text_of};
+use crate::error::Error;
+use crate::store::durable::Disk;
+
+/// A remote that is to be added.
+#[derive(Clone, Debug)]
+pub struct NewRemote<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it is.
+    pub url: &'a str,
+    /// Whether it is only read.
+    pub read_only: bool,
+    /// Of S3: the server.
+    pub endpoint: Option<&'a str>,
+    /// Of S3: the region.
+    pub region: Option<&'a str>,
+}
+
+/// Adds a remote to the site's file, which is made if it is not there.
+///
+/// # Errors
+/// There is one of that name, something about it is wrong, or the file is wrong or cannot be written.
+pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
+    change(file, |document| {
+        let remotes = document.entry("remotes").or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let remotes = remotes.as_table_like_mut().ok_or_else(|| Error::usage("`remotes` is no table"))?;
+        if remotes.contains_key(new.name) {
+            return Err(Error::usage(format!("there is a remote `{}` already", new.name))
+                .hint(format!("`cwm remote remove {}` removes it", new.name)));
+        }
+        let mut table = Table::new();
+        table.insert("url", value(new.url));
+        if new.read_only {
+            table.insert("read_only", value(true));
+        }
+        let texts = [("endpoint", new.endpoint), ("region", new.region)];
+        texts.into_iter().filter_map(|(key, text)| Some((key, text?))).for_each(|(key, text)| {
+            table.insert(key, value(text));
+        });
+        // Behind the others, whatever stands behind them.
+        remotes.insert(new.name, Item::Table(table));
+        Ok(())
+    })
+}
+
+/// Removes a remote from the site's file.
+///
+/// # Errors
+/// There is none of that name, or the file is wrong or cannot be written.
+pub fn remove_remote(file: &Path, name: &str) -> Result<(), Error> {
+    change(file, |document| {
+        let remotes = document.get_mut("remotes").and_then(Item::as_table_like_mut);
+        let removed = remotes.and_then(|remotes| remotes.remove(name));
+        removed.map(drop).ok_or_else(|| Error::usage(format!("there is no remote `{name}`")))
+    })
+}
+
+/// Reads the file, changes it, looks whether it is right, and puts it in place in one instant.
+fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), Error>) -> Result<(), Error> {
+    let name = file.display().to_string();
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let text = text_of(file).map_err(Error::usage)?.unwrap_or_default();
+    site(&text, &name, folder)?;
+    // It has just been read: what is wrong now is a mistake of ours.
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;
+    edit(&mut document)?;
+    let text = document.to_string();
+    site(&text, &name, folder)?;
+    Ok(Disk::default().replace(file, text.as_bytes(), true)?)
+}

@@ -1,0 +1,175 @@
+//! A site's file as text -> [`Site`].
+
+use std::io::Read;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+use cwm_contract::Value;
+
+use super::address::{Address, without_secrets};
+use super::slurm::Slurm;
+use super::tree::parse;
+use super::{ExecutorKind, Remote, Site};
+use crate::diagnostics::{Diagnostic, Diagnostics, Source, Sources};
+use crate::plan::duration;
+use crate::spec::names::{NAME_RULE, is_name, printable, suggest};
+use crate::spec::{Content, Node, Reader, Word};
+
+/// A longer file is no site's.
+const LARGEST: usize = 1 << 20;
+
+const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
+const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
+const TIMEOUT: Duration = Duration::from_secs(30);
+const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+const EXECUTORS: [&str; 2] = ["local", "slurm"];
+
+/// What the file says; nothing if it is not there.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read(path: &Path) -> Result<Site, Diagnostics> {
+    let name = path.display().to_string();
+    match text_of(path) {
+        Ok(Some(text)) => site(&text, &name, path.parent().unwrap_or(Path::new("."))),
+        Ok(None) => Ok(Site::default()),
+        Err(message) => {
+            let mut problems = Diagnostics::new(Sources::new(vec![Source { name, text: String::new() }]));
+            problems.push(Diagnostic::nowhere(message));
+            Err(problems)
+        }
+    }
+}
+
+/// The file's text; nothing if it is not there.
+///
+/// # Errors
+/// It cannot be read, in words.
+pub fn text_of(path: &Path) -> Result<Option<String>, String> {
+    let shown = path.display();
+    let file = match std::fs::File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        file => file,
+    };
+    let mut bytes = Vec::new();
+    file.and_then(|file| file.take(LARGEST as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+    if bytes.len() > LARGEST {
+        return Err(format!("{shown} is longer than {} MiB and no site's file", LARGEST >> 20));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("{shown} is not UTF-8: see byte {at}")
+    })
+}
+
+/// What `text` says; paths in it are relative to `folder`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> {
+    let source = Source { name: name.to_owned(), text: without_secrets(text) };
+    let mut problems = Diagnostics::new(Sources::new(vec![source]));
+    let (root, faults) = parse(text);
+    let is_toml = faults.is_empty();
+    faults.into_iter().for_each(|fault| problems.push(fault));
+    if !is_toml {
+        return problems.into_result(Site::default());
+    }
+    let mut site = Site::default();
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut reader = Reader { problems: &mut problems };
+    for (key, value) in reader.map(&root, "a site's file", "keys of a site's file") {
+        match key.text.as_str() {
+            "store" => site.store = reader.word(value, "`store`").map(|word| folder.join(word.text)),
+            "executor" => site.executor = executor(value, &mut reader),
+            "remotes" => {
+                for (name, value) in reader.map(value, "`remotes`", "remotes") {
+                    site.remotes.extend(remote(name, value, &folder, &mut reader));
+                }
+            }
+            "slurm" => site.slurm = Slurm::read(value, &mut reader),
+            _ => reader.unknown_key(key, "cwm.toml", KEYS),
+        }
+    }
+    problems.into_result(site)
+}
+
+fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
+    match node.text() {
+        Some("local") => ExecutorKind::Local,
+        Some("slurm") => ExecutorKind::Slurm,
+        text => {
+            let hint = text.and_then(|text| suggest(text, "executors", EXECUTORS));
+            let message = "`executor` must be \"local\" or \"slurm\"";
+            reader.report(Diagnostic::at(node.place, message).maybe_hint(hint));
+            ExecutorKind::Local
+        }
+    }
+}
+
+fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> Option<Remote> {
+    if !is_name(&name.text) {
+        let message = format!("`{}` cannot be the name of a remote", printable(&name.text));
+        reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
+    }
+    let whose = format!("remote `{}`", printable(&name.text));
+    if !matches!(node.content, Content::Map(_)) {
+        let hint = format!("write `[remotes.{}]`, and below it `url = \"s3://bucket/prefix\"`", printable(&name.text));
+        reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
+        return None;
+    }
+    let mut url = None;
+    let mut read_only = false;
+    let [mut endpoint, mut region] = [None, None];
+    let mut timeout = TIMEOUT;
+    for (key, value) in reader.map(node, &whose, "its keys") {
+        match key.text.as_str() {
+            "url" => url = reader.word(value, "`url`"),
+            "read_only" => match value.scalar() {
+                Some(Value::Bool(yes)) => read_only = *yes,
+                _ => reader.report(Diagnostic::at(value.place, "`read_only` must be true or false")),
+            },
+            "endpoint" => endpoint = reader.word(value, "`endpoint`"),
+            "region" => region = reader.word(value, "`region`"),
+            "timeout" => match duration(value).filter(|time| LIMITS.contains(time)) {
+                Some(time) => timeout = time,
+                None => reader.report(Diagnostic::at(value.place, "`timeout` must be a time from \"1s\" to \"1h\"")),
+            },
+            _ => reader.unknown_key(key, &whose, REMOTE_KEYS),
+        }
+    }
+    let Some(url) = url else {
+        if !has(node, "url") {
+            let fault = Diagnostic::at(name.place, format!("{whose} has no `url`"));
+            reader.report(fault.hint("a folder, or s3://, gs://, az://, http:// or https://"));
+        }
+        return None;
+    };
+    let address = match Address::parse(&url.text, folder) {
+        Ok(address) => address,
+        Err(refused) => {
+            reader.report(Diagnostic::at(url.place, refused.message).maybe_hint(refused.hint));
+            return None;
+        }
+    };
+    for (what, word) in [("endpoint", &endpoint), ("region", &region)] {
+        if let Some(word) = word.as_ref().filter(|_| !matches!(address, Address::S3(_))) {
+            reader.report(Diagnostic::at(word.place, format!("`{what}` is for remotes of s3:// only")));
+        }
+    }
+    if let Some(word) = &endpoint
+        && !matches!(Address::parse(&word.text, folder), Ok(Address::Http(_)))
+    {
+        let hint = "such as \"https://minio.example.org\", without credentials";
+        reader.report(Diagnostic::at(word.place, "`endpoint` must be an http:// or https:// URL").hint(hint));
+    }
+    let read_only = read_only || address.is_read_only();
+    let [endpoint, region] = [endpoint, region].map(|word| word.map(|word| word.text));
+    Some(Remote { name: name.text.clone(), url: url.text, address, read_only, endpoint, region, timeout })
+}
+
+fn has(node: &Node, key: &str) -> bool {
+    matches!(&node.content, Content::Map(entries) if entries.iter().any(|(word, _)| word.text == key))
+}

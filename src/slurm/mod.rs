@@ -1,0 +1,29 @@
+//! Slurm: the cells of a run as batch jobs.
+//!
+//! What a job recorded in the store is the truth; the queue only tells why there is nothing yet. [`Cluster`] submits
+//! ([`submit`]) and watches ([`watch`]) from a thread of its own, by files in `batches/` of the store ([`batch`]) from which
+//! any other run, or the next one, knows the same. `docs/design/slurm.md` says why.
+
+mod batch;
+mod binary;
+mod detach;
+mod events_file;
+mod flight;
+mod judge;
+mod node;
+mod program;
+mod queue;
+mod request;
+mod settings;
+mod standing;
+mod submit;
+mod watch;
+
+pub use batch::{awaited_keys, ended_batches, unused_binaries};
+pub use detach::{Detached, detach};
+pub use judge::Fault;
+pub use node::{Task, task};
+pub use request::Request;
+pub use settings::Settings;
+pub use standing::{Standing, standings};
+pub use watch::{Cluster, NewTask, Told};

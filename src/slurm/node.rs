@@ -1,0 +1,31 @@
+//! A job's own side: what it is to do, and where it tells how it goes.
+
+use std::path::{Path, PathBuf};
+
+use super::batch::Batch;
+use crate::digest::Key;
+use crate::error::Error;
+use crate::exec::Terms;
+use crate::store::Store;
+
+/// A task of a batch, as its job sees it.
+pub struct Task {
+    /// On which terms it is done.
+    pub terms: Terms,
+    /// Where it tells how it goes.
+    pub events: PathBuf,
+}
+
+/// The task of this index in a batch of the store at `root`.
+///
+/// # Errors
+/// There is none, or it has another key.
+pub fn task(root: &Path, batch: &str, index: u32, key: &Key) -> Result<Task, Error> {
+    let batch = Batch::read(&Store::at(root)?, batch)?;
+    let task = batch.file.tasks.get(index as usize);
+    let task = task.filter(|task| task.key == *key);
+    let task = task.ok_or_else(|| {
+        Error::internal(format!("task {index} of the batch {} is not the action {key}", batch.file.id))
+    })?;
+    Ok(Task { terms: task.terms.clone(), events: batch.events(index) })
+}

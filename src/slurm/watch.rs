@@ -1,0 +1,432 @@
+//! The jobs of a run, watched from a thread of its own: what they tell is read from their files, the queue is asked once for
+//! all, and rarely.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use cwm_contract::Label;
+
+use super::batch::Batch;
+use super::flight::{Ended, Flight};
+use super::judge::{Fault, Verdict};
+use super::program::Trouble;
+use super::queue::{Phase, Queue, is_stuck};
+use super::request::Request;
+use super::settings::Settings;
+use crate::digest::{Digest, Key};
+use crate::exec::{FailedKind, Line, Terms};
+use crate::outside::Files;
+use crate::store::Store;
+
+/// A cell to be submitted, whose action file is written.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// Tags what is told of it.
+    pub cell: usize,
+    /// Its key.
+    pub key: Key,
+    /// Its name.
+    pub label: Label,
+    /// What it asks for.
+    pub request: Request,
+    /// On which terms it is done.
+    pub terms: Terms,
+    /// Whether it is done even if it is recorded.
+    pub force: bool,
+    /// How often it was submitted again because its job was lost.
+    pub lost: u32,
+}
+
+/// What the thread tells the run.
+pub enum Told {
+    /// A line that a cell's job told.
+    Line(usize, Line),
+    /// A cell's job ended.
+    Ended(usize, Ended),
+    /// These cells are tasks of a job.
+    Submitted {
+        /// Its id.
+        job: String,
+        /// The cells.
+        cells: Vec<usize>,
+        /// What each asks for, in words.
+        asks: String,
+        /// Whether an earlier run, or another one, had submitted it.
+        found: bool,
+    },
+    /// How a cell's job stands, in words.
+    Stands(usize, String),
+    /// How many jobs there are.
+    Queue {
+        /// That wait.
+        pending: usize,
+        /// That have a node.
+        running: usize,
+        /// Why those wait, with how many each.
+        reasons: BTreeMap<String, usize>,
+    },
+    /// Something worth knowing that stops nothing.
+    Warning(String),
+    /// The thread ended in the middle of its work, and why.
+    Broken(String),
+}
+
+/// The jobs of a run. When it is dropped, nobody watches them any more, and they go on.
+pub struct Cluster {
+    orders: Sender<Vec<NewTask>>,
+}
+
+impl Cluster {
+    /// Watches from now on for a run of this command.
+    pub fn start<M: From<Told> + Send + 'static>(
+        store: Store,
+        settings: Settings,
+        command: String,
+        messages: Sender<M>,
+    ) -> Cluster {
+        let (orders, inbox) = channel();
+        std::thread::spawn(move || {
+            let tell = |told: Told| _ = messages.send(M::from(told));
+            let watched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Watcher::new(store, settings, command, &tell).watch(&inbox);
+            }));
+            if watched.is_err() {
+                tell(Told::Broken("what watches the jobs of Slurm ended: a mistake in cwm".to_owned()));
+            }
+        });
+        Cluster { orders }
+    }
+
+    /// Submits these cells, with others that come within the same few seconds.
+    pub fn submit(&self, tasks: Vec<NewTask>) {
+        // A thread that ended has told so.
+        let _ = self.orders.send(tasks);
+    }
+}
+
+/// A batch that holds cells of this run.
+pub(super) struct Watched {
+    pub batch: Batch,
+    /// The job's id, as soon as that is known.
+    pub job: Option<String>,
+    /// The queue was asked after `sbatch` had failed, and does not know it.
+    pub is_absent: bool,
+}
+
+pub(super) struct Watcher<'t> {
+    pub store: Store,
+    pub settings: Settings,
+    pub command: String,
+    pub tell: &'t dyn Fn(Told),
+    files: Files,
+    pub batches: HashMap<String, Watched>,
+    pub flights: Vec<Flight>,
+    pub waiting: Vec<NewTask>,
+    /// The copy of this program in the store.
+    pub binary: Option<Digest>,
+    /// Tasks of an array at most.
+    pub array_size: Option<usize>,
+    /// When `sbatch` may be called next.
+    pub next_submission: Instant,
+    next_look: Instant,
+    interval: Duration,
+    /// Since when the controller has not answered.
+    outage: Option<Instant>,
+    counted: (usize, usize, BTreeMap<String, usize>),
+    warned: Vec<(String, String)>,
+}
+
+/// How much rarer looks at the queue become while nothing changes.
+const RAREST: u32 = 12;
+
+impl<'t> Watcher<'t> {
+    fn new(store: Store, settings: Settings, command: String, tell: &'t dyn Fn(Told)) -> Self {
+        let now = Instant::now();
+        Watcher {
+            files: Files::of_store(&store),
+            interval: settings.poll,
+            store,
+            settings,
+            command,
+            tell,
+            batches: HashMap::new(),
+            flights: Vec::new(),
+            waiting: Vec::new(),
+            binary: None,
+            array_size: None,
+            next_submission: now,
+            next_look: now,
+            outage: None,
+            counted: (0, 0, BTreeMap::new()),
+            warned: Vec::new(),
+        }
+    }
+
+    fn watch(mut self, inbox: &Receiver<Vec<NewTask>>) {
+        let shortest = Duration::from_secs(1).min(self.settings.poll);
+        let mut pause = shortest;
+        loop {
+            let wait = if self.waiting.is_empty() { pause } else { shortest };
+            match inbox.recv_timeout(wait) {
+                Ok(tasks) => self.waiting.extend(tasks),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(tasks) = inbox.try_recv() {
+                self.waiting.extend(tasks);
+            }
+            let now = Instant::now();
+            if now >= self.next_submission && (!self.waiting.is_empty() || self.has_absent()) {
+                self.submit();
+                self.next_submission = Instant::now() + self.settings.poll;
+            }
+            let before = Instant::now();
+            self.listen();
+            let listened = before.elapsed();
+            if !self.flights.is_empty() && Instant::now() >= self.next_look {
+                self.look();
+            }
+            self.judge();
+            // On a slow file system, at most a twentieth of the time is spent on looking.
+            pause = shortest.max(listened * 20).min(Duration::from_secs(60));
+        }
+    }
+
+    /// Has the queue looked at as soon as may be.
+    pub fn look_soon(&mut self) {
+        self.interval = self.settings.poll;
+        self.next_look = Instant::now();
+    }
+
+    fn has_absent(&self) -> bool {
+        self.batches.values().any(|watched| watched.is_absent)
+    }
+
+    fn listen(&mut self) {
+        // One look at a batch's folder says who has told anything at all.
+        let mut speaking: HashMap<&str, Vec<u32>> = HashMap::new();
+        for (id, watched) in &self.batches {
+            let names = self.store.files_in(&watched.batch.folder).unwrap_or_default();
+            let indices = names.iter().filter_map(|(name, _)| name.strip_suffix(".events")?.parse().ok());
+            let mut indices: Vec<u32> = indices.collect();
+            indices.sort_unstable();
+            speaking.insert(id, indices);
+        }
+        for flight in &mut self.flights {
+            let speaks = speaking.get(flight.batch.as_str());
+            if speaks.is_some_and(|indices| indices.binary_search(&flight.index).is_ok()) {
+                for line in flight.listen() {
+                    (self.tell)(Told::Line(flight.task.cell, line));
+                }
+            }
+        }
+    }
+
+    /// One look at the queue, for all jobs.
+    fn look(&mut self) {
+        let queue = match Queue::ask() {
+            Ok(queue) => queue,
+            Err(trouble) => {
+                self.is_silent(&trouble);
+                self.next_look = Instant::now() + self.settings.poll * 2;
+                return;
+            }
+        };
+        self.answers();
+        let now = Instant::now();
+        let mut changed = false;
+        let found = self.find_jobs(&queue);
+        for flight in &mut self.flights {
+            let watched = self.batches.get(&flight.batch);
+            // Of a batch that is not submitted, the queue can know nothing.
+            let Some(job) = watched.and_then(|watched| watched.job.as_deref()) else {
+                if watched.is_some_and(|watched| !watched.is_absent) {
+                    flight.look(&queue, None, now);
+                }
+                continue;
+            };
+            if flight.look(&queue, Some(job), now) {
+                changed = true;
+                if let Some(entry) = &flight.entry {
+                    let words = format!("job {} {}", flight.name(Some(job)), entry.in_words());
+                    (self.tell)(Told::Stands(flight.task.cell, words));
+                    if entry.phase() == Phase::Pending && is_stuck(&entry.reason) {
+                        let known = (job.to_owned(), entry.reason.clone());
+                        if !self.warned.contains(&known) {
+                            (self.tell)(Told::Warning(stuck(&known.0, &flight.task.label, &known.1)));
+                            self.warned.push(known);
+                        }
+                    }
+                }
+            }
+        }
+        found.into_iter().for_each(|(id, job)| self.tell_found(&id, job));
+        self.count();
+        let rarest = self.settings.poll * RAREST;
+        self.interval = if changed { self.settings.poll } else { (self.interval * 3 / 2).min(rarest) };
+        self.next_look = now + self.interval;
+    }
+
+    /// Batches whose ids nobody noted: by their comment, or known not to be there.
+    fn find_jobs(&mut self, queue: &Queue) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for (id, watched) in &mut self.batches {
+            if watched.job.is_some() {
+                continue;
+            }
+            watched.job = watched.batch.job();
+            if let (None, Some(job)) = (&watched.job, queue.job_of(id)) {
+                // A later run finds it by its comment just as well.
+                let _ = watched.batch.note_job(job);
+                watched.job = Some(job.to_owned());
+            }
+            match &watched.job {
+                Some(job) => found.push((id.clone(), job.clone())),
+                None => {
+                    watched.is_absent =
+                        (0..watched.batch.file.tasks.len() as u32).all(|index| !watched.batch.events(index).exists())
+                }
+            }
+        }
+        found
+    }
+
+    fn tell_found(&self, id: &str, job: String) {
+        let flights = || self.flights.iter().filter(|flight| flight.batch == id);
+        let Some(asks) = flights().next().map(|flight| flight.task.request.in_words()) else { return };
+        let cells = flights().map(|flight| flight.task.cell).collect();
+        (self.tell)(Told::Submitted { job, cells, asks, found: true });
+    }
+
+    fn count(&mut self) {
+        let (mut pending, mut running, mut reasons) = (0, 0, BTreeMap::new());
+        for entry in self.flights.iter().filter_map(|flight| flight.entry.as_ref()) {
+            match entry.phase() {
+                Phase::Pending => {
+                    pending += 1;
+                    *reasons.entry(entry.reason.clone()).or_default() += 1;
+                }
+                Phase::Running => running += 1,
+                Phase::Over(_) => {}
+            }
+        }
+        let counted = (pending, running, reasons);
+        if counted != self.counted {
+            self.counted = counted.clone();
+            let (pending, running, reasons) = counted;
+            (self.tell)(Told::Queue { pending, running, reasons });
+        }
+    }
+
+    fn judge(&mut self) {
+        let mut flying = Vec::with_capacity(self.flights.len());
+        for mut flight in std::mem::take(&mut self.flights) {
+            // It may have told its end since it was listened to, and before the queue was asked.
+            for line in flight.last_words() {
+                (self.tell)(Told::Line(flight.task.cell, line));
+            }
+            let Some(watched) = self.batches.get(&flight.batch) else { continue };
+            let job = watched.job.as_deref();
+            let recorded = |told: bool| self.is_recorded(&flight.task, &watched.batch, told);
+            let said = || end_of(&watched.batch.out(flight.index));
+            let verdict = flight.judge(job, self.settings.patience, recorded, said);
+            let cell = flight.task.cell;
+            let how = match &verdict {
+                Verdict::Wait => {
+                    flying.push(flight);
+                    continue;
+                }
+                Verdict::Succeeded => "done".to_owned(),
+                Verdict::Failed(fault) => fault.reason.clone(),
+                Verdict::Again { why, .. } => why.clone(),
+            };
+            watched.batch.note_end(flight.index, &how);
+            match verdict {
+                Verdict::Succeeded => (self.tell)(Told::Ended(cell, Ok(()))),
+                // It had ended before this run began, or another run watched it: no failure of this one.
+                Verdict::Failed(_) | Verdict::Again { .. } if flight.is_found => {
+                    self.waiting.push(NewTask { lost: 0, ..flight.task });
+                }
+                Verdict::Failed(fault) => (self.tell)(Told::Ended(cell, Err(fault))),
+                Verdict::Again { why, counts } => {
+                    let lost = flight.task.lost + u32::from(counts);
+                    if lost > self.settings.resubmit {
+                        let fault = Fault {
+                            kind: FailedKind::System,
+                            reason: format!("{why}; it was submitted {lost} times"),
+                            hint: Some("`cwm run` submits it again; does the node log tell more?".to_owned()),
+                        };
+                        (self.tell)(Told::Ended(cell, Err(fault)));
+                    } else {
+                        (self.tell)(Told::Warning(format!("{}: {why}; it is submitted again", flight.task.label)));
+                        self.waiting.push(NewTask { lost, ..flight.task });
+                    }
+                }
+                Verdict::Wait => {}
+            }
+        }
+        self.flights = flying;
+        let flights = &self.flights;
+        for (_, watched) in self.batches.extract_if(|id, _| !flights.iter().any(|flight| flight.batch == *id)) {
+            watched.batch.close_if_over();
+        }
+    }
+
+    /// Whether the store has the result of a job: of one that was to be done anew, one that was made since then.
+    fn is_recorded(&self, task: &NewTask, batch: &Batch, told: bool) -> bool {
+        if task.force && !told {
+            let records = self.store.actions(&task.key).unwrap_or_default();
+            return records.iter().any(|record| record.circumstances.started >= batch.file.made);
+        }
+        self.store.available(&task.key, None, &self.files).is_ok_and(|record| record.is_some())
+    }
+
+    /// The controller did not answer: jobs go on, and nothing is concluded.
+    pub fn is_silent(&mut self, trouble: &Trouble) {
+        if self.outage.is_none() {
+            let words = "jobs go on, and it is asked again; nothing is taken for lost meanwhile";
+            (self.tell)(Told::Warning(format!("Slurm does not answer ({trouble}): {words}")));
+            self.outage = Some(Instant::now());
+        }
+    }
+
+    /// The controller answered.
+    pub fn answers(&mut self) {
+        if let Some(since) = self.outage.take() {
+            let time = crate::events::duration(since.elapsed().as_secs_f64());
+            (self.tell)(Told::Warning(format!("Slurm answers again, after {time}")));
+        }
+    }
+
+    /// These cells could not be submitted.
+    pub fn refuse(&self, tasks: impl IntoIterator<Item = NewTask>, reason: &str, hint: &str) {
+        for task in tasks {
+            let hint = (!hint.is_empty()).then(|| hint.to_owned());
+            let fault = Fault { kind: FailedKind::System, reason: reason.to_owned(), hint };
+            (self.tell)(Told::Ended(task.cell, Err(fault)));
+        }
+    }
+}
+
+fn stuck(job: &str, label: &Label, reason: &str) -> String {
+    format!(
+        "job {job} ({label}) waits, and will not start by itself: {reason}. `scontrol show job {job}` says what it asks for; \
+         `scancel {job}` ends it"
+    )
+}
+
+/// The last lines of what a job and Slurm said.
+fn end_of(path: &std::path::Path) -> String {
+    use std::io::{Read, Seek, SeekFrom};
+    const BYTES: u64 = 4096;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}

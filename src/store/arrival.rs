@@ -1,0 +1,231 @@
+//! What comes from elsewhere: records and content that others made, which is data and hostile until it was checked.
+//!
+//! A record is checked as bytes ([`check_record`]) and placed with a mark that its files were not pulled, so that nobody takes
+//! their absence for damage. Content arrives in part files below `temporary/`, which survive an interruption and are gone on
+//! from; it gets its name only when its hash is that name ([`Store::place_arrived`]), in the order of `docs/design/store.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::actions::RecordFile;
+use super::dropped::Dropped;
+use super::durable::TEMPORARY;
+use super::error::{Result, StoreError};
+use super::hashing::hash_own_file;
+use super::record::{ActionRecord, OutputShape};
+use super::{Store, seal};
+use crate::digest::{Digest, Key};
+use crate::spec::names::is_name;
+
+/// A longer record is none.
+pub const LARGEST_RECORD: u64 = 64 << 20;
+
+/// A longer manifest of a folder is none.
+pub const LARGEST_MANIFEST: u64 = 512 << 20;
+
+/// The record of `key` that `bytes` are, which came from elsewhere.
+///
+/// # Errors
+/// What is wrong with it, in words that follow "the record".
+pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
+    if bytes.len() as u64 > LARGEST_RECORD {
+        return Err("is too long".to_owned());
+    }
+    let record = ActionRecord::decode(Path::new("it"), bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    if record.key != *key {
+        return Err(format!("is that of another key, {}", record.key));
+    }
+    if record.components.key() != record.key {
+        return Err("has a key that is not that of its components".to_owned());
+    }
+    for (name, output) in &record.outputs {
+        if !is_name(name) {
+            return Err(format!("has an output with the name {name:?}"));
+        }
+        if output.outside.is_some() {
+            return Err(format!("has an output `{name}` that is a file outside of any store"));
+        }
+        if let OutputShape::File { extension } = &output.shape
+            && !is_extension(extension)
+        {
+            return Err(format!("has an output `{name}` with the extension {extension:?}"));
+        }
+    }
+    Ok(record)
+}
+
+/// What may follow the dot of a file's name: `pgn.zst`.
+fn is_extension(text: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    text.is_empty() || (text.len() <= 64 && text.split('.').all(is_part))
+}
+
+/// Content on its way into the store: a file that an interruption leaves as it is.
+pub struct Part {
+    /// What it is to become.
+    pub digest: Digest,
+    /// The file, which this process alone writes.
+    pub file: File,
+    path: PathBuf,
+}
+
+impl Part {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Store {
+    /// The part file of this content, with what an earlier attempt left in it; nothing while another process writes it.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn part(&self, digest: &Digest) -> Result<Option<Part>> {
+        self.create()?;
+        let path = self.layout.temporary().join(format!("{TEMPORARY}part-{digest}"));
+        let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut opened = open();
+        if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+            // Whole and read-only, but killed before it got its name.
+            self.disk.remove(&path)?;
+            opened = open();
+        }
+        let file = opened.map_err(StoreError::io("write", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+        }
+        // Whoever held it may have placed it meanwhile: then this is a file without a name, or another one.
+        use std::os::unix::fs::MetadataExt;
+        let same = std::fs::symlink_metadata(&path).ok().zip(file.metadata().ok());
+        let same =
+            same.is_some_and(|(named, own)| named.is_file() && (named.dev(), named.ino()) == (own.dev(), own.ino()));
+        Ok(same.then_some(Part { digest: *digest, file, path }))
+    }
+
+    /// Whether a part is the content that it is to become: all of it is read.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_whole(&self, part: &Part) -> Result<bool> {
+        Ok(hash_own_file(part.path())? == part.digest)
+    }
+
+    /// Throws a part away: its bytes are not those of the content.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn discard(&self, part: Part) -> Result<()> {
+        self.disk.remove(&part.path)
+    }
+
+    /// Gives content its names, once each part is known to be whole. After this all of it is there for good. Hold the store's
+    /// shared lock.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn place_arrived(&self, parts: Vec<Part>) -> Result<()> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let paths: Vec<&Path> = parts.iter().map(Part::path).collect();
+        self.disk.sync_together(&paths, &BTreeSet::new())?;
+        let mut shards = BTreeSet::new();
+        for part in &parts {
+            self.disk.seal(&part.path, seal::second_of(&part.digest, SystemTime::now()))?;
+            let place = self.object_path(&part.digest);
+            if let Some(shard) = place.parent() {
+                if !shard.is_dir() {
+                    self.disk.make_folder(shard)?;
+                    shards.extend(shard.parent().map(Path::to_owned));
+                }
+                shards.insert(shard.to_owned());
+            }
+            let _only_one = self.lock_replacing(&place)?;
+            self.disk.place(&part.path, &place)?;
+        }
+        self.disk.sync_together(&[], &shards)
+    }
+
+    /// Takes over records of `key` that were checked, each with its bytes, behind those that are there; a result that is recorded
+    /// already is left out. Their files count as not pulled. How many are new. Hold the store's shared lock.
+    ///
+    /// # Errors
+    /// The disk refuses, or a record that is there cannot be read.
+    pub fn adopt(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>) -> Result<usize> {
+        self.create()?;
+        // Two processes that take over at once would give the same numbers; both records would stay, so nothing is lost.
+        let mut known: BTreeSet<BTreeMap<String, Digest>> =
+            self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
+        let mut number = self.record_files(key)?.last().map_or(0, |last| last.number);
+        arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
+        let (folder, shard) = (self.layout.action_folder(key), self.layout.action_shard(key));
+        let mut placed = Vec::new();
+        for (record, bytes) in arrived {
+            if !known.insert(record.output_digests()) {
+                continue;
+            }
+            number = number.saturating_add(1);
+            let (_, file) = self.disk.write_unsynced(&self.layout.temporary(), &bytes)?;
+            self.disk.protect(file.path())?;
+            placed.push((file, folder.join(RecordFile::name(number, &bytes))));
+        }
+        if placed.is_empty() {
+            return Ok(0);
+        }
+        self.disk.make_folder(&shard)?;
+        self.disk.make_folder(&folder)?;
+        for (_, place) in &placed {
+            self.disk.make_empty(&Dropped::NotPulled.path(place))?;
+        }
+        let files: Vec<&Path> = placed.iter().map(|(file, _)| file.path()).collect();
+        self.disk.sync_together(&files, &BTreeSet::from([folder.clone()]))?;
+        let count = placed.len();
+        for (file, place) in placed {
+            file.place(&place)?;
+        }
+        self.disk.sync_together(&[], &BTreeSet::from([folder, shard]))?;
+        Ok(count)
+    }
+
+    /// The files of this result are all there now: it is a result like any other.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn has_arrived(&self, record: &ActionRecord) -> Result<()> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_some()) {
+            if super::actions::read_record(&record.key, file)?.output_digests() == digests {
+                self.unmark_dropped(&file.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a result's record as others get them: those of its file, but that no path of this machine stands in it
+    /// where an output is a file from outside.
+    ///
+    /// # Errors
+    /// It is not recorded any more, or cannot be read.
+    pub fn shared_record(&self, record: &ActionRecord) -> Result<Vec<u8>> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)? {
+            let found = super::actions::read_record(&record.key, &file)?;
+            if found.output_digests() != digests {
+                continue;
+            }
+            if found.outputs.values().all(|output| output.outside.is_none()) {
+                return super::read_plain(&file.path).map_err(StoreError::io("read", &file.path));
+            }
+            let mut shared = found;
+            shared.outputs.values_mut().for_each(|output| output.outside = None);
+            return shared.encode();
+        }
+        let path = self.layout.action_folder(&record.key);
+        Err(StoreError::Missing { path, what: format!("does not hold the result of {}", record.label) })
+    }
+}

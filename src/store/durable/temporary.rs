@@ -1,0 +1,57 @@
+//! Files and folders that have no name yet.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::{Disk, Step, TEMPORARY};
+use crate::store::error::Result;
+
+/// A file or folder that goes away unless it is placed.
+pub(crate) struct Temporary<'disk> {
+    pub(super) disk: &'disk Disk,
+    pub(super) path: Option<PathBuf>,
+}
+
+impl Temporary<'_> {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Gives it its name.
+    pub fn place(mut self, to: &Path) -> Result<()> {
+        self.disk.place(self.path(), to)?;
+        self.path = None;
+        Ok(())
+    }
+
+    /// Puts a folder in the place of what is at `to`, which goes away. The two names change places in one instant, where
+    /// the file system can; else there is an instant without either.
+    pub fn replace(self, to: &Path) -> Result<()> {
+        let exchanged = self.disk.before(Step::Place, to, Some(self.path())).and_then(|()| exchange(self.path(), to));
+        if exchanged.is_ok() {
+            // What was there is now ours to remove.
+            return Ok(());
+        }
+        let Some(folder) = to.parent() else { return self.place(to) };
+        let old = self.disk.temporary_folder(folder, TEMPORARY)?;
+        self.disk.place(to, &old.path().join("old"))?;
+        self.place(to)
+    }
+}
+
+/// Two names change places in one instant.
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            // Best effort: what stays in `temporary/` is never read, and is swept by the exclusive lock's holder.
+            drop(self.disk.remove(&path));
+        }
+    }
+}

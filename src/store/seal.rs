@@ -1,0 +1,64 @@
+//! The time that an object bears, by which a later change of it shows.
+//!
+//! Whoever moves a file into `objects/` sets the time of its last change to a whole second: the last one that leaves, divided
+//! by [`PERIOD`], what the object's digest leaves. Who writes to the file sets another time, and who puts one object in the
+//! place of another brings that one's. A copy that keeps times keeps the seal; where it is not kept, nothing is lost but the
+//! time to hash the object once.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::digest::Digest;
+
+/// Seconds within which a time can be found for every digest: less than a day, so that whoever deletes by age what nobody
+/// changed for weeks finds an object as young as it is.
+const PERIOD: u64 = 1 << 16;
+
+/// What the digest leaves.
+fn remainder(digest: &Digest) -> u64 {
+    u64::from(u16::from_le_bytes([digest.0[0], digest.0[1]]))
+}
+
+/// The second since 1970 at which an object with this digest says that it was last changed, if it is stored `now`.
+pub(super) fn second_of(digest: &Digest, now: SystemTime) -> i64 {
+    let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).max(PERIOD);
+    let back = (now % PERIOD + PERIOD - remainder(digest)) % PERIOD;
+    (now - back).cast_signed()
+}
+
+/// Whether a file that was last changed then, in nanoseconds since 1970, bears the seal of this digest.
+pub(super) fn is_sealed(digest: &Digest, mtime_ns: i64) -> bool {
+    let (second, rest) = (mtime_ns.div_euclid(1_000_000_000), mtime_ns.rem_euclid(1_000_000_000));
+    rest == 0 && second.rem_euclid(PERIOD.cast_signed()).cast_unsigned() == remainder(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_seal_is_of_its_digest_and_of_less_than_a_day_ago(content in ".{0,8}", now in PERIOD * 2..1 << 33) {
+            let digest = Digest::of(content.as_bytes());
+            let second = second_of(&digest, UNIX_EPOCH + Duration::from_secs(now));
+            prop_assert!(second.cast_unsigned() <= now && now < second.cast_unsigned() + PERIOD);
+            let sealed = second * 1_000_000_000;
+            prop_assert!(is_sealed(&digest, sealed));
+            for other in [1, 1_000_000_000, -1, 5_000_000_123] {
+                prop_assert!(!is_sealed(&digest, sealed + other), "{other} ns away");
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_before_its_time_makes_a_seal_all_the_same() {
+        let digest = Digest::of(b"x");
+        for now in [UNIX_EPOCH, UNIX_EPOCH - Duration::from_secs(10)] {
+            assert!(is_sealed(&digest, second_of(&digest, now) * 1_000_000_000));
+        }
+        assert!(!is_sealed(&digest, i64::MIN) && !is_sealed(&digest, i64::MAX));
+    }
+}

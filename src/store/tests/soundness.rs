@@ -1,0 +1,215 @@
+//! Objects that somebody changed, touched, copied or exchanged after they were stored.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use super::*;
+use crate::outside::{Clock, Files, SystemClock};
+
+/// An hour later, so that nothing is young.
+struct Later;
+
+impl Clock for Later {
+    fn now(&self) -> SystemTime {
+        SystemTime::now() + Duration::from_secs(3600)
+    }
+
+    fn wait(&self, _: Duration) {}
+}
+
+/// As a process that begins now has them.
+fn files(store: &Store) -> Files {
+    Files::with(Some(store.outside_cache()), Box::new(Later))
+}
+
+/// What cannot be read of a record, and how many files were hashed to tell; what was learnt is kept.
+fn unusable(store: &Store, record: &ActionRecord) -> (Vec<Missing>, u64) {
+    let files = files(store);
+    let found = store.unusable(record, &files).unwrap();
+    files.save_if_possible();
+    (found, files.hashed())
+}
+
+/// Writes other bytes of the same length, as an owner can: `chmod u+w`, `printf >`, `chmod u-w`.
+fn overwrite(object: &Path, content: &str) {
+    assert_eq!(fs::metadata(object).unwrap().len(), content.len() as u64);
+    fs::set_permissions(object, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(object, content).unwrap();
+    fs::set_permissions(object, fs::Permissions::from_mode(0o444)).unwrap();
+}
+
+fn stored(store: &Store, name: &str) -> ActionRecord {
+    store.record(finished(store, name, "hello", &[("x", "one"), ("deep/y", "two")])).unwrap().record
+}
+
+#[test]
+fn what_is_stored_bears_its_seal_and_is_never_hashed_again() {
+    let (_folder, store) = new_store();
+    let record = stored(&store, "a");
+    let taken = store.take_in(Path::new("a pipe"), |write| write(b"1. e4")).unwrap();
+    let folder = record.outputs["folder"].digest;
+    for digest in [folder, taken.digest, record.log.unwrap()].into_iter().chain(["hello", "one", "two"].map(of)) {
+        let metadata = fs::metadata(store.object_path(&digest)).unwrap();
+        assert!(seal::is_sealed(&digest, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()), "{digest}");
+        assert_eq!(metadata.mode() & 0o777, 0o444);
+        let age = SystemTime::now().duration_since(metadata.modified().unwrap()).unwrap();
+        assert!(age < Duration::from_secs(24 * 3600), "younger than what anybody deletes by age: {age:?}");
+    }
+    assert_eq!(unusable(&store, &record), (vec![], 0));
+    let stamp = store.stamp(&record.outputs["folder"], &files(&store)).unwrap();
+    store.must_be_sound(&stamp, &Files::without_cache()).unwrap();
+}
+
+fn of(content: &str) -> Digest {
+    Digest::of(content.as_bytes())
+}
+
+#[test]
+fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
+    let changes: [(&str, &str, &str); 3] =
+        [("text", "hello", "hallo"), ("folder", "one", "1ne"), ("folder", "two", "2wo")];
+    for (output, before, after) in changes {
+        let (_folder, store) = new_store();
+        let record = stored(&store, "a");
+        let object = store.object_path(&of(before));
+        overwrite(&object, after);
+        assert_eq!(missing(&store, &record), [], "who only looks reads nothing");
+        let stamp = store.stamp(&record.outputs[output], &files(&store)).unwrap();
+        let error = store.must_be_sound(&stamp, &files(&store)).unwrap_err();
+        assert_eq!(error.trouble(), Trouble::Damaged, "{error}");
+
+        let (found, _) = unusable(&store, &record);
+        assert_eq!(
+            found.iter().map(|one| (one.output.as_str(), one.digest)).collect::<Vec<_>>(),
+            [(output, of(before))]
+        );
+        assert!(Missing::in_words(&found).contains("changed"));
+        let finding = store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+        assert_eq!(finding.path, object);
+        assert_eq!(fs::read_to_string(finding.quarantined.unwrap()).unwrap(), after);
+        assert!(store.verify(|_| {}).unwrap().findings.iter().all(|finding| finding.what.contains("not in the store")));
+
+        stored(&store, "a");
+        assert_eq!(unusable(&store, &record), (vec![], 0));
+        assert!(store.verify(|_| {}).unwrap().is_clean());
+    }
+}
+
+#[test]
+fn a_result_with_the_same_content_replaces_what_was_changed() {
+    let (_folder, store) = new_store();
+    let record = stored(&store, "a");
+    let manifest = fs::read_to_string(store.object_path(&record.outputs["folder"].digest)).unwrap();
+    overwrite(&store.object_path(&of("hello")), "hallo");
+    overwrite(&store.object_path(&of("two")), "2wo");
+    overwrite(&store.object_path(&record.outputs["folder"].digest), &manifest.replace('y', "z"));
+    let other = stored(&store, "b");
+    assert_eq!(other.outputs, record.outputs);
+    assert_eq!(unusable(&store, &record), (vec![], 0));
+    assert!(store.verify(|_| {}).unwrap().is_clean());
+    overwrite(&store.object_path(&of("hello")), "hallo");
+    store.take_in(Path::new("a pipe"), |write| write(b"hello")).unwrap();
+    assert!(store.verify(|_| {}).unwrap().is_clean());
+}
+
+#[test]
+fn what_was_touched_is_hashed_once_and_stays_as_it_is() {
+    let (_folder, store) = new_store();
+    let record = stored(&store, "a");
+    let object = store.object_path(&of("hello"));
+    fs::File::open(&object).unwrap().set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
+    assert_eq!(unusable(&store, &record), (vec![], 1));
+    assert_eq!(unusable(&store, &record), (vec![], 0), "it is remembered");
+    // Whoever reads it now must not find another file at the end.
+    let output = &record.outputs["text"];
+    let before = store.stamp(output, &Files::without_cache()).unwrap();
+    stored(&store, "b");
+    assert_eq!(store.stamp(output, &Files::without_cache()).unwrap(), before);
+    // And once it is changed, it is not what is remembered.
+    overwrite(&object, "hallo");
+    assert_eq!(unusable(&store, &record).0.len(), 1);
+}
+
+#[test]
+fn objects_of_one_size_that_changed_places_are_found() {
+    let (_folder, store) = new_store();
+    let record = stored(&store, "a");
+    let (one, two) = (store.object_path(&of("one")), store.object_path(&of("two")));
+    let aside = store.root().join("aside");
+    fs::rename(&one, &aside).unwrap();
+    fs::rename(&two, &one).unwrap();
+    fs::rename(&aside, &two).unwrap();
+    let (found, _) = unusable(&store, &record);
+    assert_eq!(found.iter().filter(|missing| missing.damage.is_some()).count(), 2, "{found:?}");
+}
+
+#[test]
+fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
+    type Change = fn(&Path);
+    let changes: [Change; 4] = [
+        |path| fs::create_dir(path).unwrap(),
+        |path| std::os::unix::fs::symlink("/etc/hostname", path).unwrap(),
+        |path| fs::write(path, "longer than it was, and not the same").unwrap(),
+        // As a failing disk does it: nothing but the bytes changes.
+        |path| {
+            let digest = layout::digest_of_path(path).unwrap();
+            fs::write(path, vec![b'x'; 3]).unwrap();
+            durable::Disk::default().seal(path, seal::second_of(&digest, SystemTime::now())).unwrap();
+        },
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let (_folder, store) = new_store();
+        let record = stored(&store, "a");
+        let digest = record.outputs["folder"].digest;
+        let object = store.object_path(&digest);
+        fs::remove_file(&object).unwrap();
+        change(&object);
+        let (found, _) = unusable(&store, &record);
+        assert_eq!(found.len(), 1, "{number}: {found:?}");
+        assert_eq!(found[0].digest, digest);
+        store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+        stored(&store, "a");
+        assert_eq!(unusable(&store, &record), (vec![], 0));
+    }
+}
+
+#[test]
+fn what_was_put_right_meanwhile_is_not_set_aside() {
+    let (_folder, store) = new_store();
+    let record = stored(&store, "a");
+    overwrite(&store.object_path(&of("hello")), "hallo");
+    let (found, _) = unusable(&store, &record);
+    stored(&store, "b");
+    assert_eq!(store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap(), None);
+    assert_eq!(fs::read_to_string(store.object_path(&of("hello"))).unwrap(), "hello");
+    fs::remove_file(store.object_path(&of("hello"))).unwrap();
+    assert_eq!(store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap(), None);
+}
+
+#[test]
+fn a_copy_of_a_store_that_keeps_times_is_believed_and_any_other_is_hashed_once() {
+    let (folder, store) = new_store();
+    let record = stored(&store, "a");
+    for (flags, hashed) in [("-a", 0), ("-r", 4)] {
+        let copy = folder.path().join(format!("copy{flags}"));
+        let done = Command::new("cp").arg(flags).arg(store.root()).arg(&copy).status().unwrap();
+        assert!(done.success());
+        let copy = Store::at(&copy).unwrap();
+        assert_eq!(unusable(&copy, &record), (vec![], hashed), "cp {flags}");
+        assert_eq!(unusable(&copy, &record), (vec![], 0), "cp {flags}, once more");
+    }
+}
+
+#[test]
+fn a_young_change_is_seen_as_well() {
+    let (_folder, store) = new_store();
+    let record = stored(&store, "a");
+    for _ in 0..2 {
+        overwrite(&store.object_path(&of("hello")), "hallo");
+        let files = Files::with(Some(store.outside_cache()), Box::new(SystemClock));
+        assert_eq!(store.unusable(&record, &files).unwrap().len(), 1);
+        overwrite(&store.object_path(&of("hello")), "hello");
+        assert_eq!(store.unusable(&record, &files).unwrap(), []);
+    }
+}

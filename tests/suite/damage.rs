@@ -1,0 +1,149 @@
+//! Content of the store that somebody changed: no stage reads it, nothing is exported from it, and it is made again.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::context::{Context, Run};
+
+/// first -> second (a folder) -> third, which is exported.
+const CHAIN: &str = r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'seq 1 100 > "$out"' } }
+  second:
+    stage: command
+    from: first
+    outputs: { d: folder }
+    with: { run: 'mkdir -p "$out/sub"; wc -l < "$in" > "$out/sub/lines"; head -n 3 "$in" > "$out/head"' }
+  third:
+    stage: command
+    from: second
+    with: { run: 'cat "$in/head" "$in/sub/lines" > "$out"; echo $last >> "$out"', last: 1 }
+export: { third: exported }
+"#;
+
+fn chain() -> Context {
+    let context = Context::with(CHAIN);
+    context.run(&[]).ran_just(&["first", "second", "third"]);
+    context
+}
+
+impl Context {
+    /// Where content lies; `inside` a folder.
+    fn object(&self, source: &str, inside: &str) -> PathBuf {
+        let path = PathBuf::from(self.cwm(&["path", source]).stdout.trim());
+        fs::canonicalize(if inside.is_empty() { path } else { path.join(inside) }).expect("an object")
+    }
+
+    /// As a person does it: `chmod u+w`, other bytes of the same length, `chmod u-w`.
+    fn overwrite(&self, object: &PathBuf) {
+        let text = fs::read_to_string(object).expect("a text");
+        fs::set_permissions(object, fs::Permissions::from_mode(0o644)).expect("a mode");
+        fs::write(object, text.replace('1', "7")).expect("other bytes");
+        fs::set_permissions(object, fs::Permissions::from_mode(0o444)).expect("a mode");
+    }
+}
+
+impl Run {
+    fn warns_of(&self, words: &str) -> bool {
+        self.raw.stdout.lines().any(|line| line.contains(r#""event":"warning""#) && line.contains(words))
+    }
+}
+
+#[test]
+fn a_stage_never_reads_what_was_changed_by_hand() {
+    for (source, inside) in [("first", ""), ("second", "sub/lines"), ("second", "head")] {
+        let context = chain();
+        context.overwrite(&context.object(source, inside));
+        // Nobody reads it.
+        context.run(&[]).ran_just(&[]);
+        let reader = if source == "first" { "second" } else { "third" };
+        let (old, new) = if source == "first" { ("head -n 3", "head -n 4") } else { ("last: 1", "last: 2") };
+        context.edit("pipeline.yaml", old, new);
+        let dry = context.cwm(&["run", "--dry-run"]).stderr;
+        assert!(dry.contains("was changed since it was stored"), "{dry}");
+        let run = context.run(&[]);
+        assert!(run.ran.contains(source) && run.ran.contains(reader), "{}", run.raw.stdout);
+        assert_eq!(run.causes[source], "a file of its recorded result was changed since it was stored");
+        assert!(run.warns_of("moved to") && run.warns_of("quarantine"), "{}", run.raw.stdout);
+        let clean = Context::with(&context.read("pipeline.yaml"));
+        clean.run(&[]).ran_just(&["first", "second", "third"]);
+        assert_eq!(context.read("pipeline.lock"), clean.read("pipeline.lock"));
+        assert_eq!(context.read("exported/out"), clean.read("exported/out"));
+        let verified = context.cwm(&["verify"]);
+        assert_eq!(verified.code, 0, "{}", verified.stdout);
+        context.run(&[]).ran_just(&[]);
+    }
+}
+
+#[test]
+fn what_is_exported_shown_or_named_is_what_was_stored() {
+    let context = chain();
+    context.overwrite(&context.object("third", ""));
+    for command in [&["path", "third"][..], &["export", "third", "elsewhere"]] {
+        let refused = context.cwm(command);
+        assert_eq!(refused.code, 4, "{command:?}: {}{}", refused.stdout, refused.stderr);
+        assert!(refused.stderr.contains("were changed since they were stored"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("cwm run third"), "{}", refused.stderr);
+    }
+    fs::remove_dir_all(context.path("exported")).expect("an export");
+    let run = context.run(&[]);
+    run.ran_just(&["third"]);
+    assert!(run.warns_of("quarantine"), "{}", run.raw.stdout);
+    assert_eq!(context.read("exported/out"), "1\n2\n3\n100\n1\n");
+    assert_eq!(context.output("third"), "1\n2\n3\n100\n1\n");
+}
+
+#[test]
+fn a_check_says_so_and_changes_nothing() {
+    let context = chain();
+    let object = context.object("second", "head");
+    context.overwrite(&object);
+    let before = context.inventory("artifacts/objects");
+    let checked = context.cwm(&["run", "--check", "third"]);
+    assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
+    assert!(checked.stderr.contains("were changed since they were stored"), "{}", checked.stderr);
+    assert_eq!(context.inventory("artifacts/objects"), before);
+}
+
+#[test]
+fn a_store_that_was_copied_is_used_as_it_is() {
+    for flags in ["-a", "-r"] {
+        let context = chain();
+        let (from, to) = (context.path("artifacts"), context.path("copy"));
+        assert!(Command::new("cp").arg(flags).args([&from, &to]).status().is_ok_and(|status| status.success()));
+        fs::remove_dir_all(&from)
+            .or_else(|_| {
+                Command::new("chmod").args(["-R", "u+w"]).arg(&from).status()?;
+                fs::remove_dir_all(&from)
+            })
+            .expect("the store is removed");
+        context.run(&["--store", "copy"]).ran_just(&[]);
+        context.edit("pipeline.yaml", "last: 1", "last: 2");
+        context.run(&["--store", "copy"]).ran_just(&["third"]);
+        assert_eq!(context.read("exported/out"), "1\n2\n3\n100\n2\n");
+    }
+}
+
+/// It was looked at before its own source was made again, which panicked.
+#[test]
+fn two_lost_sources_of_which_one_reads_the_other_are_made_again_in_their_order() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'seq 1 9 > "$out"' } }
+  second: { stage: command, from: first, matrix: { x: [1, 2] }, with: { run: 'cat "$in" > "$out"; echo $x >> "$out"', x: $x } }
+  third: { stage: command, from: { a: first, b: second }, with: { run: 'cat "$in_a" "$in_b"/* > "$out"; echo $last >> "$out"', last: 1 } }
+"#,
+    );
+    let all = ["first", "second[x=1]", "second[x=2]", "third"];
+    context.run(&[]).ran_just(&all);
+    for source in &all[..3] {
+        fs::remove_file(context.object(source, "")).expect("an object");
+    }
+    context.edit("pipeline.yaml", "last: 1", "last: 2");
+    context.run(&[]).ran_just(&all);
+}

@@ -1,0 +1,337 @@
+//! Results shared by hash: two people, two stores, one remote. What is a folder here is S3 in `s3`, behind a proxy that breaks.
+
+mod hostile;
+mod proxy;
+mod s3;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::context::{Context, Ran, Run};
+
+/// Chains, a folder, a matrix, and what reads all of it.
+const PIPELINE: &str = r#"
+cwm: 1
+vars: { bin_width: 5 }
+stages:
+  games: { stage: command, from: { pgn: { file: games.pgn } }, with: { run: 'tr a-z A-Z < "$in_pgn" > "$out"' } }
+  parts:
+    stage: command
+    from: games
+    with: { run: 'mkdir -p "$out/x"; for n in 1 2 3; do head -c "$n" "$in" > "$out/x/$n"; done; cp "$in" "$out/whole"' }
+    outputs: { parts: folder }
+  model: { stage: command, matrix: { size: [1, 2] }, from: parts, with: { run: 'cat "$in"/x/* > "$out"; echo $size >> "$out"', size: $size } }
+  bins: { stage: command, each: model, from: model, with: { run: 'echo "$width"; cat "$in" > "$out"; echo "$width" >> "$out"', width: $bin_width } }
+  report: { stage: command, from: { bins: bins }, with: { run: 'cat "$in_bins"/* > "$out"' } }
+export: { report: exported }
+"#;
+
+const CELLS: [&str; 7] = ["games", "parts", "model[size=1]", "model[size=2]", "bins[size=1]", "bins[size=2]", "report"];
+
+/// A folder that others see, and people who share it.
+struct Lab {
+    folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new() -> Self {
+        Lab { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn remote(&self) -> PathBuf {
+        self.folder.path().join("remote")
+    }
+
+    /// Somebody with a clone of the repository, and with nothing in the store.
+    fn person(&self) -> Context {
+        let context = Context::with(PIPELINE);
+        context.write_old("games.pgn", "1. e4 e5 2. nf3\n");
+        let ran = context.cwm(&["remote", "add", "lab", &self.remote().display().to_string()]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        context
+    }
+
+    /// The files of the remote whose names contain `part`.
+    fn files(&self, part: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut front = vec![self.remote()];
+        while let Some(folder) = front.pop() {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    front.push(path);
+                } else if path.display().to_string().contains(part) {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+#[track_caller]
+fn well(ran: Ran) -> Ran {
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    ran
+}
+
+/// What git would bring from one clone to another.
+fn git_pull(from: &Context, to: &Context) {
+    for name in ["pipeline.yaml", "pipeline.lock"] {
+        fs::copy(from.path(name), to.path(name)).expect("a copy");
+    }
+}
+
+fn damage(path: &Path, change: impl Fn(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).expect("a file");
+    change(&mut bytes);
+    fs::remove_file(path).expect("removed");
+    fs::write(path, bytes).expect("written");
+}
+
+fn sound(context: &Context) {
+    let verified = context.cwm(&["verify"]);
+    assert_eq!(verified.code, 0, "{}", verified.stdout);
+}
+
+fn built() -> bool {
+    if !cfg!(feature = "remote") {
+        println!("skipped: built without the feature `remote`");
+    }
+    cfg!(feature = "remote")
+}
+
+#[test]
+fn a_colleagues_day() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&[]).ran_just(&CELLS);
+    well(ada.cwm(&["push"]));
+
+    git_pull(&ada, &ben);
+    let run = ben.run(&["--pull"]);
+    run.ran_just(&[]);
+    assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
+    assert_eq!(ben.read("pipeline.lock"), ada.read("pipeline.lock"));
+    assert!(!ben.path("artifacts/objects").join("x").exists());
+    // What nobody reads was not fetched, but is known.
+    let status = well(ben.cwm(&["status"])).stdout;
+    assert!(status.contains("not pulled games"), "{status}");
+    sound(&ben);
+
+    ben.edit("pipeline.yaml", "bin_width: 5", "bin_width: 10");
+    ben.run(&["--pull", "--push"]).ran_just(&["bins[size=1]", "bins[size=2]", "report"]);
+    git_pull(&ben, &ada);
+    let why = well(ada.cwm(&["why", "report"])).stdout;
+    assert!(why.contains("width") && why.contains('5') && why.contains("10"), "{why}");
+    ada.run(&["--pull"]).ran_just(&[]);
+    assert_eq!(ada.read("exported/out"), ben.read("exported/out"));
+    sound(&ada);
+    sound(&ben);
+}
+
+#[test]
+fn lock_files_in_conflict_are_right_whichever_side_is_taken() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]).ran_just(&CELLS);
+    ben.run(&["--pull"]).ran_just(&[]);
+    ada.edit("pipeline.yaml", "bin_width: 5", "bin_width: 7");
+    ben.edit("pipeline.yaml", "bin_width: 5", "bin_width: 9");
+    ada.run(&["--push"]);
+    ben.run(&["--push"]);
+    let (ours, theirs) = (ada.read("pipeline.lock"), ben.read("pipeline.lock"));
+    assert_ne!(ours, theirs);
+    let conflict = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> ben\n");
+    for (width, expected) in [("7", &ours), ("9", &theirs)] {
+        for lock in [&ours, &theirs, &conflict] {
+            let clone = lab.person();
+            clone.edit("pipeline.yaml", "bin_width: 5", &format!("bin_width: {width}"));
+            clone.write("pipeline.lock", lock);
+            clone.run(&["--pull"]).ran_just(&[]);
+            assert_eq!(clone.read("pipeline.lock"), *expected);
+        }
+    }
+}
+
+#[test]
+fn only_what_is_needed_moves_and_nothing_twice() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&[]);
+    well(ada.cwm(&["push", "report"]));
+    // The report and its log; of all others the record alone.
+    assert_eq!(lab.files("/objects/").len(), 2, "{:?}", lab.files("/objects/"));
+    assert_eq!(lab.files(".json").len(), CELLS.len());
+    well(ben.cwm(&["pull", "report"]));
+    assert_eq!(ben.output("report"), ada.output("report"));
+    ben.run(&[]).ran_just(&[]);
+
+    let all = ben.cwm(&["pull"]);
+    assert_eq!(all.code, 9, "{}", all.stderr);
+    assert!(all.stderr.contains("games: ") && all.stderr.contains("lab: is not there"), "{}", all.stderr);
+    well(ada.cwm(&["push"]));
+    let before: Vec<_> = lab.files("").iter().map(|file| fs::metadata(file).unwrap().modified().unwrap()).collect();
+    let again = well(ada.cwm(&["push", "--json"])).stdout;
+    let after: Vec<_> = lab.files("").iter().map(|file| fs::metadata(file).unwrap().modified().unwrap()).collect();
+    assert_eq!(before, after, "nothing is written twice");
+    let summary: serde_json::Value = serde_json::from_str(again.lines().last().unwrap()).unwrap();
+    assert_eq!((summary["objects"].as_u64(), summary["results"].as_u64()), (Some(0), Some(7)), "{summary}");
+    well(ben.cwm(&["pull"]));
+    for cell in CELLS {
+        assert_eq!(well(ben.cwm(&["status", cell])).stdout.split(' ').next(), Some("cached"), "{cell}");
+    }
+    assert_eq!(fs::read(ben.path("artifacts/objects").join("..").join("format")).unwrap(), b"1\n");
+    sound(&ben);
+}
+
+#[test]
+fn damaged_and_missing_files_stop_nothing_and_are_listed() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]);
+    let objects = lab.files("/objects/");
+    damage(&objects[0], |bytes| bytes[0] ^= 1);
+    fs::remove_file(&objects[1]).unwrap();
+    damage(&objects[2], |bytes| bytes.push(0));
+    let pulled = ben.cwm(&["pull"]);
+    assert_eq!(pulled.code, 9, "{}", pulled.stderr);
+    assert!(pulled.stderr.contains("missing:") && pulled.stderr.contains("lab: is not there"), "{}", pulled.stderr);
+    sound(&ben);
+    // Whatever did not come is made, and nothing else.
+    let run = ben.run(&["--pull"]);
+    assert_eq!(run.raw.code, 0, "{}", run.raw.stderr);
+    assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
+    sound(&ben);
+    // A push with --force mends the remote.
+    well(ada.cwm(&["push", "--force"]));
+    let carl = lab.person();
+    well(carl.cwm(&["pull"]));
+    carl.run(&[]).ran_just(&[]);
+    sound(&carl);
+}
+
+#[test]
+fn not_there_and_not_reached_are_told_apart() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let ada = lab.person();
+    ada.run(&[]);
+    let status = || -> String {
+        let ran = well(ada.cwm(&["status", "--remote", "--json"]));
+        let rows: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let states = rows.as_array().unwrap().iter().map(|row| row["remotes"][0]["state"].as_str().unwrap().to_owned());
+        states.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(status(), "not reached", "there is no folder");
+    fs::create_dir(lab.remote()).unwrap();
+    assert_eq!(status(), "not there");
+    well(ada.cwm(&["push", "report"]));
+    assert_eq!(status(), "record only, there");
+    well(ada.cwm(&["push"]));
+    assert_eq!(status(), "there");
+
+    // A remote that cannot be reached is told, and everything is computed.
+    let ben = lab.person();
+    fs::rename(lab.remote(), lab.folder.path().join("elsewhere")).unwrap();
+    let run = ben.run(&["--pull"]);
+    run.ran_just(&CELLS);
+    assert!(run.raw.stdout.contains("is it mounted?"), "{}", run.raw.stdout);
+    let pushed = ben.cwm(&["push", "--remote", "nobody"]);
+    assert!(pushed.code == 2 && pushed.stderr.contains("there is no remote `nobody`"), "{}", pushed.stderr);
+    ben.edit("cwm.toml", "[remotes.lab]\n", "[remotes.lab]\nread_only = true\n");
+    let pushed = ben.cwm(&["push"]);
+    assert!(pushed.code == 2 && pushed.stderr.contains("every remote is read-only"), "{}", pushed.stderr);
+}
+
+#[test]
+fn of_several_results_all_are_kept_and_the_lock_files_wins() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let other = "cwm: 1\nstages:\n  luck: { stage: command, with: { run: 'head -c 8 /dev/urandom | od -An -tx1 > \"$out\"' } }\n";
+    let person = || {
+        let context = lab.person();
+        context.write("pipeline.yaml", other);
+        context
+    };
+    let people: Vec<Context> = (0..6).map(|_| person()).collect();
+    people.iter().for_each(|person| person.run(&[]).ran_just(&["luck"]));
+    // All at once: none is lost.
+    std::thread::scope(|scope| {
+        for person in &people {
+            scope.spawn(|| well(person.cwm(&["push"])));
+        }
+    });
+    assert_eq!(lab.files(".json").len(), 6);
+    let index = fs::read_to_string(&lab.files("/index")[0]).unwrap();
+    assert_eq!(index.lines().count(), 7, "{index}");
+
+    for one in &people {
+        let clone = person();
+        clone.write("pipeline.lock", &one.read("pipeline.lock"));
+        clone.run(&["--pull"]).ran_just(&[]);
+        assert_eq!(clone.output("luck"), one.output("luck"), "the lock file's");
+        let shown: serde_json::Value =
+            serde_json::from_str(&well(clone.cwm(&["ls", "--all", "--json"])).stdout).unwrap();
+        assert_eq!(shown.as_array().unwrap().len(), 6, "{shown}");
+        sound(&clone);
+    }
+    // Without a lock file it is the first that was recorded.
+    let clone = person();
+    clone.run(&["--pull"]).ran_just(&[]);
+    assert_eq!(clone.output("luck"), people[0].output("luck"));
+    // Somebody with another result than the lock file's takes that, and is told where it cannot be had.
+    let (ours, theirs) = (&people[0], &people[1]);
+    ours.write("pipeline.lock", &theirs.read("pipeline.lock"));
+    ours.run(&["--pull"]).ran_just(&[]);
+    assert_eq!(ours.output("luck"), theirs.output("luck"));
+    let rebuilt = clone.cwm(&["verify", "--rebuild", "luck"]);
+    assert_eq!(rebuilt.code, 8, "{}", rebuilt.stderr);
+}
+
+#[test]
+fn a_push_that_is_killed_is_gone_on_with() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&[]);
+    for milliseconds in [1, 3, 10, 20, 30, 50, 80] {
+        let mut child = ada.command(&["push"]).spawn().expect("cwm starts");
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        let _ = child.kill();
+        let _ = child.wait();
+        // Whatever stands there is whole.
+        let clone = lab.person();
+        let pulled = clone.cwm(&["pull"]);
+        assert!([0, 9].contains(&pulled.code), "{}", pulled.stderr);
+        assert!(
+            !pulled.stderr.contains("other content") && !pulled.stderr.contains("bytes in place"),
+            "{}",
+            pulled.stderr
+        );
+        sound(&clone);
+    }
+    well(ada.cwm(&["push"]));
+    well(ben.cwm(&["pull"]));
+    let run: Run = ben.run(&[]);
+    run.ran_just(&[]);
+}

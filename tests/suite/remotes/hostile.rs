@@ -1,0 +1,140 @@
+//! What a remote hands out is data, whoever wrote it: records, indexes and lists that are not what they should be.
+
+use std::fs;
+
+use super::{Lab, built, sound, well};
+use crate::context::Context;
+
+/// Replaces a record of `stage` on the remote by what `change` makes of its text, under the right names.
+fn replace(lab: &Lab, owner: &Context, stage: &str, change: impl Fn(&str) -> String) {
+    let shown: serde_json::Value = serde_json::from_str(&well(owner.cwm(&["show", "--json", stage])).stdout).unwrap();
+    let key = shown[0]["key"].as_str().unwrap();
+    let record = lab.files(key).into_iter().find(|path| path.extension().is_some()).expect("a record");
+    let text = change(&fs::read_to_string(&record).unwrap());
+    let name = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
+    let (old, new) = (record.file_stem().unwrap().to_str().unwrap().to_owned(), name(text.as_bytes()));
+    fs::remove_file(&record).unwrap();
+    fs::write(record.with_file_name(format!("{new}.json")), text).unwrap();
+    let index = record.with_file_name("index");
+    let listed = fs::read_to_string(&index).unwrap().replace(&old, &new);
+    fs::remove_file(&index).unwrap();
+    fs::write(&index, listed).unwrap();
+}
+
+#[test]
+fn records_that_lie_are_refused_and_what_they_name_is_made() {
+    if !built() {
+        return;
+    }
+    let lies: [(&str, &str, &str, &str); 7] = [
+        ("\"extension\":\"\"", "\"extension\":\"../../x\"", "with the extension", "games"),
+        ("\"outputs\":{\"out\"", "\"outputs\":{\"../out\"", "with the name", "games"),
+        ("\"kind\":\"command\"", "\"kind\":\"comand\"", "not that of its components", "games"),
+        ("\"format\":1", "\"format\":9", "cannot be read", "games"),
+        ("\"format\":1", "\"format\":\"", "cannot be read", "games"),
+        ("\"key\":\"", "\"key\":\"0", "cannot be read", "games"),
+        (
+            "\"size\":",
+            "\"outside\":{\"path\":\"/etc/passwd\",\"from_store\":null},\"size\":",
+            "outside of any store",
+            "games",
+        ),
+    ];
+    for (old, new, told, stage) in lies {
+        let lab = Lab::new();
+        let (ada, ben) = (lab.person(), lab.person());
+        ada.run(&["--push"]);
+        replace(&lab, &ada, stage, |text| {
+            assert!(text.contains(old), "{old} in {text}");
+            text.replacen(old, new, 1)
+        });
+        let run = ben.run(&["--pull"]);
+        run.ran_just(&[stage]);
+        assert!(run.raw.stdout.contains(told), "{told} in {}", run.raw.stdout);
+        assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
+        sound(&ben);
+    }
+}
+
+#[test]
+fn a_size_that_no_disk_has_is_no_reason_to_fill_one() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]);
+    replace(&lab, &ada, "report", |text| {
+        let at = text.find("\"size\":").expect("a size") + 7;
+        let end = at + text[at..].find(|c: char| !c.is_ascii_digit()).expect("an end");
+        format!("{}9000000000000000000{}", &text[..at], &text[end..])
+    });
+    let pulled = ben.cwm(&["pull", "report"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("there is no room for it"), "{}", pulled.stderr);
+    sound(&ben);
+}
+
+#[test]
+fn an_index_or_a_list_that_lies_is_refused() {
+    if !built() {
+        return;
+    }
+    for spoil in ["", "cwm-index 9\n", "cwm-index 1\n../../etc/passwd x\n", "\u{0}\u{1}"] {
+        let lab = Lab::new();
+        let (ada, ben) = (lab.person(), lab.person());
+        ada.run(&["--push"]);
+        for index in lab.files("/index") {
+            fs::remove_file(&index).unwrap();
+            fs::write(&index, spoil).unwrap();
+        }
+        let pulled = ben.cwm(&["pull"]);
+        assert!(pulled.code == 9 && pulled.stderr.contains("the index of "), "{}", pulled.stderr);
+        // Whoever pushes again mends it.
+        well(ada.cwm(&["push"]));
+        well(lab.person().cwm(&["pull"]));
+    }
+    // The list of a folder that leads out of it: named by its own right hash.
+    for name in ["../x", "/etc/x", "a/../../x", "x\\u0000y", "A\",\"DIGEST\",1,false]\n[\"a"] {
+        let lab = Lab::new();
+        let (ada, ben) = (lab.person(), lab.person());
+        ada.run(&["--push"]);
+        let content = blake3::hash(b"x").to_hex().to_string();
+        let list = format!("cwm-folder 1\n[\"{}\",\"{content}\",1,false]\n", name.replace("DIGEST", &content));
+        let digest = blake3::hash(list.as_bytes()).to_hex().to_string();
+        for (hex, bytes) in [(&content, "x"), (&digest, list.as_str())] {
+            let folder = lab.remote().join("objects").join(&hex[..2]);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(&hex[2..]), bytes).unwrap();
+        }
+        replace(&lab, &ada, "parts", |text| {
+            let at = text.find("\"outputs\":").expect("outputs");
+            let from = at + text[at..].find("\"digest\":\"").expect("a digest") + 10;
+            format!("{}{digest}{}", &text[..from], &text[from + 64..])
+        });
+        let pulled = ben.cwm(&["pull", "parts"]);
+        assert!(pulled.code == 9 && pulled.stderr.contains("list of its files"), "{name}: {}", pulled.stderr);
+        assert!(!ben.path("x").exists() && !ben.path("artifacts/x").exists());
+        sound(&ben);
+    }
+}
+
+#[test]
+fn what_lies_in_a_shared_folder_and_is_no_file_is_not_waited_for() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]);
+    for file in lab.files("/objects/") {
+        fs::remove_file(&file).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&file).status();
+        if !made.is_ok_and(|status| status.success()) {
+            println!("skipped: pipes (coreutils has `mkfifo`)");
+            return;
+        }
+    }
+    let pulled = ben.cwm(&["pull"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("is no plain file"), "{}", pulled.stderr);
+    sound(&ben);
+}

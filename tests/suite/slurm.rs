@@ -1,0 +1,8 @@
+//! Slurm as executor: on a real one, started for each test by `tests/slurm/up`, and on a pretended one for the ends that no
+//! real one brings about in time.
+
+mod cluster;
+mod pretended;
+mod real;
+mod restarts;
+mod scale;

@@ -1,0 +1,166 @@
+//! A real Slurm of its own, for one test.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::context::{Context, Ran, Run, finish};
+
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slurm");
+
+/// A running Slurm with a folder to run `cwm` in; both go with it.
+pub struct Cluster {
+    pub context: Context,
+    state: tempfile::TempDir,
+    conf: String,
+    settings: Vec<(String, String)>,
+}
+
+/// Gentle enough for a test, and quick.
+pub const QUICK: &str = "poll = \"500ms\"\npatience = \"3s\"\n";
+
+impl Cluster {
+    /// Starts one with these settings (`tests/slurm/up`), or says that it is not installed.
+    pub fn start(yaml: &str, slurm: &str, settings: &[(&str, &str)]) -> Option<Cluster> {
+        let context = Context::with(yaml);
+        context.write("cwm.toml", &format!("executor = \"slurm\"\n[slurm]\n{slurm}"));
+        // Sockets have short names.
+        let state = tempfile::Builder::new().prefix("cs-").tempdir_in("/tmp").expect("a temporary folder");
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut cluster = Cluster { context, state, conf: String::new(), settings };
+        let up = cluster.up();
+        if up.code == 3 {
+            let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
+            assert!(required.split(',').all(|name| name != "slurm"), "slurm is required (CWM_REQUIRE): {}", up.stderr);
+            println!("skipped: Slurm is not installed (tests/programs/setup installs it)");
+            return None;
+        }
+        assert_eq!(up.code, 0, "{}", up.stderr);
+        let conf = up.stdout.trim().strip_prefix("export SLURM_CONF=").expect("what to export");
+        cluster.conf = conf.to_owned();
+        Some(cluster)
+    }
+
+    fn up(&self) -> Ran {
+        let mut up = Command::new(Path::new(SCRIPTS).join("up"));
+        up.arg(self.state.path()).envs(self.settings.iter().cloned());
+        finish(up.output().expect("bash"))
+    }
+
+    /// A program of Slurm, which must succeed.
+    pub fn slurm(&self, program: &str, arguments: &[&str]) -> String {
+        let mut command = Command::new(program);
+        command.args(arguments).env("SLURM_CONF", &self.conf);
+        let ran = finish(command.output().expect("a program of Slurm"));
+        assert_eq!(ran.code, 0, "{program} {arguments:?}: {}", ran.stderr);
+        ran.stdout
+    }
+
+    /// `cwm` on this cluster.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.context.command(arguments);
+        command.env("SLURM_CONF", &self.conf).env("HOME", self.context.path("."));
+        command
+    }
+
+    pub fn cwm(&self, arguments: &[&str]) -> Ran {
+        finish(self.command(arguments).output().expect("cwm starts"))
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        Run::read(self.cwm(&[&["run", "--json"], arguments].concat()))
+    }
+
+    /// A run in the background.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(&[&["run", "--json"], arguments].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("cwm starts")
+    }
+
+    /// Kills the controller, as a machine that fails does; and starts it again.
+    pub fn kill_controller(&self) {
+        let run = std::fs::read_to_string(self.state.path().join("slurmctld.run")).expect("its process");
+        let pid = run.split_whitespace().next().expect("a process id").to_owned();
+        let killed = Command::new("kill").args(["-KILL", &pid]).status().expect("kill");
+        assert!(killed.success());
+    }
+
+    /// The controller again, with what it had saved; the node's daemon goes on.
+    pub fn start_controller(&self) {
+        let ctld = |name: &str| self.state.path().join(name);
+        let output = std::fs::File::options().append(true).create(true).open(ctld("slurmctld.out")).expect("a file");
+        let mut command = Command::new("slurmctld");
+        command.args(["-D", "-f", &self.conf]).env("SLURM_CONF", &self.conf).stdin(Stdio::null());
+        command.env("PATH", format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()));
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.stderr(output.try_clone().expect("a copy")).stdout(output).spawn().expect("slurmctld");
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("a process");
+        let started = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(19)).expect("a start").to_owned();
+        std::fs::write(ctld("slurmctld.run"), format!("{} {started}\n", child.id())).expect("a file");
+        self.await_true("the controller answers", || {
+            let mut squeue = Command::new("squeue");
+            squeue.env("SLURM_CONF", &self.conf).output().is_ok_and(|ran| ran.status.success())
+        });
+    }
+
+    /// Waits, for two minutes at most, until something is so.
+    #[track_caller]
+    pub fn await_true(&self, what: &str, mut is_so: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(150), "in vain: {what}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// How often each command ran, as they tell themselves: a line a start in the file `ran`.
+    pub fn starts(&self) -> BTreeMap<String, usize> {
+        let text = std::fs::read_to_string(self.context.path("ran")).unwrap_or_default();
+        let mut counts = BTreeMap::new();
+        text.lines().for_each(|line| *counts.entry(line.to_owned()).or_default() += 1);
+        counts
+    }
+
+    /// The jobs that the controller has ever finished are not asked for: how many `sbatch` took, by the batches.
+    pub fn jobs(&self) -> Vec<String> {
+        let mut jobs: Vec<String> = self
+            .batches()
+            .iter()
+            .map(|batch| std::fs::read_to_string(batch.join("job")).unwrap_or_default().trim().to_owned())
+            .collect();
+        jobs.sort();
+        jobs
+    }
+
+    pub fn batches(&self) -> Vec<PathBuf> {
+        let folder = std::fs::read_dir(self.context.path("artifacts/batches"));
+        let mut found: Vec<PathBuf> = folder.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = Command::new(Path::new(SCRIPTS).join("down")).arg(self.state.path()).output();
+    }
+}
+
+/// Signals a process.
+pub fn signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+}
+
+/// What a run that was started in the background came to.
+pub fn ended(child: Child) -> Run {
+    Run::read(finish(child.wait_with_output().expect("an end")))
+}
+
+/// The events of a run of this name.
+pub fn events(run: &Run, name: &str) -> Vec<serde_json::Value> {
+    let all = run.raw.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    all.filter(|event| event["event"] == name).collect()
+}

@@ -1,0 +1,147 @@
+//! Runs that are killed, controllers that are: nothing is lost, and nothing done twice.
+
+use std::time::Duration;
+
+use super::cluster::{Cluster, QUICK, ended, events, signal};
+
+/// Twelve cells of about a second, and what reads them. Each tells that it began.
+const SWEEP: &str = r#"
+cwm: 1
+stages:
+  each:
+    stage: command
+    matrix: { n: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }
+    with: { run: 'echo "each $n" >> "$HOME/ran"; sleep 1.5; echo $n > "$out"', n: $n }
+  after: { stage: command, each: each, from: each, with: { run: 'echo "after $(cat "$in")" >> "$HOME/ran"; cp "$in" "$out"' } }
+"#;
+
+fn once_each(cluster: &Cluster) {
+    let starts = cluster.starts();
+    assert_eq!(starts.len(), 24, "{starts:?}");
+    assert!(starts.values().all(|count| *count == 1), "{starts:?}");
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_instant_finds_its_jobs() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    // From before the first submission to after the last.
+    for milliseconds in [20, 60, 120, 250, 400, 700, 1100, 1600, 2300] {
+        let mut child = cluster.spawn(&[]);
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        signal(&child, "-KILL");
+        child.wait().expect("an end");
+    }
+    let last = cluster.run(&[]);
+    assert_eq!(last.raw.code, 0, "{}\n{}", last.raw.stdout, last.raw.stderr);
+    once_each(&cluster);
+    cluster.run(&[]).ran_just(&[]);
+}
+
+#[test]
+fn a_batch_whose_id_nobody_noted_is_found_by_its_comment() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    let mut child = cluster.spawn(&[]);
+    cluster.await_true("something is submitted", || cluster.jobs().iter().any(|job| !job.is_empty()));
+    signal(&child, "-KILL");
+    child.wait().expect("an end");
+    std::fs::write(cluster.batches()[0].join("job"), "").expect("a file");
+    let run = cluster.run(&[]);
+    assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+    assert!(events(&run, "submitted").iter().any(|event| event["found"] == true), "{}", run.raw.stdout);
+    once_each(&cluster);
+}
+
+#[test]
+fn a_batch_that_was_written_and_never_submitted_is_submitted() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    // `sbatch` dies before it asks.
+    cluster.context.write("bin/sbatch", "#!/bin/sh\nkill -9 $PPID\nsleep 1\nexit 1\n");
+    let path = format!("{}:{}", cluster.context.path("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let chmod = std::process::Command::new("chmod").arg("+x").arg(cluster.context.path("bin/sbatch")).status();
+    assert!(chmod.expect("chmod").success());
+    let killed = cluster.command(&["run"]).env("PATH", path).status().expect("cwm starts");
+    assert!(!killed.success() && cluster.jobs() == [""], "{:?}", cluster.jobs());
+    let run = cluster.run(&[]);
+    assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+    once_each(&cluster);
+}
+
+#[test]
+fn two_runs_share_their_jobs() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    let (one, other) = (cluster.spawn(&[]), cluster.spawn(&[]));
+    let (one, other) = (ended(one), ended(other));
+    for run in [&one, &other] {
+        assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+        assert_eq!(run.ran.len() + run.cached.len(), 24);
+    }
+    once_each(&cluster);
+}
+
+#[test]
+fn ctrl_c_leaves_jobs_and_the_next_run_takes_them_over() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    let child = cluster.spawn(&[]);
+    cluster.await_true("some run", || !cluster.starts().is_empty());
+    signal(&child, "-INT");
+    let stopped = ended(child);
+    assert_eq!(stopped.raw.code, 130, "{}", stopped.raw.stderr);
+    let run = cluster.run(&[]);
+    assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+    once_each(&cluster);
+    // What nobody watched is not found by an unused copy of the program either.
+    let collected = cluster.cwm(&["gc"]);
+    assert_eq!(collected.code, 0, "{}", collected.stderr);
+}
+
+#[test]
+fn a_controller_that_does_not_answer_means_unknown_and_never_gone() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    let child = cluster.spawn(&[]);
+    cluster.await_true("some run", || cluster.starts().len() >= 2);
+    // Past the moments in which it has not saved what it started.
+    std::thread::sleep(Duration::from_secs(6));
+    cluster.kill_controller();
+    cluster.await_true("status says so", || {
+        let shown = cluster.cwm(&["status"]).stdout;
+        shown.contains("Slurm does not answer") || !shown.contains("submitted")
+    });
+    // Much longer than it takes to call a job lost.
+    std::thread::sleep(Duration::from_secs(8));
+    cluster.start_controller();
+    let run = ended(child);
+    assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+    assert_eq!(run.ran.len(), 24);
+    once_each(&cluster);
+}
+
+#[test]
+fn a_controller_that_is_started_again_in_the_middle_of_a_sweep_loses_nothing() {
+    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    let child = cluster.spawn(&[]);
+    for _ in 0..3 {
+        std::thread::sleep(Duration::from_millis(1500));
+        cluster.kill_controller();
+        cluster.start_controller();
+    }
+    let run = ended(child);
+    assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
+    once_each(&cluster);
+}
+
+#[test]
+fn jobs_that_slurm_has_forgotten_are_known_by_the_store() {
+    let Some(cluster) =
+        Cluster::start(SWEEP, "poll = \"500ms\"\npatience = \"5s\"\n", &[("CWM_SLURM_MIN_JOB_AGE", "2")])
+    else {
+        return;
+    };
+    let child = cluster.spawn(&["each"]);
+    cluster.await_true("some run", || !cluster.starts().is_empty());
+    signal(&child, "-INT");
+    ended(child);
+    cluster.await_true("all are forgotten", || cluster.slurm("squeue", &["--me", "-h", "--states=all"]).is_empty());
+    let run = cluster.run(&[]);
+    assert_eq!((run.raw.code, run.cached.len()), (0, 12), "{}\n{}", run.raw.stdout, run.raw.stderr);
+    once_each(&cluster);
+}
