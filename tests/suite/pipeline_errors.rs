@@ -175,11 +175,20 @@ export: { wrong_kind: ../../x, nothing: $four, wrong_axis: ., good: a, good.out:
 }
 
 #[test]
-fn a_missing_pipeline_and_an_unknown_stage_are_usage_errors() {
+fn a_missing_pipeline_and_an_unknown_stage_are_told() {
     let context = Context::new();
-    let ran = context.cwm(&["run"]);
-    assert_eq!(ran.code, 2, "{}", ran.stderr);
-    assert!(ran.stderr.contains("pipeline.yaml"), "{}", ran.stderr);
+    let ran = context.cwm(&["run", "-f", "nowhere.yaml"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("nowhere.yaml"), "{}", ran.stderr);
+    // Folders above are looked in as well, and what somebody left in the one for temporary files is no fault of ours.
+    match context.path("").ancestors().skip(1).find(|folder| folder.join("pipeline.yaml").exists()) {
+        Some(folder) => println!("skipped: a run without a pipeline, since one lies in {}", folder.display()),
+        None => {
+            let ran = context.cwm(&["run"]);
+            assert_eq!(ran.code, 2, "{}", ran.stderr);
+            assert!(ran.stderr.contains("no pipeline.yaml here"), "{}", ran.stderr);
+        }
+    }
     let context = Context::with("cwm: 1\nstages:\n  model: { stage: command, with: { run: x } }\n");
     let ran = context.cwm(&["run", "modle"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
