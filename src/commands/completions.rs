@@ -8,6 +8,9 @@ use crate::commands::{print, print_json};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 
+/// What hands bash's words over whole.
+const JOINED: &str = include_str!("completions.bash");
+
 /// What a shell is to read, for `--json`.
 #[derive(Serialize)]
 struct Registration {
@@ -30,7 +33,10 @@ pub fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Error> {
     shell
         .write_registration(ASKED_BY, "cwm", "cwm", "cwm", &mut script)
         .map_err(|error| Error::internal(error.to_string()))?;
-    let script = String::from_utf8_lossy(&script).trim().to_owned();
+    let mut script = String::from_utf8_lossy(&script).trim().to_owned();
+    if name == "bash" {
+        script = format!("{JOINED}{}", script.replace("-F _clap_complete_cwm", "-F _cwm"));
+    }
     if arguments.json {
         print_json(&Registration { shell: name, script })?;
     } else {

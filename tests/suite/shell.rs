@@ -74,12 +74,28 @@ fn bash_completes_what_the_script_gives_it() {
         assert!(script.code == 0 && script.stdout.contains("CWM_COMPLETE"), "{shell}: {}", script.stdout);
         context.write(&format!("completions.{shell}"), &script.stdout);
     }
+    context.run(&[]);
+    assert_eq!(context.cwm(&["tag", "before", "games"]).code, 0);
+    // Words as readline breaks them, which is at `=` and `:` too; what it is given stands after the last break.
     let typed = r#"
 source completions.bash
 compopt() { :; }
-COMP_WORDS=(cwm status mo) COMP_CWORD=2 COMP_TYPE=9
-_clap_complete_cwm cwm mo status
-printf '<%s>' "${COMPREPLY[@]}"
+complete_line() {
+    COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9
+    shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _cwm cwm "" ""
+    printf '<%s>' "${COMPREPLY[@]}"
+    echo
+}
+COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
+complete_line 'cwm status mo' cwm status mo
+complete_line 'cwm  why model[size=' cwm why 'model[size' =
+complete_line 'cwm why model[size=d6' cwm why 'model[size' = d6
+complete_line "cwm why 'model[size=d6" cwm why "'model[size=d6"
+complete_line 'cwm show tag:' cwm show tag :
+complete_line 'cwm run --set se' cwm run --set se
+complete_line 'cwm status ' cwm status ''
 "#;
     let mut bash = Command::new("bash");
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_cwm"));
@@ -90,7 +106,14 @@ printf '<%s>' "${COMPREPLY[@]}"
         return;
     };
     let ran = finish(ran);
-    assert_eq!(ran.stdout, "<model>", "{}", ran.stderr);
+    let offered = "<model>
+<d32/l1]><d64/l1]>
+<d64/l1]>
+<'model[size=d64/l1]>
+<before>
+<seed=>
+<games><model>";
+    assert!(ran.stdout.starts_with(offered), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod panel;
 mod pdf;
 mod pen;
 mod sheet;
+mod straight;
 mod svg;
 mod typeface;
 

@@ -11,6 +11,7 @@ use plotters_backend::{
 };
 
 use super::pen::Pen;
+use super::straight::without_needless;
 use super::typeface;
 
 /// Units to a CSS pixel.
@@ -144,13 +145,13 @@ impl DrawingBackend for Sheet {
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Done {
         let pen = Pen::from_code(style.color());
         if pen.opacity > 0.0 {
-            self.shapes.push(Shape::Line { points: path.into_iter().collect(), pen, width: style.stroke_width() });
+            self.shapes.push(Shape::Line { points: without_needless(path), pen, width: style.stroke_width() });
         }
         Ok(())
     }
 
     fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Done {
-        let points = path.into_iter().collect();
+        let points = without_needless(path);
         self.shapes.push(Shape::Area { points, pen: Pen::from_code(style.color()), note: String::new() });
         Ok(())
     }
