@@ -178,3 +178,15 @@ fn pixels(tenths: i32) -> String {
         rest => format!("{sign}{}.{rest}", size / UNIT),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_goes_by_steps_and_arrives_where_it_should() {
+        assert_eq!(path((0, 0), &[(10, 20), (40, -25), (40, 30), (35, 30)]), "M1 2l3-4.5 0 5.5-0.5 0");
+        assert_eq!(path((100, 100), &[(-5, 0), (5, 0)]), "M9.5 10l1 0");
+        assert_eq!((path((0, 0), &[(7, 8)]), path((0, 0), &[])), ("M0.7 0.8".to_owned(), String::new()));
+    }
+}
