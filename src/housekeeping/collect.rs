@@ -154,29 +154,24 @@ fn choose(inventory: &Inventory, reach: &Reach, max_size: Option<u64>, collectio
     let mut free: Vec<usize> = (0..inventory.held.len()).filter(|index| reach.stands[*index] == Stands::Free).collect();
     free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].key));
     let mut taken: BTreeMap<&str, Taken> = BTreeMap::new();
+    let mut given_up = Vec::new();
     for index in free {
         if max_size.is_some_and(|max_size| left <= max_size) {
             break;
         }
+        given_up.push(index);
         let held = &inventory.held[index];
-        let (mut lacks, mut bytes) = (false, 0);
+        let mut bytes = 0;
         for digest in content(index) {
-            let Some(size) = inventory.objects.get(&digest) else {
-                lacks = true;
-                continue;
-            };
+            let Some(size) = inventory.objects.get(&digest) else { continue };
             let count = wanted.entry(digest).or_default();
             *count = count.saturating_sub(1);
             if *count == 0 && !reach.pinned.contains(&digest) {
                 doomed.push(digest);
                 bytes += size;
-                lacks = true;
             }
         }
         left -= bytes;
-        if lacks && held.dropped.is_none() {
-            collection.garbage.records.push(held.file.clone());
-        }
         if bytes > 0 {
             let stage = taken.entry(&held.label.stage).or_default();
             stage.results += 1;
@@ -186,6 +181,11 @@ fn choose(inventory: &Inventory, reach: &Reach, max_size: Option<u64>, collectio
     collection.stages = taken.into_iter().map(|(stage, taken)| Taken { stage: stage.to_owned(), ..taken }).collect();
     collection.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
     doomed.sort();
+    // Only now: content that several share goes with the last of them, and all of them lack it.
+    let lacks = |digest| !inventory.objects.contains_key(&digest) || doomed.binary_search(&digest).is_ok();
+    let lacking = given_up.into_iter().filter(|index| content(*index).into_iter().any(lacks));
+    let lacking = lacking.map(|index| &inventory.held[index]).filter(|held| held.dropped.is_none());
+    collection.garbage.records = lacking.map(|held| held.file.clone()).collect();
     collection.stays = staying(inventory, reach, &doomed);
     doomed
 }
