@@ -249,6 +249,11 @@ impl Store {
     /// A mistyped `--store` must not fill someone's folder with ours.
     fn refuse_a_foreign_folder(&self) -> Result<()> {
         let root = self.root();
+        // A store that lost its `format` is one still, whatever else lies there: run logs, jobs, programs.
+        let ours = layout::FOLDERS.iter().filter(|name| root.join(name).is_dir()).count();
+        if 2 * ours > layout::FOLDERS.len() {
+            return Ok(());
+        }
         for entry in fs::read_dir(root).map_err(StoreError::io("read the folder", root))? {
             let entry = entry.map_err(StoreError::io("read the folder", root))?;
             let name = entry.file_name();

@@ -63,6 +63,32 @@ fn an_output_is_there_and_of_its_shape() {
 }
 
 #[test]
+fn a_store_that_lost_its_format_is_one_again() {
+    let (folder, store) = new_store();
+    let before = store.record(finished(&store, "a", "text", &[])).unwrap().record;
+    for name in ["runs", "batches", "bin"] {
+        fs::create_dir(store.root().join(name)).unwrap();
+    }
+    fs::write(store.root().join("records.cache"), "").unwrap();
+    for lost in [false, true] {
+        fs::remove_file(store.root().join("format")).unwrap();
+        if !lost {
+            std::os::unix::fs::symlink("nowhere", store.root().join("format")).unwrap();
+        }
+        let found = Store::at(&folder.path().join("artifacts")).unwrap();
+        assert!(!found.exists());
+        found.create().unwrap();
+        assert_eq!(fs::read_to_string(found.root().join("format")).unwrap(), "1\n");
+        assert_eq!(found.actions(&before.key).unwrap(), [before.clone()]);
+    }
+    // Such a name alone says nothing of whose folder it is.
+    let other = folder.path().join("other");
+    fs::create_dir_all(other.join("bin")).unwrap();
+    let refused = Store::at(&other).unwrap().create().unwrap_err().to_string();
+    assert!(refused.contains("is not a store: it holds `bin`"), "{refused}");
+}
+
+#[test]
 fn a_folder_of_others_is_not_made_a_store() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("thesis.tex"), "x").unwrap();
