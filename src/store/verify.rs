@@ -107,8 +107,8 @@ impl Store {
         let findings = self.verify_places()?;
         let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
-        let good = self.verify_objects(&mut report, part, progress)?;
-        self.verify_actions(&mut report, part, &good)?;
+        let mut good = self.verify_objects(&mut report, part, progress)?;
+        self.verify_actions(&mut report, part, &mut good)?;
         self.note_readers(&mut report)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
         report.notes.sort_by(|a, b| a.path.cmp(&b.path));
@@ -172,7 +172,12 @@ impl Store {
         Ok(good)
     }
 
-    fn verify_actions(&self, report: &mut VerifyReport, part: Option<&Part>, good: &BTreeSet<Digest>) -> Result<()> {
+    fn verify_actions(
+        &self,
+        report: &mut VerifyReport,
+        part: Option<&Part>,
+        good: &mut BTreeSet<Digest>,
+    ) -> Result<()> {
         // Lost content is told once for each record that names it, but a manifest is read once.
         let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
         for key in self.keys()?.into_iter().filter(|key| part.is_none_or(|part| part.keys.contains(key))) {
@@ -197,14 +202,14 @@ impl Store {
                 };
                 let mut lost = BTreeSet::new();
                 for output in record.outputs.values().filter(|output| output.outside.is_none()) {
-                    if !good.contains(&output.digest) {
+                    if !self.is_good(good, &output.digest) {
                         lost.insert(output.digest);
                     } else if output.shape == OutputShape::Folder {
                         let children = match folders.entry(output.digest) {
                             Entry::Occupied(known) => known.into_mut(),
                             Entry::Vacant(new) => new.insert(self.verify_folder(report, &output.digest)?),
                         };
-                        lost.extend(children.iter().filter(|child| !good.contains(child)));
+                        lost.extend(children.iter().filter(|child| !self.is_good(good, child)));
                     }
                 }
                 if record.dropped.is_some() {
@@ -212,7 +217,7 @@ impl Store {
                     report.dropped += u64::from(!lost.is_empty());
                     continue;
                 }
-                if let Some(log) = record.log.filter(|log| !good.contains(log)) {
+                if let Some(log) = record.log.filter(|log| !self.is_good(good, log)) {
                     let what = format!("has lost its log {log}; a run of `{}` with `--force` writes one", record.label);
                     report.notes.push(Finding::about(file.path.clone(), what));
                 }
@@ -223,6 +228,13 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Whether an object is right: it was, or it is there by now. A run beside us stores content and then its record, so that
+    /// a record may name what was not there when the objects were looked at.
+    fn is_good(&self, good: &mut BTreeSet<Digest>, digest: &Digest) -> bool {
+        let path = self.object_path(digest);
+        good.contains(digest) || path.is_file() && what_is_wrong(&path, digest).is_none() && good.insert(*digest)
     }
 
     /// What a good object that should be a manifest names; and whether its tree is right.
@@ -281,7 +293,7 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    fn about(path: PathBuf, what: impl Into<String>) -> Finding {
+    pub(super) fn about(path: PathBuf, what: impl Into<String>) -> Finding {
         Finding { path, what: what.into(), quarantined: None }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether what should be a folder of the store is one, and a lock's file a file.
+//! Whether what should be a folder of the store is one, a lock's file a file, and what holds records named like a key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use super::actions::list;
 use super::error::Result;
 use super::layout::FOLDERS;
 use super::{Finding, Store};
+use crate::digest::Key;
 
 impl Store {
     /// Sets aside what stands where only a folder can, or where only a lock's file can: nothing could be written there
@@ -32,7 +33,14 @@ impl Store {
         };
         let mut folders = [shards("objects")?, shards("trees")?, shards("actions")?].concat();
         for shard in shards("actions")?.into_iter().filter(|shard| shard.is_dir()) {
-            folders.extend(list(&shard)?.into_iter().map(|(_, path)| path));
+            for (name, path) in list(&shard)? {
+                // As a file system leaves it that knows no small letters: its records are not found.
+                if path.is_dir() && name.parse::<Key>().is_err() {
+                    findings.push(Finding::about(path, "is not named like a key"));
+                } else {
+                    folders.push(path);
+                }
+            }
         }
         folders.extend(list(&root.join("work"))?.into_iter().map(|(_, path)| path));
         for folder in folders.into_iter().filter(|folder| is_other(folder, fs::Metadata::is_dir)) {

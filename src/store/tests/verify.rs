@@ -45,6 +45,46 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
 }
 
 #[test]
+fn records_in_a_folder_that_is_not_named_like_a_key_are_told_of_and_made_again() {
+    let (_folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
+    let folder = store.layout.action_folder(&record.key);
+    let upper = folder.with_file_name(record.key.to_string().to_uppercase());
+    fs::rename(&folder, &upper).unwrap();
+    let findings = store.verify(|_| {}).unwrap().findings;
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    assert_eq!((&finding.path, finding.what.as_str()), (&upper, "is not named like a key"));
+    assert_eq!(store.actions(&record.key).unwrap(), []);
+    assert!(store.record(finished(&store, "a", "text", &[])).unwrap().new);
+}
+
+/// A run beside `verify`: what it stores after the objects were looked at is not called lost.
+#[test]
+fn what_is_recorded_meanwhile_is_not_missed() {
+    let (_folder, store) = new_store();
+    let new = |name: &str| drop(store.record(finished(&store, name, "same", &[("x", name)])).unwrap());
+    new("a");
+    // Its content was let go, and comes back.
+    let collected = store.record(finished(&store, "b", "let go", &[("y", "gone")])).unwrap().record;
+    let file = store.record_files(&collected.key).unwrap().remove(0).path;
+    store.mark_dropped(&[file], dropped::Dropped::Collected).unwrap();
+    let objects = collected.outputs.values().map(|output| output.digest).chain([Digest::of(b"gone")]);
+    objects.for_each(|digest| fs::remove_file(store.object_path(&digest)).unwrap());
+    assert!(store.verify(|_| {}).unwrap().is_clean());
+
+    let once = std::sync::Once::new();
+    let report = store.verify(|_| {
+        once.call_once(|| {
+            new("c");
+            drop(store.record(finished(&store, "b", "let go", &[("y", "gone")])).unwrap());
+        });
+    });
+    let report = report.unwrap();
+    assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
+    assert_eq!((report.actions, report.dropped), (3, 0));
+}
+
+#[test]
 fn damaged_records_and_trees_are_set_aside() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
