@@ -43,8 +43,17 @@ pub fn damage(dice: &mut Dice, store: &Path) -> String {
     let of_top: Vec<&PathBuf> = all.iter().filter(|path| first(path) == top).collect();
     let path = (*dice.one_of(if of_top.is_empty() { return "nothing".into() } else { &of_top })).clone();
     let other = dice.one_of(&all).clone();
-    let what =
-        if path.is_dir() && !path.is_symlink() { a_folder(dice, &path, &other) } else { a_file(dice, &path, &other) };
+    // What a link leads to outside of the store is not ours to damage: the run's input, or a file of this machine.
+    let inside = fs::canonicalize(store).unwrap_or_default();
+    let is_outside = path.is_symlink() && fs::canonicalize(&path).is_ok_and(|real| !real.starts_with(inside));
+    let what = if is_outside {
+        let _ = fs::remove_file(&path);
+        "is gone".into()
+    } else if path.is_dir() && !path.is_symlink() {
+        a_folder(dice, &path, &other)
+    } else {
+        a_file(dice, &path, &other)
+    };
     format!("{} {what}", path.strip_prefix(store).unwrap_or(&path).display())
 }
 

@@ -111,7 +111,7 @@ fn heals(dice: &mut Dice, scene: &Scene, files: &[Expected]) -> Result<bool, Str
 
 /// Whether the store is none any more, or of another version, which nothing can mend and everything says.
 fn is_refused(scene: &Scene, verify: &Ended) -> bool {
-    let format = fs::read(scene.store().join("format")).unwrap_or_default();
+    let format = store_truth::plain(&scene.store().join("format")).unwrap_or_default();
     verify.code == 4 && format != b"1\n" && verify.stderr.contains("error: ")
 }
 
