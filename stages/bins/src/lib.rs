@@ -8,6 +8,7 @@ mod bootstrap;
 mod config;
 mod identity;
 mod output;
+mod probe;
 mod query;
 mod run;
 mod scores_file;

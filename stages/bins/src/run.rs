@@ -4,13 +4,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cwm_contract::{
-    Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values,
+    Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, Probed, Probing, Stage,
+    Values,
 };
 
 use crate::Config;
 use crate::bootstrap::{Spread, spread};
 use crate::identity::Identity;
 use crate::output::{write_errors, write_overall, write_prefix};
+use crate::probe::probe;
 use crate::query::{Metrics, Question, measure};
 use crate::scores_file::ScoresFile;
 use crate::training::Training;
@@ -41,6 +43,10 @@ impl Stage for Bins {
 
     fn needs(&self, _values: &Values) -> Needs {
         Needs { cpu: None, ..Needs::default() }
+    }
+
+    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
+        probe(probing).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -3,10 +3,13 @@
 use std::error::Error;
 use std::fs;
 
+use cwm_bins::Bins;
+use cwm_compare::Compare;
 use cwm_contract::{Stage, Value, Values, testing};
 use cwm_evaluate::Evaluate;
 use cwm_parse::Parse;
 use cwm_play::Play;
+use cwm_select::Select;
 use cwm_split::Split;
 use cwm_tokenize::Tokenize;
 use cwm_train::Train;
@@ -56,5 +59,15 @@ pub fn probes() -> Result<Probes, Box<dyn Error>> {
     ] {
         take(&format!("train-{name}"), &Train, &[size.clone(), other])?;
     }
+    take("select", &Select, &[])?;
+    // The second best of those that have this warm-up: the value of each must be looked at.
+    let by_hand = [("lr", Value::Float(1e-3 / 6.0)), ("warmup", Value::Float(0.25))];
+    let mut by_hand = Value::Map(by_hand.map(|(name, value)| (name.to_owned(), value)).into());
+    for key in ["d64/l2", "slice"] {
+        by_hand = Value::Map([(key.to_owned(), by_hand)].into());
+    }
+    take("select-by_hand", &Select, &[("overrides", by_hand)])?;
+    take("bins", &Bins, &[])?;
+    take("compare", &Compare, &[])?;
     Ok(probes)
 }

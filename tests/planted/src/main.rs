@@ -29,34 +29,52 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let before = cases::probes()?;
     let cases: BTreeSet<&str> = before.keys().filter_map(|name| name.split('/').next()).collect();
     println!("{} probes of {} names in all", cases.len(), before.len());
-    let copies = env::temp_dir().join("cwm-planted");
-    let (mut wrong, mut caught, mut harmless) = (0, 0, 0);
-    for (number, round) in rounds::of(&chosen, &before).into_iter().enumerate() {
-        println!("round {}: {}", number + 1, round.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join("; "));
-        let copy = copies.join("sources");
-        copy_sources(&root, &copy)?;
-        for change in &round {
-            change.plant(&copy)?;
-        }
-        let after = probes_of(&copy)?;
-        for (name, verdict) in rounds::judge(&round, &before, &after) {
-            match verdict {
-                Ok(words) => {
-                    println!("  {name}: {words}");
-                    if words == rounds::SAME { harmless += 1 } else { caught += 1 }
-                }
-                Err(words) => {
-                    println!("  {name}: WRONG: {words}");
-                    wrong += 1;
-                }
-            }
-        }
+    let copy = env::temp_dir().join("cwm-planted/sources");
+    let judged = judge(&root, &copy, &chosen, &before);
+    // Cargo names what it builds by its place in the workspace, so that what was planted would stand for the sources as they
+    // are wherever both are built into one folder: nothing of it may stay.
+    copy_sources(&root, &copy)?;
+    if probes_of(&copy)? != before {
+        return Err("what was planted is taken back, and probes still differ".into());
     }
+    let Tally { caught, harmless, wrong } = judged?;
     println!("caught {caught}, harmless and let be {harmless}, wrong {wrong}");
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What git knows of the sources, at `copy`; files that are as they were are not touched, so that little is built.
+/// How many changes came out how.
+#[derive(Default)]
+struct Tally {
+    caught: u32,
+    harmless: u32,
+    wrong: u32,
+}
+
+/// Plants all that is chosen, round by round, and says what became of each.
+fn judge(root: &Path, copy: &Path, chosen: &[Change], before: &Probes) -> Result<Tally, Box<dyn Error>> {
+    let mut tally = Tally::default();
+    for (number, round) in rounds::of(chosen, before).into_iter().enumerate() {
+        println!("round {}: {}", number + 1, round.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join("; "));
+        copy_sources(root, copy)?;
+        for change in &round {
+            change.plant(copy)?;
+        }
+        let after = probes_of(copy)?;
+        for (name, verdict) in rounds::judge(&round, before, &after) {
+            let (count, words) = match verdict {
+                Ok(words) if words == rounds::SAME => (&mut tally.harmless, words),
+                Ok(words) => (&mut tally.caught, words),
+                Err(words) => (&mut tally.wrong, format!("WRONG: {words}")),
+            };
+            *count += 1;
+            println!("  {name}: {words}");
+        }
+    }
+    Ok(tally)
+}
+
+/// What git knows of the sources, at `copy`; files that are as they were are not touched, and new ones are as old as those
+/// that they are copies of, so that little is built.
 fn copy_sources(root: &Path, copy: &Path) -> Result<(), Box<dyn Error>> {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output()?;
     for name in String::from_utf8(listed.stdout)?.split_terminator('\0') {
@@ -66,7 +84,12 @@ fn copy_sources(root: &Path, copy: &Path) -> Result<(), Box<dyn Error>> {
             continue;
         }
         fs::create_dir_all(to.parent().unwrap_or(copy))?;
-        fs::write(to, bytes)?;
+        let is_new = !to.exists();
+        fs::write(&to, bytes)?;
+        // One that takes back what was planted is new to cargo.
+        if is_new {
+            fs::File::options().write(true).open(&to)?.set_modified(fs::metadata(&from)?.modified()?)?;
+        }
     }
     Ok(())
 }
@@ -75,12 +98,13 @@ fn copy_sources(root: &Path, copy: &Path) -> Result<(), Box<dyn Error>> {
 fn probes_of(copy: &Path) -> Result<Probes, Box<dyn Error>> {
     let cargo = env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
     let mut command = Command::new(cargo);
-    command.args(["run", "--release", "--quiet", "-p", "cwm-planted", "--", "--probes"]).current_dir(copy);
-    if env::var_os("CARGO_TARGET_DIR").is_none() {
-        command.env("CARGO_TARGET_DIR", copy.with_file_name("target"));
-    }
-    let output = command.stderr(std::process::Stdio::inherit()).output()?;
-    if !output.status.success() {
+    // With the features that the whole program has, so that what was built of it is used.
+    command.args(["build", "--release", "--quiet", "-p", "cwm", "-p", "cwm-planted", "--bin", "planted"]);
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| copy.with_file_name("target"), PathBuf::from);
+    let status = command.current_dir(copy).env("CARGO_TARGET_DIR", &target).status()?;
+    let mut probes = Command::new(target.join("release/planted"));
+    let output = probes.arg("--probes").current_dir(copy).stderr(std::process::Stdio::inherit()).output()?;
+    if !status.success() || !output.status.success() {
         return Err(format!("the planted copy in {} does not build or run", copy.display()).into());
     }
     let text = String::from_utf8(output.stdout)?;
