@@ -57,6 +57,13 @@ impl Store {
     /// Makes the tree, if it is not there as its manifest says.
     fn make_tree(&self, digest: &Digest) -> Result<()> {
         let manifest = self.manifest(digest)?;
+        // Through a link in their place a tree would lie elsewhere, and its own links would lead nowhere.
+        for folder in self.layout.tree(digest).ancestors().skip(1).take(2) {
+            if fs::symlink_metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
+                let what = "is not a folder; `cwm verify` sets it aside".to_owned();
+                return Err(StoreError::Damaged { path: folder.to_owned(), what });
+            }
+        }
         if self.tree_is_right(digest, &manifest) {
             return Ok(());
         }
