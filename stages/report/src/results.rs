@@ -79,7 +79,7 @@ pub(crate) struct PrefixBin {
 }
 
 /// Everything that was scored. Models and test sets are in the order of the tables, and stand by index in the maps.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
     /// The scored labels, sorted.
     pub(crate) labels: Vec<String>,

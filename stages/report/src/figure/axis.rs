@@ -95,9 +95,11 @@ impl Axis {
         let values = match self.kind {
             ScaleKind::Linear => evenly(),
             ScaleKind::Logarithmic => {
-                // Within less than a factor of two or so, evenly spaced numbers read better.
+                // Within less than a factor of two or so, evenly spaced numbers read better; over a decade all of them would stand
+                // at its upper end.
                 let factors = factors(self.low, self.high, most);
-                if factors.len() < 3 { evenly() } else { factors }
+                let enough = if self.high >= 10.0 * self.low { 2 } else { 3 };
+                if factors.len() < enough { evenly() } else { factors }
             }
         };
         values.into_iter().map(|value| (value, tick_label(value))).collect()
@@ -236,6 +238,10 @@ mod tests {
         assert_eq!(labels(3.03, 40.83, 8), ["3", "4", "6", "10", "15", "20", "30", "40"]);
         assert_eq!(labels(3.03, 40.83, 5), ["5", "10", "20"]);
         assert_eq!(labels(2.64, 2.69, 5), ["2.6", "2.7", "2.8"]);
+        // Narrow panels over long games.
+        assert_eq!(labels(2.5, 612.0, 3), ["10", "100"]);
+        assert_eq!(labels(2.5, 612.0, 4), ["10", "100"]);
+        assert_eq!(labels(2.5, 112.0, 4), ["3", "10", "30", "100"]);
         assert_eq!(labels(3e-7, 2.0, 8), ["10⁻⁶", "10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"]);
         assert!(labels(1e-99, 1e99, 8).len() <= 8);
         let odd = Axis::logarithmic("", [0.0, -1.0, f64::NAN].into_iter());

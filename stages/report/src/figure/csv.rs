@@ -1,6 +1,6 @@
 //! A figure's points as CSV, for people who draw it anew.
 
-use super::{Chart, Layer};
+use super::{Chart, Layer, Panel};
 use crate::number::plain;
 use crate::plain_text::csv;
 
@@ -8,8 +8,10 @@ impl Chart {
     /// A row for each point and each tile with a number, in the order in which they are drawn.
     pub(crate) fn csv(&self) -> String {
         let mut text = String::from("row,panel,series,x,y,low,high,value,text\n");
-        for (row, panel) in self.rows.iter().flat_map(|row| row.panels.iter().map(move |panel| (row, panel))) {
-            let place = format!("{},{}", csv(&row.heading), csv(&panel.title));
+        for (row, place, panel) in self.rows.iter().enumerate().flat_map(|(index, row)| {
+            row.panels.iter().enumerate().map(move |(column, panel)| (row, (index, column), panel))
+        }) {
+            let place = format!("{},{}", csv(&row.heading), csv(self.name_of(place, panel)));
             for layer in &panel.layers {
                 match layer {
                     Layer::Series(series) => {
@@ -33,5 +35,12 @@ impl Chart {
             }
         }
         text
+    }
+
+    /// What tells a panel from those beside it: its title, else that of a panel above it, else what its vertical axis shows.
+    fn name_of<'a>(&'a self, (row, column): (usize, usize), panel: &'a Panel) -> &'a str {
+        let above = self.rows[..row].iter().rev().filter_map(|row| row.panels.get(column));
+        let titles = std::iter::once(panel).chain(above).map(|panel| panel.title.as_str());
+        titles.chain([panel.y.label.as_str()]).find(|name| !name.is_empty()).unwrap_or_default()
     }
 }

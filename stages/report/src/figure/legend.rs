@@ -30,11 +30,14 @@ struct Entry<'a> {
 pub(super) struct Legend<'a>(Vec<Entry<'a>>);
 
 impl<'a> Legend<'a> {
-    /// Of all series with a name, from `left` to `right`.
+    /// Of all series with a name, from `left` to `right`; lighter ones have an entry for all of them.
     pub(super) fn of(chart: &'a Chart, left: u32, right: u32) -> Self {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         let (mut x, mut y) = (left, 0);
-        let series = chart.panels().flat_map(|panel| panel.series()).filter(|series| !series.name.is_empty());
+        let series = chart
+            .panels()
+            .flat_map(|panel| panel.series())
+            .filter(|series| !series.name.is_empty() && !series.style.light);
         let series = series.map(|series| {
             let marked = series.points.iter().any(|point| !point.note.is_empty());
             (series.name.as_str(), series.style, series.joined, marked)

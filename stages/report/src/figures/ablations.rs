@@ -142,7 +142,8 @@ fn of_paper(results: &Results, paper: &Paper, test: &TestSet) -> impl Iterator<I
             let printed = paper.test_result(family, size, test, &Metric::Exact)?;
             let note = format!("Paper: {} {size}: {} %", family_name(family), printed.text);
             let point = Point { x: place(&SIZES, size, pair, filled), y: printed.value, range: None, note };
-            Some(one("", Style { filled, light: true, ..Style::solid(colour) }, point))
+            let name = format!("The paper: {}", family_name(family));
+            Some(one(&name, Style { filled, light: true, ..Style::solid(colour) }, point))
         };
         Some([end(main, true)?, end(ablation, false)?])
     })

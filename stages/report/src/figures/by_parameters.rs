@@ -211,7 +211,8 @@ fn drawn(results: &Results, paper: &Paper, (test, index): (&TestSet, usize), mea
     let with_frontier = |series: Vec<Series>, name, light| {
         std::iter::once(frontier(&series, measure, name, light)).chain(series).collect()
     };
-    let (ours, theirs) = (with_frontier(ours, "Pareto frontier", false), with_frontier(theirs, "", true));
+    let (ours, theirs) =
+        (with_frontier(ours, "Pareto frontier", false), with_frontier(theirs, "The paper: Pareto frontier", true));
     let note = match missing {
         0 => String::new(),
         1 => "1 model has no place here".to_owned(),
@@ -233,7 +234,8 @@ fn of_paper(results: &Results, paper: &Paper, family: &str, test: &TestSet, meas
         Some(Point { x: parameters.value, y: printed.value, range: None, note })
     };
     let style = Style { light: true, ..Style::solid(family_colour(&results.models, family)) };
-    Series { name: String::new(), style, joined: false, points: SIZES.iter().filter_map(point).collect() }
+    let name = format!("The paper: {}", family_name(family));
+    Series { name, style, joined: false, points: SIZES.iter().filter_map(point).collect() }
 }
 
 /// The models that none with as many parameters or fewer surpasses, joined.

@@ -23,8 +23,8 @@ pub(crate) fn by_test(results: &Results) -> Chart {
         id: "by-test-set".into(),
         title: "Accuracy on each test set".into(),
         paper: None,
-        description: "Accuracy of each family's largest model on every test set, in percent. All numbers are in the \
-                      tables of test results."
+        description: "Accuracy of each family's largest model on every test set, in percent. All numbers, their \
+                      intervals and how many games each set has are in the tables of test results."
             .into(),
         rows: vec![Row { heading: String::new(), key: None, height: Height::Pixels(height), columns: 2, panels }],
         legend: Vec::new(),

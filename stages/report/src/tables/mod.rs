@@ -17,6 +17,7 @@ mod shifts;
 mod splits;
 mod test_results;
 mod token_coverage;
+mod wider_bins;
 mod winners;
 
 pub(crate) use candidates::candidates;

@@ -10,6 +10,7 @@ use crate::spread::Spread;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::beside::{self, Beside};
 use crate::tables::test_results::validated;
+use crate::tables::wider_bins::in_bins_of;
 use crate::tables::{source, table_id};
 use crate::test_set::TestSet;
 use crate::training::Departures;
@@ -51,8 +52,24 @@ impl Accuracy {
     }
 }
 
-/// The table for one test set: a selection of bins to read, all of them in its data.
+/// The table for one test set: a selection of bins to read, all of them in its data. Where the paper has such a table, bins that
+/// add up to the paper's are read as the paper's.
 pub(crate) fn prefix_bins(results: &Results, paper: &Paper, test: &TestSet, accuracy: Accuracy) -> Table {
+    let papers = *test == TestSet::RandomUniform;
+    let wider = papers.then(|| in_bins_of(results, Paper::BIN_WIDTH)).flatten();
+    let Some(wider) = wider else { return in_own_bins(results, paper, test, accuracy) };
+    let mut table = in_own_bins(&wider, paper, test, accuracy);
+    table.caption += &format!(
+        " This run's bins of {} plies are added up to the paper's; in the data files they are as they were measured.",
+        results.bin_width()
+    );
+    if let Some(data) = &mut table.data {
+        data.groups = every_bin(results, paper, test, accuracy, scored(results, test).iter());
+    }
+    table
+}
+
+fn in_own_bins(results: &Results, paper: &Paper, test: &TestSet, accuracy: Accuracy) -> Table {
     let width = results.bin_width();
     let comparable = width == Paper::BIN_WIDTH;
     let papers = *test == TestSet::RandomUniform;

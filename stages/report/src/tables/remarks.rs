@@ -42,17 +42,21 @@ pub(super) fn remarks(results: &Results, tests: &[&TestSet], belongs: impl Fn(&M
 }
 
 /// The models that know less than one to which all classes are equally likely, for the head of the page: a sentence, if
-/// there are any on the paper's test sets.
+/// there are any; of those under further shifts the worst.
 pub(crate) fn knowing_nothing(results: &Results) -> Option<String> {
-    let found: Vec<String> = scored(results)
-        .filter(|scored| TestSet::PAPER.contains(scored.test) && scored.knows_nothing())
-        .map(|scored| scored.told())
-        .collect();
+    let (found, others): (Vec<Scored>, Vec<Scored>) =
+        scored(results).filter(Scored::knows_nothing).partition(|scored| TestSet::PAPER.contains(scored.test));
+    let worst = others.iter().max_by(|a, b| a.loss.mean.total_cmp(&b.loss.mean));
+    let mut told: Vec<String> = found.iter().map(Scored::told).collect();
+    told.extend(worst.map(|worst| match others.len() {
+        1 => worst.told(),
+        number => format!("{number} under further shifts, of which the worst is {}", worst.told()),
+    }));
     let loss = number::three_decimals(UNIFORM_LOSS);
-    (!found.is_empty()).then(|| {
+    (!told.is_empty()).then(|| {
         format!(
             "Worse than guessing evenly among the classes of each label, which would have a loss of {loss}: {}.",
-            list(found.into_iter())
+            list(told.into_iter())
         )
     })
 }

@@ -10,6 +10,7 @@ use crate::tables::prefix_bins::{
     Accuracy, bins, cell, departures, every_bin, every_bin_columns, scored, spread_out, starts,
 };
 use crate::tables::source;
+use crate::tables::test_results::validated;
 use crate::test_set::TestSet;
 
 /// A row for each model and test set; a selection of bins to read, all of them in its data.
@@ -51,7 +52,12 @@ pub(crate) fn shift_bins(results: &Results, paper: &Paper, accuracy: Accuracy) -
         title: format!("{} accuracy by prefix length under further shifts", accuracy.name()),
         caption: format!(
             "Percent, in bins of {width} plies played, the start of the game being 0; a selection, the data files have \
-             every bin. A dash means that no game is that long."
+             every bin. A dash means that no game is that long.{}",
+            tests
+                .iter()
+                .filter_map(|test| validated(results, test))
+                .map(|told| format!(" {}", told.trim_end()))
+                .collect::<String>()
         ),
         columns: texts.into_iter().chain(numbers).collect(),
         groups: results.models.iter().enumerate().map(rows).filter(|rows| !rows.is_empty()).collect(),

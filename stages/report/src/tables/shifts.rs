@@ -6,6 +6,7 @@ use crate::results::{Overall, Results};
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::remarks::remarks;
 use crate::tables::source;
+use crate::tables::test_results::validated;
 use crate::test_set::TestSet;
 
 /// A row for each model and test set that is not the paper's.
@@ -31,7 +32,11 @@ pub(crate) fn shifts(results: &Results) -> Table {
         title: "Test results under further shifts".into(),
         caption: format!(
             "Test sets that the paper does not have, by the names that the pipeline gives them; the columns are those of \
-             the test results. Mean plies are moves a game, both sides' counted.{}",
+             the test results. Mean plies are moves a game, both sides' counted.{}{}",
+            others()
+                .filter_map(|(_, test)| validated(results, test))
+                .map(|told| format!(" {}", told.trim_end()))
+                .collect::<String>(),
             remarks(results, &others().map(|(_, test)| test).collect::<Vec<_>>(), |_| true)
         ),
         columns,
