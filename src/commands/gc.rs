@@ -33,6 +33,10 @@ struct Answer<'a> {
     work: Vec<Work<'a>>,
     /// Bytes that interrupted writes left.
     leftover_bytes: u64,
+    /// Bytes of transfers with remotes that were interrupted long ago.
+    transfer_bytes: u64,
+    /// Bytes of those that were interrupted lately, and stay.
+    staying_transfer_bytes: u64,
     /// Bytes that `cwm verify` set aside long ago.
     quarantine_bytes: u64,
     /// Bytes that an interrupted `cwm gc` had set aside.
@@ -113,6 +117,8 @@ fn answer(collection: &Collection, deleted: bool) -> Answer<'_> {
         unnamed_bytes: collection.unnamed_bytes,
         work: collection.work.iter().map(|(label, bytes)| Work { label, bytes: *bytes }).collect(),
         leftover_bytes: collection.leftover_bytes,
+        transfer_bytes: collection.transfer_bytes,
+        staying_transfer_bytes: collection.staying_transfer_bytes,
         quarantine_bytes: collection.quarantine_bytes,
         aside_bytes: collection.aside_bytes,
         staying_bytes: collection.staying_bytes(),
@@ -140,6 +146,7 @@ fn text(collection: &Collection, arguments: &GcArguments) -> String {
     for (bytes, what) in [
         (collection.unnamed_bytes, "content of interrupted runs"),
         (collection.leftover_bytes, "left by interrupted writes"),
+        (collection.transfer_bytes, "of pushes and pulls with which nobody went on for 14 days"),
         (collection.quarantine_bytes, "set aside by `cwm verify`, more than 30 days ago"),
         (collection.aside_bytes, "set aside by a `cwm gc` that was interrupted"),
     ] {
@@ -151,6 +158,12 @@ fn text(collection: &Collection, arguments: &GcArguments) -> String {
     let mut text = String::new();
     for (name, bytes, what) in rows {
         text += &format!("{name:<width$}  {:>9}  {what}\n", amount::in_words(bytes));
+    }
+    if collection.staying_transfer_bytes > 0 {
+        let bytes = amount::in_words(collection.staying_transfer_bytes);
+        text += &format!(
+            "note: {bytes} of interrupted pushes and pulls stay for 14 days: the next one goes on with them\n"
+        );
     }
     for root in &collection.roots {
         if let Some(note) = &root.note {

@@ -18,6 +18,9 @@ use crate::store::{Dropped, Garbage, Inventory, OldWork, Result, Store};
 /// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.
 const WORK: Age = Age::days(14);
 
+/// How long a transfer with a remote that nobody goes on with stays.
+const TRANSFERS: Age = Age::days(14);
+
 /// How long what was found damaged stays.
 const QUARANTINE: Age = Age::days(30);
 
@@ -54,6 +57,10 @@ pub struct Collection {
     pub work: Vec<(String, u64)>,
     /// Bytes that interrupted writes left.
     pub leftover_bytes: u64,
+    /// Bytes of transfers with remotes that were interrupted long ago.
+    pub transfer_bytes: u64,
+    /// Bytes of those that were interrupted lately, and stay: the next attempt goes on with them.
+    pub staying_transfer_bytes: u64,
     /// Bytes that were set aside as damaged.
     pub quarantine_bytes: u64,
     /// Bytes that an interrupted collection had set aside already.
@@ -73,7 +80,8 @@ impl Collection {
     pub fn bytes(&self) -> u64 {
         let stages: u64 = self.stages.iter().map(|stage| stage.bytes).sum();
         let work: u64 = self.work.iter().map(|(_, bytes)| bytes).sum();
-        stages + work + self.unnamed_bytes + self.leftover_bytes + self.quarantine_bytes + self.aside_bytes
+        let left = self.leftover_bytes + self.transfer_bytes;
+        stages + work + left + self.unnamed_bytes + self.quarantine_bytes + self.aside_bytes
     }
 
     /// Bytes of content that stay.
@@ -122,9 +130,14 @@ pub fn survey(store: &Store, wish: Wish, now: Timestamp) -> Result<Collection> {
         collection.leftover_bytes += bytes;
         collection.garbage.others.push(path);
     }
-    for (path, bytes) in store.leftovers()? {
-        collection.leftover_bytes += bytes;
-        collection.garbage.others.push(path);
+    let given_up = wish.keep.max(TRANSFERS).before(now);
+    for left in store.leftovers()? {
+        if left.is_transfer && left.changed >= given_up {
+            collection.staying_transfer_bytes += left.bytes;
+            continue;
+        }
+        *(if left.is_transfer { &mut collection.transfer_bytes } else { &mut collection.leftover_bytes }) += left.bytes;
+        collection.garbage.others.push(left.path);
     }
     for (path, bytes) in store.quarantined_before(wish.keep.max(QUARANTINE).before(now))? {
         collection.quarantine_bytes += bytes;

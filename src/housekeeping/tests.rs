@@ -267,6 +267,38 @@ fn marks_are_on_the_disk_before_anything_goes() {
 }
 
 #[test]
+fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
+    let (_folder, store) = new_store();
+    let made = made(&store, "kept", "here", &[], false);
+    lock(&store, "pipeline.lock", &[&made]);
+    let (here, elsewhere) = (made.outputs["text"].digest, Digest::of(b"elsewhere"));
+    let begun = |name: String| {
+        let path = store.root().join("temporary").join(name);
+        fs::write(&path, "half").unwrap();
+        path
+    };
+    let download = begun(format!(".cwm-part-{elsewhere}"));
+    let upload = begun(format!(".cwm-upload-0123abcd-{here}"));
+    // With these nobody can go on: the content came, or is gone; or they are something else.
+    let idle = [
+        begun(format!(".cwm-part-{here}")),
+        begun(format!(".cwm-upload-0123abcd-{elsewhere}")),
+        begun(".cwm-part-x".to_owned()),
+        begun(".cwm-a1b2c3".to_owned()),
+    ];
+    let after = |days: i64| NOW().checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
+    let lately = collect(&store, wish(), after(13), |_| {}).unwrap();
+    assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (16, 0, 8));
+    assert!(download.exists() && upload.exists() && idle.iter().all(|path| !path.exists()));
+    let kept = collect(&store, Wish { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap();
+    assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
+    let late = collect(&store, wish(), after(15), |_| {}).unwrap();
+    assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
+    assert!(!download.exists() && !upload.exists());
+    assert!(is_whole(&store, &made));
+}
+
+#[test]
 fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     let (_folder, store) = new_store();
     let names = ["old", "middle", "young", "root"];

@@ -91,8 +91,9 @@ impl Usage {
         usage.add_work(&inventory, &mut named);
         usage.stages = named.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
         usage.stages.sort_by(|a, b| b.bytes().cmp(&a.bytes()).then_with(|| a.stage.cmp(&b.stage)));
-        let others = store.leftovers()?.into_iter().chain(store.quarantined_before(jiff::Timestamp::MAX)?);
-        usage.other_bytes = others.map(|(_, bytes)| bytes).sum::<u64>() + store.garbage_bytes()?;
+        let left = store.leftovers()?.into_iter().map(|left| left.bytes);
+        let quarantined = store.quarantined_before(jiff::Timestamp::MAX)?.into_iter().map(|(_, bytes)| bytes);
+        usage.other_bytes = left.chain(quarantined).sum::<u64>() + store.garbage_bytes()?;
         Ok(usage)
     }
 

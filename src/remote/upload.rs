@@ -252,7 +252,7 @@ impl Journal {
 
 fn journal_path(store: &Store, client: &Client, digest: &Digest) -> PathBuf {
     let whose = Digest::of(format!("{} {}", client.name, client.prefix).as_bytes()).to_string();
-    store.temporary_folder().join(format!("{}upload-{}-{digest}", crate::store::durable::TEMPORARY, &whose[..8]))
+    store.upload_path(&whose[..8], digest)
 }
 
 fn here<T>(result: std::io::Result<T>) -> Result<T, Fault> {

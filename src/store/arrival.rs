@@ -11,7 +11,6 @@ use std::time::SystemTime;
 
 use super::actions::RecordFile;
 use super::dropped::Dropped;
-use super::durable::TEMPORARY;
 use super::error::{Result, StoreError};
 use super::hashing::hash_own_file;
 use super::record::{ActionRecord, OutputShape};
@@ -85,7 +84,7 @@ impl Store {
     /// The disk refuses.
     pub fn part(&self, digest: &Digest) -> Result<Option<Part>> {
         self.create()?;
-        let path = self.layout.temporary().join(format!("{TEMPORARY}part-{digest}"));
+        let path = self.part_path(digest);
         let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let mut opened = open();
         if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {

@@ -105,14 +105,6 @@ impl Store {
         sized(paths.map(|path| (String::new(), path)).collect())
     }
 
-    /// What interrupted writes left, with its bytes. With the store alone, nobody writes it any more.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn leftovers(&self) -> Result<Vec<(PathBuf, u64)>> {
-        sized(list(&self.layout.temporary())?)
-    }
-
     /// What was set aside as damaged before `time`, with its bytes.
     ///
     /// # Errors

@@ -184,18 +184,6 @@ impl Store {
         self.create()?;
         lock(&self.layout.lock(BATCHES_LOCK), Mode::Exclusive, true, |_| {})
     }
-
-    /// Removes what interrupted writes left in `temporary/`. Only with the store alone is it certain that nobody is
-    /// still writing it.
-    ///
-    /// # Errors
-    /// The disk refuses.
-    pub fn sweep_temporary(&self, _alone: &StoreLock) -> Result<()> {
-        for (_, path) in super::actions::list(&self.layout.temporary())? {
-            self.disk.remove(&path)?;
-        }
-        Ok(())
-    }
 }
 
 /// Has what the lock at `path` stands for alone, after whoever has it for an instant.

@@ -20,6 +20,7 @@ mod holder;
 mod intake;
 mod inventory;
 mod layout;
+mod leftovers;
 mod locks;
 mod manifest;
 mod new_action;
@@ -58,6 +59,7 @@ pub use holder::Holder;
 pub use intake::TakenIn;
 pub use inventory::{Held, Inventory, OldWork};
 pub use layout::STORE_FORMAT;
+pub use leftovers::Leftover;
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
 pub use new_action::{Content, NewAction, NewOutput, Recorded};
@@ -132,11 +134,6 @@ impl Store {
     /// The folder of the lock files that the store has seen.
     pub fn roots_folder(&self) -> PathBuf {
         self.layout.roots()
-    }
-
-    /// Where files lie that have no name yet.
-    pub fn temporary_folder(&self) -> PathBuf {
-        self.layout.temporary()
     }
 
     /// The folder of tags.

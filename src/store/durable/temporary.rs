@@ -50,7 +50,7 @@ fn exchange(a: &Path, b: &Path) -> io::Result<()> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
-            // Best effort: what stays in `temporary/` is never read, and is swept by the exclusive lock's holder.
+            // Best effort: what stays in `temporary/` is never read, and goes with `cwm gc`.
             drop(self.disk.remove(&path));
         }
     }

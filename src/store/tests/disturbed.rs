@@ -137,7 +137,8 @@ fn a_commit_killed_at_any_step_leaves_a_valid_store_and_can_be_done_again() {
     // What the kills left is in one place and goes with one call.
     assert_ne!(names_in(&store.root().join("temporary")), Vec::<String>::new());
     let alone = store.lock_exclusive("test", |_| {}).unwrap();
-    store.sweep_temporary(&alone).unwrap();
+    let others = store.leftovers().unwrap().into_iter().map(|left| left.path).collect();
+    store.set_aside_garbage(&Garbage { others, ..Garbage::default() }, Dropped::Collected, &alone).unwrap();
     assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
 }
 

@@ -35,13 +35,19 @@ struct State {
     upstream: u16,
     trouble: Mutex<Trouble>,
     requests: AtomicUsize,
+    parts: AtomicUsize,
 }
 
 impl Proxy {
     pub fn before(upstream: u16) -> Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let state = Arc::new(State { upstream, trouble: Mutex::new(Trouble::None), requests: AtomicUsize::new(0) });
+        let state = Arc::new(State {
+            upstream,
+            trouble: Mutex::new(Trouble::None),
+            requests: AtomicUsize::new(0),
+            parts: AtomicUsize::new(0),
+        });
         let shared = state.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -56,11 +62,17 @@ impl Proxy {
     pub fn set(&self, trouble: Trouble) {
         *self.state.trouble.lock().expect("no panic") = trouble;
         self.state.requests.store(0, Ordering::SeqCst);
+        self.state.parts.store(0, Ordering::SeqCst);
     }
 
     /// How many requests there were since.
     pub fn requests(&self) -> usize {
         self.state.requests.load(Ordering::SeqCst)
+    }
+
+    /// How many parts of uploads the server has taken since.
+    pub fn parts(&self) -> usize {
+        self.state.parts.load(Ordering::SeqCst)
     }
 }
 
@@ -91,6 +103,9 @@ impl State {
         server.write_all(&body)?;
         let mut answer = Vec::new();
         server.read_to_end(&mut answer)?;
+        if contains(&head, b"partNumber=") {
+            self.parts.fetch_add(1, Ordering::SeqCst);
+        }
         if trouble == Trouble::CutsAnswers && is_first {
             answer.truncate(answer.len() / 2);
         }

@@ -98,7 +98,7 @@ fn put_bucket(port: u16) -> std::io::Result<()> {
 }
 
 /// `cwm` with credentials in its environment.
-fn cwm(context: &Context, arguments: &[&str]) -> Ran {
+fn command(context: &Context, arguments: &[&str]) -> Command {
     let mut command = context.command(arguments);
     for (name, value) in
         [("AWS_ACCESS_KEY_ID", "AK"), ("AWS_SECRET_ACCESS_KEY", "SKSKSKSK"), ("AWS_REGION", "us-east-1")]
@@ -107,7 +107,11 @@ fn cwm(context: &Context, arguments: &[&str]) -> Ran {
             command.env(name, value);
         }
     }
-    crate::context::finish(command.output().expect("cwm starts"))
+    command
+}
+
+fn cwm(context: &Context, arguments: &[&str]) -> Ran {
+    crate::context::finish(command(context, arguments).output().expect("cwm starts"))
 }
 
 #[track_caller]
@@ -213,6 +217,44 @@ fn what_a_server_refuses_is_told_without_a_secret() {
 }
 
 #[test]
+fn an_upload_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
+    let Some(server) = Server::start() else { return };
+    let ada = server.person("nothing");
+    // Six parts of 8 MiB, and a bit.
+    ada.write(
+        "pipeline.yaml",
+        "cwm: 1\nstages:\n  large: { stage: command, with: { run: 'seq 6700000 > \"$out\"' } }\n",
+    );
+    ada.run(&[]).ran_just(&["large"]);
+    let config = ada.read("cwm.toml");
+    let to = |prefix: &str| ada.write("cwm.toml", &config.replace("/nothing'", &format!("/{prefix}'")));
+    to(&server.prefix());
+    server.proxy.set(Trouble::None);
+    well(cwm(&ada, &["push"]));
+    let (requests, parts) = (server.proxy.requests(), server.proxy.parts());
+    assert!(parts > 6, "{parts}");
+
+    let prefix = server.prefix();
+    to(&prefix);
+    // After the last part the upload is completed, and the record and its index follow.
+    server.proxy.set(Trouble::DiesAt(requests / 2));
+    assert_eq!(cwm(&ada, &["push"]).code, 9);
+    let before = server.proxy.parts();
+    assert!(before > 0 && before < parts, "{before} of {parts}, at {} of {requests}", requests / 2);
+    well(ada.cwm(&["gc", "--delete"]));
+    server.proxy.set(Trouble::None);
+    well(cwm(&ada, &["push"]));
+    // A part whose answer came too late to be noted goes again.
+    let after = server.proxy.parts();
+    assert!((parts - before..parts).contains(&after), "{before} of {parts} had gone, and {after} went then");
+    let ben = server.person(&prefix);
+    ben.write("pipeline.yaml", &ada.read("pipeline.yaml"));
+    well(cwm(&ben, &["pull"]));
+    computes_nothing(&ben, &[]);
+    sound(&ben);
+}
+
+#[test]
 fn thousands_of_files_and_large_ones() {
     let Some(server) = Server::start() else { return };
     // In MB; 5000 is what S3 takes in parts alone.
@@ -228,9 +270,7 @@ fn thousands_of_files_and_large_ones() {
     }
     ada.run(&[]).ran_just(&["large", "many"]);
     // Killed in the middle, and gone on with.
-    let mut child = ada.command(&["push"]);
-    child.env("AWS_ACCESS_KEY_ID", "AK").env("AWS_SECRET_ACCESS_KEY", "SKSKSKSK").env("AWS_REGION", "us-east-1");
-    let mut child = child.spawn().expect("cwm starts");
+    let mut child = command(&ada, &["push"]).spawn().expect("cwm starts");
     std::thread::sleep(Duration::from_millis(1500));
     let _ = child.kill();
     let _ = child.wait();
