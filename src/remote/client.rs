@@ -19,6 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::fault::Fault;
 use super::folder;
 use super::layout::{FORMAT, REMOTE_FORMAT};
+use super::ranges::NotTheRange;
 
 /// Requests of one remote at a time.
 pub const REQUESTS: usize = 32;
@@ -104,7 +105,7 @@ impl Client {
     /// It is not there, is longer than `limit`, or does not come.
     pub async fn small(&self, name: &str, limit: u64) -> Result<Vec<u8>, Fault> {
         let path = &self.path(name)?;
-        self.plain_file(name)?;
+        self.plain_file(name, 0)?;
         self.patiently(|| {
             Box::pin(async move {
                 let mut body = self.body(path, None).await?;
@@ -127,6 +128,7 @@ impl Client {
     /// It is not there, is shorter, or does not come.
     pub async fn range(&self, name: &str, range: Range<u64>) -> Result<Bytes, Fault> {
         let path = &self.path(name)?;
+        self.plain_file(name, range.end)?;
         self.patiently(|| {
             let range = range.clone();
             Box::pin(async move {
@@ -153,7 +155,7 @@ impl Client {
     /// # Errors
     /// It is not there, or does not come.
     pub async fn stream(&self, name: &str) -> Result<BoxStream<'static, object_store::Result<Bytes>>, Fault> {
-        self.plain_file(name)?;
+        self.plain_file(name, 0)?;
         self.body(&self.path(name)?, None).await
     }
 
@@ -322,11 +324,13 @@ impl Client {
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// In a shared folder there may lie what is no file: a pipe would be waited for without end.
-    fn plain_file(&self, name: &str) -> Result<(), Fault> {
-        match &self.folder {
-            None => Ok(()),
-            Some(folder) => folder::size(&folder.join(name))?.map(drop).ok_or(Fault::NotThere),
+    /// In a shared folder there may lie what is no file: a pipe would be waited for without end; or a file that is too short.
+    fn plain_file(&self, name: &str, least: u64) -> Result<(), Fault> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        match folder::size(&folder.join(name))? {
+            None => Err(Fault::NotThere),
+            Some(size) if size < least => Err(Fault::Bad(NotTheRange::Shorter.to_string())),
+            Some(_) => Ok(()),
         }
     }
 }

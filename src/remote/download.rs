@@ -111,8 +111,7 @@ async fn fill(client: &Client, name: &str, part: &Part, begun: u64, size: u64, t
                 at += piece.len() as u64;
                 tally.add(piece.len() as u64);
             }
-            // A server that knows no ranges sends all of it, or nothing.
-            Err(Fault::NotReached(why) | Fault::Refused(why)) if why.contains("non-partial") => break,
+            Err(Fault::OnlyWhole) => break,
             Err(fault) => return Err(fault),
         }
     }

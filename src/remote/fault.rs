@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 
+use super::ranges::NotTheRange;
 use crate::store::StoreError;
 
 /// Why something did not come, or did not go.
@@ -13,6 +14,8 @@ pub enum Fault {
     NotReached(String),
     /// The remote answered: we may not, or it does not do such things.
     Refused(String),
+    /// The remote sends files only as a whole, and part of one was asked for.
+    OnlyWhole,
     /// What came is not what it should be.
     Bad(String),
     /// This machine's own store.
@@ -34,6 +37,7 @@ impl Fault {
             Fault::NotThere => "is not there".to_owned(),
             Fault::NotReached(why) => format!("could not be reached: {why}"),
             Fault::Refused(why) => format!("refused: {why}"),
+            Fault::OnlyWhole => format!("refused: {}", NotTheRange::Whole),
             Fault::Bad(what) => what.clone(),
             Fault::Here(why) => why.clone(),
         }
@@ -49,6 +53,11 @@ impl From<StoreError> for Fault {
 impl From<object_store::Error> for Fault {
     fn from(error: object_store::Error) -> Self {
         use object_store::Error;
+        match NotTheRange::behind(&error) {
+            Some(NotTheRange::Whole) => return Fault::OnlyWhole,
+            Some(shorter) => return Fault::Bad(shorter.to_string()),
+            None => {}
+        }
         let why = reason(&error);
         let no_bucket = ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
         match &error {

@@ -16,6 +16,7 @@ mod layout;
 mod open;
 mod pull;
 mod push;
+mod ranges;
 mod records;
 mod tally;
 mod upload;

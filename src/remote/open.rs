@@ -15,6 +15,8 @@ use tokio::sync::{OnceCell, Semaphore};
 use super::client::{Client, REQUESTS};
 use super::credentials::Profile;
 use super::fault::Fault;
+use super::folder;
+use super::ranges::Connector;
 use crate::site::{Address, Bucket, Remote};
 
 /// How long it may take to be connected.
@@ -32,18 +34,22 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         Address::S3(bucket) => both(s3(remote, bucket)?),
         Address::Gcs(bucket) => {
             let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&bucket.name);
-            let builder = builder.with_retry(once()).with_client_options(options(remote, false));
+            let builder =
+                builder.with_http_connector(Connector).with_retry(once()).with_client_options(options(remote, false));
             both(builder.build().map_err(wrong)?)
         }
         Address::Azure(bucket) => {
             let emulated =
                 std::env::var("AZURE_STORAGE_USE_EMULATOR").is_ok_and(|value| value == "true" || value == "1");
             let builder = MicrosoftAzureBuilder::from_env().with_container_name(&bucket.name);
-            let builder = builder.with_retry(once()).with_client_options(options(remote, emulated));
+            let builder = builder
+                .with_http_connector(Connector)
+                .with_retry(once())
+                .with_client_options(options(remote, emulated));
             both(builder.build().map_err(wrong)?)
         }
         Address::Http(url) => {
-            let builder = HttpBuilder::new().with_url(url).with_retry(once());
+            let builder = HttpBuilder::new().with_url(url).with_http_connector(Connector).with_retry(once());
             (Arc::new(builder.with_client_options(options(remote, true)).build().map_err(wrong)?), None)
         }
     };
@@ -55,7 +61,7 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         name: remote.name.clone(),
         multipart,
         folder: match &remote.address {
-            Address::Folder(folder) => Some(folder.clone()),
+            Address::Folder(path) => Some(folder::real(path)),
             _ => None,
         },
         store,
@@ -76,7 +82,8 @@ fn both<S: ObjectStore + MultipartStore>(store: S) -> Opened {
 /// The environment comes first, then `cwm.toml`, then the profile's files.
 fn s3(remote: &Remote, bucket: &Bucket) -> Result<object_store::aws::AmazonS3, Fault> {
     use object_store::aws::AmazonS3ConfigKey::{AccessKeyId, Endpoint, Region};
-    let mut builder = AmazonS3Builder::from_env().with_bucket_name(&bucket.name).with_retry(once());
+    let mut builder = AmazonS3Builder::from_env().with_bucket_name(&bucket.name);
+    builder = builder.with_http_connector(Connector).with_retry(once());
     let profile = Profile::read();
     let lacks = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_none_or(|value| value.is_empty());
     let by_token =

@@ -1,8 +1,11 @@
 //! Results shared by hash: two people, two stores, one remote. What is a folder here is S3 in `s3`, behind a proxy that breaks.
 
 mod hostile;
+mod interrupted;
 mod proxy;
 mod s3;
+mod told;
+mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -334,4 +337,34 @@ fn a_push_that_is_killed_is_gone_on_with() {
     well(ben.cwm(&["pull"]));
     let run: Run = ben.run(&[]);
     run.ran_just(&[]);
+}
+
+/// `../lab`, as people write it beside a pipeline, was no name that a file on a remote could have.
+#[test]
+fn a_folder_may_be_written_relative_and_have_any_name() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&[]).ran_just(&CELLS);
+    let name = lab.folder.path().file_name().unwrap().to_str().unwrap();
+    for (number, place) in ["odd ~%20 [x] é", "./quo'te*{y}", "a/../remote"].into_iter().enumerate() {
+        if place.starts_with("a/") {
+            fs::create_dir(lab.folder.path().join("a")).unwrap();
+        }
+        for one in [&ada, &ben] {
+            one.write("cwm.toml", &format!("[remotes.lab]\nurl = \"../{name}/{place}\"\n"));
+        }
+        well(ada.cwm(&["push"]));
+        assert!(lab.folder.path().join(place).join("format").is_file());
+        well(ben.cwm(&["pull"]));
+        let pulled = well(ben.cwm(&["status"])).stdout;
+        assert!(pulled.contains("7 cached"), "{number}: {pulled}");
+        fs::remove_dir_all(ben.path("artifacts")).unwrap();
+    }
+    // What is not there is told as that.
+    ben.write("cwm.toml", &format!("[remotes.lab]\nurl = \"../{name}/nowhere/../lab\"\n"));
+    let pulled = ben.cwm(&["pull", "games"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("is it mounted?"), "{}", pulled.stderr);
 }
