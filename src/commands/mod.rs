@@ -47,7 +47,7 @@ pub(crate) use typed::quoted;
 use crate::accepted::Accepted;
 use crate::cli::{Cli, Command, PipelineArguments};
 use crate::digest::Key;
-use crate::engine::{CellState, Forecast, Known, Survey};
+use crate::engine::{Cause, CellState, Forecast, Known, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
@@ -57,7 +57,7 @@ use crate::plain_text::visible_lines;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
 use crate::site::Site;
-use crate::store::{ActionRecord, Missing, Store};
+use crate::store::{ActionRecord, Dropped, Missing, Store};
 
 /// Runs a command and says what went wrong, on standard error; also on standard output if that is to hold JSON.
 pub fn main(cli: Cli, as_json: bool) -> ExitCode {
@@ -161,9 +161,23 @@ fn tell(error: &Error) {
     }
 }
 
-/// How to have files made again that a recorded result lacks: a run that nothing needs them for lets them be.
+/// How to have the files that a recorded result lacks: a run that nothing needs them for lets them be.
 fn remake(record: &ActionRecord) -> String {
-    format!("`cwm run {}` makes them again", typed::quoted(&record.label.to_string()))
+    let label = typed::quoted(&record.label.to_string());
+    match record.dropped {
+        Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
+        _ => format!("`cwm run {label}` makes them again"),
+    }
+}
+
+/// Says, where remotes may have results that the lock file names and the store has not, how to ask them.
+fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cause>) {
+    let is_theirs = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
+    if !site.remotes.is_empty() && causes.any(is_theirs) {
+        eprintln!(
+            "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it"
+        );
+    }
 }
 
 /// A pipeline with its store and lock file, as commands use them.

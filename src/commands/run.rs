@@ -300,13 +300,15 @@ fn dry_run(
             CellState::Cached(record) if let Some(lacking) = remade => {
                 let uncertain = lacking.remade == Remade::Perhaps;
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let cause = vec![lacking.cause(record).to_string()];
+                let cause = vec![lacking.cause_and_advice(&workspace.store, record)?];
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Cached(record) => {
                 cached += 1;
-                let lacking = forecast.lacking(index).map(|_| format!("; {}", Lacking::words(record)));
-                let origin = survey.origin(index, record) + &lacking.unwrap_or_default();
+                let mut origin = survey.origin(index, record);
+                if forecast.lacking(index).is_some() {
+                    origin += &format!("; {}", Lacking::words(&workspace.store, record)?);
+                }
                 readers.read(&RunEvent::Cached { label, key: record.key, origin });
             }
             CellState::Absent(_) => {

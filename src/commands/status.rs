@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::StatusArguments;
-use crate::commands::{Workspace, print, print_json};
+use crate::commands::{Workspace, hint_at_remotes, print, print_json};
 use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -58,18 +58,25 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let standings = slurm::standings(&workspace.store);
     let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
     let forecast = workspace.forecast(&survey)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut open) = (Vec::new(), Vec::new());
     for index in chosen {
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &survey.states[index] {
             CellState::Cached(record) if let Some(lacking) = forecast.lacking(index) => {
-                let (state, what) = match (lacking.remade, record.dropped) {
-                    (Remade::Yes, _) => ("would run", lacking.cause(record).to_string()),
-                    (Remade::Perhaps, _) => ("may run", lacking.cause(record).to_string()),
-                    (Remade::No, None) => ("incomplete", Lacking::words(record).into()),
-                    (Remade::No, Some(Dropped::Collected)) => ("collected", Lacking::words(record).into()),
-                    (Remade::No, Some(Dropped::NotPulled)) => ("not pulled", Lacking::words(record).into()),
-                    (Remade::No, Some(Dropped::NotKept)) => ("dropped", Lacking::words(record).into()),
+                let state = match (lacking.remade, record.dropped) {
+                    (Remade::Yes, _) => "would run",
+                    (Remade::Perhaps, _) => "may run",
+                    (Remade::No, None) => "incomplete",
+                    (Remade::No, Some(Dropped::Collected)) => "collected",
+                    (Remade::No, Some(Dropped::NotPulled)) => "not pulled",
+                    (Remade::No, Some(Dropped::NotKept)) => "dropped",
+                };
+                let what = match lacking.remade {
+                    Remade::Yes | Remade::Perhaps => lacking.cause_and_advice(&workspace.store, record)?,
+                    Remade::No if record.dropped == Some(Dropped::NotPulled) => {
+                        format!("{}; {}", survey.origin(index, record), Lacking::words(&workspace.store, record)?)
+                    }
+                    Remade::No => Lacking::words(&workspace.store, record)?,
                 };
                 (state, Some(record.key.short()), what)
             }
@@ -81,7 +88,9 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
             }
             CellState::Absent(resolved) => {
                 let causes = why_now(&workspace.plan, index, resolved, &workspace.store, &workspace.locked)?;
-                ("would run", Some(resolved.components.key().short()), in_words(&causes))
+                let words = in_words(&causes);
+                open.extend(causes);
+                ("would run", Some(resolved.components.key().short()), words)
             }
             CellState::Open => {
                 let Workspace { plan, store, files, .. } = &workspace;
@@ -115,6 +124,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
     print(&text)?;
+    hint_at_remotes(&workspace.site, open.iter());
     Ok(ExitCode::OK)
 }
 

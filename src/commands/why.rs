@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::WhyArguments;
-use crate::commands::{Workspace, print, print_json};
+use crate::commands::{Workspace, hint_at_remotes, print, print_json};
 use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -45,6 +45,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         let mut text = String::new();
         reasons.iter().for_each(|reason| tell(reason, 0, &mut text));
         print(&text)?;
+        hint_at_remotes(&workspace.site, reasons.iter().flat_map(|reason| &reason.causes));
     }
     Ok(ExitCode::OK)
 }
@@ -67,6 +68,9 @@ fn tell(reason: &Reason, depth: usize, text: &mut String) {
     }
     for cause in &reason.causes {
         *text += &format!("{indent}  {cause}\n");
+    }
+    if let Some(line) = &reason.advice {
+        *text += &format!("{indent}  {line}\n");
     }
     if let Some(line) = &reason.probe {
         *text += &format!("{indent}  {line}\n");

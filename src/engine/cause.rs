@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::engine::history::{CodeSince, in_words};
 use crate::key::Components;
 use crate::keyed::VARIABLE;
-use crate::store::{ActionRecord, Dropped, Missing};
+use crate::store::{ActionRecord, Dropped, Missing, Store, StoreError};
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,13 @@ pub enum Cause {
     LetGo {
         /// Why.
         reason: Dropped,
+    },
+    /// Others have its result, and its files were not pulled.
+    NotPulled {
+        /// The remote that told of it, where that is known.
+        from: Option<String>,
+        /// Who made it, and when.
+        origin: String,
     },
     /// A parameter changed.
     Parameter {
@@ -119,12 +126,18 @@ pub enum Cause {
 
 impl Cause {
     /// What is to be said of a result that lacks these files.
-    pub fn of_missing(record: &ActionRecord, missing: &[Missing]) -> Cause {
-        match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn of_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, StoreError> {
+        Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
+            (0, Some(Dropped::NotPulled)) => {
+                Cause::NotPulled { from: store.not_pulled_from(record)?, origin: record.origin() }
+            }
             (0, Some(reason)) => Cause::LetGo { reason },
             (0, None) => Cause::ObjectsMissing { count: missing.len() },
             (count, _) => Cause::ObjectsDamaged { count },
-        }
+        })
     }
 }
 
@@ -250,6 +263,12 @@ impl fmt::Display for Cause {
             }
             Cause::LetGo { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
             Cause::LetGo { reason: Dropped::NotPulled } => f.write_str("its files were not pulled from a remote"),
+            Cause::NotPulled { from: Some(remote), origin } => {
+                write!(f, "its result is known from the remote `{remote}` ({origin}), and its files were not pulled")
+            }
+            Cause::NotPulled { from: None, origin } => {
+                write!(f, "its result is known from a remote ({origin}), and its files were not pulled")
+            }
             Cause::LetGo { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
             Cause::Parameter { name, old, new, line, set } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);

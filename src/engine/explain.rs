@@ -65,7 +65,9 @@ impl<'a> Explainer<'a> {
     pub fn reason(&self, index: usize) -> Result<Reason, Error> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         reason.because = match reason.state {
-            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::Dropped => Vec::new(),
+            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
+                Vec::new()
+            }
             Standing::Waits => self.waiting(index, &reason)?,
             _ => reason.sentences(),
         };
@@ -118,6 +120,7 @@ impl<'a> Explainer<'a> {
             probe: None,
             made_because: Vec::new(),
             causes: Vec::new(),
+            advice: None,
             because_of: Vec::new(),
         };
         match &self.survey.states[index] {
@@ -131,13 +134,14 @@ impl<'a> Explainer<'a> {
                     }
                     Some(Lacking { remade: Remade::No, .. }) => {
                         reason.state = Standing::without_files(record);
-                        reason.origin = Some(format!("{}; {}", record.origin(), Lacking::words(record)));
+                        reason.origin = Some(format!("{}; {}", record.origin(), Lacking::words(self.store, record)?));
                         reason.made_because = made_because();
                     }
                     Some(lacking) => {
                         let is_certain = lacking.remade == Remade::Yes;
                         reason.state = if is_certain { Standing::WouldRun } else { Standing::MayRun };
-                        reason.causes = vec![lacking.cause(record)];
+                        reason.causes = vec![lacking.cause(self.store, record)?];
+                        reason.advice = Lacking::advice(record);
                     }
                 }
             }
@@ -252,6 +256,7 @@ impl<'a> Explainer<'a> {
             probe: None,
             made_because: Vec::new(),
             causes: Vec::new(),
+            advice: None,
             because_of: Vec::new(),
         };
         match before {

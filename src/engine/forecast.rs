@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::commands::quoted;
 use crate::engine::cause::Cause;
 use crate::engine::status::{CellState, Survey, sources};
 use crate::error::Error;
@@ -103,17 +104,47 @@ impl Forecast {
 
 impl Lacking {
     /// What is to be said of a cell that is made again.
-    pub fn cause(&self, record: &ActionRecord) -> Cause {
-        Cause::of_missing(record, &self.missing)
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn cause(&self, store: &Store, record: &ActionRecord) -> Result<Cause, Error> {
+        Ok(Cause::of_missing(store, record, &self.missing)?)
+    }
+
+    /// How else a cell comes by its files that is made again.
+    pub fn advice(record: &ActionRecord) -> Option<String> {
+        let label = quoted(&record.label.to_string());
+        (record.dropped == Some(Dropped::NotPulled)).then(|| {
+            format!("`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have")
+        })
+    }
+
+    /// The cause and the advice in one line.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn cause_and_advice(&self, store: &Store, record: &ActionRecord) -> Result<String, Error> {
+        let advice = Lacking::advice(record).map(|advice| format!("; {advice}")).unwrap_or_default();
+        Ok(format!("{}{advice}", self.cause(store, record)?))
     }
 
     /// What is to be said of a cell that is not.
-    pub fn words(record: &ActionRecord) -> &'static str {
-        match record.dropped {
-            None => "files of its result are missing; made again when needed",
-            Some(Dropped::Collected) => "`cwm gc` let its files go; made again when needed",
-            Some(Dropped::NotPulled) => "done by others; `cwm pull` fetches its files, a run makes them again",
-            Some(Dropped::NotKept) => "done, and not kept (`keep: false`); made again when needed",
-        }
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn words(store: &Store, record: &ActionRecord) -> Result<String, Error> {
+        Ok(match record.dropped {
+            None => "files of its result are missing; made again when needed".to_owned(),
+            Some(Dropped::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
+            Some(Dropped::NotPulled) => {
+                let remote = store.not_pulled_from(record)?;
+                let remote = remote.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"));
+                let label = quoted(&record.label.to_string());
+                format!(
+                    "known from {remote}, its files not pulled; `cwm pull {label}` fetches them, `cwm run --pull` when they are needed"
+                )
+            }
+            Some(Dropped::NotKept) => "done, and not kept (`keep: false`); made again when needed".to_owned(),
+        })
     }
 }

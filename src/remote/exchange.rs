@@ -233,7 +233,7 @@ impl Shared {
                     }
                 };
                 faults.extend(found.bad.into_iter().map(|what| (client.name.clone(), Fault::Bad(what))));
-                match self.store.adopt(key, found.records) {
+                match self.store.adopt(key, found.records, &client.name) {
                     Ok(adopted) => new += adopted,
                     Err(error) => faults.push((client.name.clone(), error.into())),
                 }

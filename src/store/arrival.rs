@@ -151,11 +151,12 @@ impl Store {
     }
 
     /// Takes over records of `key` that were checked, each with its bytes, behind those that are there; a result that is recorded
-    /// already is left out. Their files count as not pulled. How many are new. Hold the store's shared lock.
+    /// already is left out. Their files count as not pulled `from` the remote of this name. How many are new. Hold the store's
+    /// shared lock.
     ///
     /// # Errors
     /// The disk refuses, or a record that is there cannot be read.
-    pub fn adopt(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>) -> Result<usize> {
+    pub fn adopt(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>, from: &str) -> Result<usize> {
         self.create()?;
         // Two processes that take over at once would give the same numbers; both records would stay, so nothing is lost.
         let mut known: BTreeSet<BTreeMap<String, Digest>> =
@@ -179,7 +180,7 @@ impl Store {
         self.disk.make_folder(&shard)?;
         self.disk.make_folder(&folder)?;
         for (_, place) in &placed {
-            self.disk.make_empty(&Dropped::NotPulled.path(place))?;
+            self.disk.make_note(&Dropped::NotPulled.path(place), &format!("{from}\n"))?;
         }
         let files: Vec<&Path> = placed.iter().map(|(file, _)| file.path()).collect();
         self.disk.sync_together(&files, &BTreeSet::from([folder.clone()]))?;
@@ -203,6 +204,24 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// The name of the remote that a result was learnt from whose files were not pulled; nothing where that is not known.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn not_pulled_from(&self, record: &ActionRecord) -> Result<Option<String>> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)? {
+            if file.dropped == Some(Dropped::NotPulled)
+                && super::actions::read_record(&record.key, &file)?.output_digests() == digests
+            {
+                let note = super::read_plain(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
+                let name = String::from_utf8(note).unwrap_or_default();
+                return Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)));
+            }
+        }
+        Ok(None)
     }
 
     /// The bytes of a result's record as others get them: those of its file, but that no path of this machine stands in it

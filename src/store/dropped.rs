@@ -1,8 +1,7 @@
 //! Results whose content was let go on purpose: their records stay, and what they lack is no damage.
 //!
-//! An empty file beside the record says so and why: `0001-<digest>.collected`, `0001-<digest>.not-kept`,
-//! `0001-<digest>.not-pulled`. It is made before
-//! anything goes, and is removed when the content is there again; so it allows content to be missing, and does not say that
+//! A file beside the record says so and why: `0001-<digest>.collected`, `0001-<digest>.not-kept` (both empty),
+//! `0001-<digest>.not-pulled` (with the name of the remote that the record came from). It is made before anything goes, and is removed when the content is there again; so it allows content to be missing, and does not say that
 //! it is. A record without it whose content is missing was damaged.
 
 use std::path::{Path, PathBuf};

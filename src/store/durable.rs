@@ -151,6 +151,11 @@ impl Disk {
         self.step(Step::Write, "write", path, || File::options().create(true).append(true).open(path).map(drop))
     }
 
+    /// Writes a small note in place; after a power loss it may be there and empty.
+    pub fn make_note(&self, path: &Path, text: &str) -> Result<()> {
+        self.step(Step::Write, "write", path, || fs::write(path, text))
+    }
+
     /// Makes a file read-only for everyone.
     pub fn protect(&self, path: &Path) -> Result<()> {
         self.step(Step::Protect, "make read-only", path, || fs::set_permissions(path, Permissions::from_mode(0o444)))

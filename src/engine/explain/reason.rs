@@ -33,6 +33,9 @@ pub struct Reason {
     /// Why it would run now, or ran again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// What else may be done than to run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// What it depends on that would run or has run again, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because_of: Vec<Reason>,

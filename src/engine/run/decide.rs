@@ -53,7 +53,7 @@ impl Engine<'_> {
                     if self.asks_for_files(index, &record)? {
                         return Ok(());
                     }
-                    let cause = Cause::of_missing(&record, &missing);
+                    let cause = Cause::of_missing(self.store, &record, &missing)?;
                     if self.to_fetch.contains(&index) {
                         self.to_remake.insert(index, (cause.clone(), record.output_digests()));
                     }
@@ -129,7 +129,7 @@ impl Engine<'_> {
                 waits = true;
                 continue;
             }
-            let cause = Cause::of_missing(&record, &missing);
+            let cause = Cause::of_missing(self.store, &record, &missing)?;
             self.to_remake.insert(source, (cause, record.output_digests()));
             self.schedule.reopen(source);
             waits = true;

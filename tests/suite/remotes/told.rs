@@ -1,0 +1,56 @@
+//! What is said of results that others have, and whose files are not here.
+
+use super::{CELLS, Lab, built, git_pull, well};
+
+#[test]
+fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_get_it() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]).ran_just(&CELLS);
+    git_pull(&ada, &ben);
+    // The lock file alone: nothing is known but that there is a result.
+    let open = well(ben.cwm(&["status"]));
+    assert!(open.stdout.contains("the lock file names its result, which the store does not have"), "{}", open.stdout);
+    let hint = "hint: the remotes may have what the lock file names: `cwm run --pull` asks them";
+    assert!(open.stderr.contains(hint), "{}", open.stderr);
+    assert!(well(ben.cwm(&["why", "games"])).stderr.contains(hint));
+
+    // Records of all, and files of one that nothing else needs.
+    well(ben.cwm(&["pull", "report"]));
+    let whose = ada.cwm(&["why", "games"]).stdout.lines().next().unwrap().replace("games: cached: ", "");
+    assert!(whose.contains('@'), "{whose}");
+    let known = format!(
+        "{whose}; known from the remote `lab`, its files not pulled; `cwm pull games` fetches them, `cwm run --pull` when they are needed"
+    );
+    let status = well(ben.cwm(&["status", "games"])).stdout;
+    assert!(status.starts_with("not pulled games") && status.contains(&known), "{status}");
+    let why = well(ben.cwm(&["why", "games"])).stdout;
+    assert!(why.starts_with(&format!("games: cached: {known}\n")), "{why}");
+    let dry = ben.cwm(&["run", "--dry-run", "-v"]);
+    assert!(dry.stderr.contains(&known), "{}", dry.stderr);
+    let path = ben.cwm(&["path", "games"]);
+    assert!(
+        path.stderr.contains("hint: `cwm pull games` fetches them, `cwm run games` makes them again"),
+        "{}",
+        path.stderr
+    );
+
+    // Where a run would make it again, that is not all that can be done.
+    ben.edit("pipeline.yaml", "export: { report: exported }", "export: { games: exported }");
+    let cause = format!("its result is known from the remote `lab` ({whose}), and its files were not pulled");
+    let advice = "`cwm pull games` fetches them, and `cwm run --pull` does not make again what others have";
+    let status = well(ben.cwm(&["status", "games"])).stdout;
+    assert!(status.starts_with("would run") && status.contains(&format!("{cause}; {advice}")), "{status}");
+    let why = well(ben.cwm(&["why", "games"])).stdout;
+    assert_eq!(why, format!("games: would run\n  {cause}\n  {advice}\n"));
+    let json: serde_json::Value = serde_json::from_str(&well(ben.cwm(&["why", "games", "--json"])).stdout).unwrap();
+    assert_eq!(json[0]["causes"][0]["cause"], "not_pulled");
+    assert_eq!((&json[0]["causes"][0]["from"], &json[0]["advice"]), (&"lab".into(), &advice.into()));
+    assert_eq!(json[0]["because"][0], cause);
+    let run = ben.run(&[]);
+    run.ran_just(&["games"]);
+    assert_eq!(run.causes["games"], cause);
+}
