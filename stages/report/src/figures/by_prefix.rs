@@ -95,7 +95,8 @@ fn of_paper(
         });
         let points: Vec<Point> = points.collect();
         let style = Style { light: true, ..*style };
-        (!points.is_empty()).then(|| Series { name: String::new(), style, joined: false, points })
+        let name = format!("The paper: {} {size}", family_name(family));
+        (!points.is_empty()).then_some(Series { name, style, joined: false, points })
     })
 }
 
