@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use super::actions::list;
 use super::error::Result;
@@ -50,6 +51,10 @@ impl Store {
             if is_other(&file, fs::Metadata::is_file) {
                 findings.push(self.set_aside(file, "is not a lock's file".into())?);
             }
+        }
+        if findings.iter().any(|finding| finding.quarantined.is_some()) {
+            // What was moved is missing now: whoever writes next makes it.
+            self.whole.store(false, Ordering::Release);
         }
         Ok(findings)
     }

@@ -44,6 +44,20 @@ fn one_flipped_bit_is_found_set_aside_and_made_again() {
     assert!(aside.exists() && second.exists());
 }
 
+/// Found by the store's states: the folder of locks was set aside by a store that had seen all of its folders before.
+#[test]
+fn a_folder_that_was_set_aside_is_made_again_at_once() {
+    let (_folder, store) = new_store();
+    store.record(finished(&store, "a", "text", &[])).unwrap();
+    let locks = store.root().join("locks");
+    fs::remove_dir_all(&locks).unwrap();
+    std::os::unix::fs::symlink(".", &locks).unwrap();
+    let findings = store.verify(|_| {}).unwrap().findings;
+    assert!(findings.len() == 1 && findings[0].path == locks, "{findings:?}");
+    assert!(fs::symlink_metadata(&locks).unwrap().is_dir());
+    assert!(store.verify(|_| {}).unwrap().is_clean());
+}
+
 #[test]
 fn records_in_a_folder_that_is_not_named_like_a_key_are_told_of_and_made_again() {
     let (_folder, store) = new_store();
