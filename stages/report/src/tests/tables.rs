@@ -127,14 +127,30 @@ fn prefix_bins_are_all_in_the_data() {
     );
 }
 
-#[test]
-fn bins_of_another_width_are_not_set_beside_the_papers() {
+/// Table 11 of a model whose bins are so wide.
+fn table_11(bin_width: u64) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut one = scored("d512/l6", 0, "random_uniform", [0.1, 0.9, 0.5, 0.0], &[(0.9, 0.5); 17]);
-    one.bin_width = 5;
+    one.bin_width = bin_width;
     let report = run(trial(folder.path(), &[one])).unwrap();
-    let table = read(&report, "tables/table-11.md");
-    assert!(table.contains("| 0–5 | 5–10 | 10–15 | 20–25 | 40–45 | 80–85 |"), "{table}");
+    read(&report, "tables/table-11.md")
+}
+
+#[test]
+fn narrow_bins_are_added_up_to_the_papers() {
+    let table = table_11(5);
+    assert!(table.contains("| 0–20 | 80–100 |") && table.contains("bins of 5 plies are added up"), "{table}");
+    assert_eq!(
+        lines(&table, "| paper |"),
+        ["| Transformer | d512/l6 | paper | 99.99 | 89.75 | 79.95 | 72.82 | 37.61 | 0.04 | 0.00 |"]
+    );
+    assert!(table.contains("| Transformer | d512/l6 | this run | 50.00 | 50.00 |"), "{table}");
+}
+
+#[test]
+fn bins_of_another_width_are_not_set_beside_the_papers() {
+    let table = table_11(8);
+    assert!(table.contains("| 0–8 | 8–16 | 16–24 | 32–40 | 64–72 | 128–136 |"), "{table}");
     assert_eq!(lines(&table, "| paper |").len(), 0);
     assert!(table.contains("The paper's bins are 20 plies wide"));
 }
