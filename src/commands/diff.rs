@@ -3,16 +3,18 @@
 mod operand;
 mod reports;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
 use crate::commands::{print, print_json};
-use crate::diff::{LockDifference, ReportDifference, compare, differ};
+use crate::diff::{LockDifference, Named, ReportDifference, compare, differ};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::plain_text::visible_lines;
+use crate::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};
 
 /// What `--json` prints.
@@ -60,7 +62,8 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
                 eprintln!("warning: {}", visible_lines(&warning.to_string()));
             }
             let store = places.store()?;
-            answer.cells = Some(differ(&old, &new, &store)?);
+            let plan = places.plan(&new);
+            answer.cells = Some(differ(&old, &new, &store, plan.as_ref().map_or_else(nowhere, named_in))?);
             for pair in reports::of_both(&old, &new, &store)? {
                 let compared = pair.tables.map(|(old, new)| compare(&old, &new, tolerance));
                 let (difference, not_compared) = match compared {
@@ -86,6 +89,31 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
         print(&visible_lines(&text(&answer)))?;
     }
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
+}
+
+/// What names the source of an input, by cell, input and label in the key.
+type Sources<'p> = Box<dyn Fn(&str, &str, &str) -> Option<Named> + 'p>;
+
+fn nowhere<'p>() -> Sources<'p> {
+    Box::new(|_, _, _| None)
+}
+
+/// What a pipeline names as the source of an input.
+fn named_in(plan: &Plan) -> Sources<'_> {
+    let cells: HashMap<String, usize> =
+        plan.cells.iter().enumerate().map(|(index, cell)| (cell.label.to_string(), index)).collect();
+    Box::new(move |cell, name, member| {
+        let cell = &plan.cells[*cells.get(cell)?];
+        let Some(input) = cell.inputs.iter().find(|input| input.name == name) else {
+            let is_dependency = matches!(cell.body, Body::Command(_)) && name == "deps";
+            return is_dependency.then(|| Named::File(member.to_owned()));
+        };
+        let ordinal = (0..input.sources.len()).find(|ordinal| input.key_label(*ordinal) == member)?;
+        Some(match &input.sources[ordinal].from {
+            Origin::Cell { index, .. } => Named::Cell(plan.cells[*index].label.to_string()),
+            Origin::File(path) => Named::File(path.display().to_string()),
+        })
+    })
 }
 
 /// Reports that follow from cells that differ need not be compared to say so.

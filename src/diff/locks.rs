@@ -1,15 +1,16 @@
 //! Two lock files: which cells were added, removed, changed, and why, as far as the store's records tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::makers::{Makers, Named};
 use crate::digest::{Digest, Key};
 use crate::engine::{Cause, Line, differences};
 use crate::error::Error;
 use crate::key::Components;
 use crate::lock_file::{LockFile, LockLine};
-use crate::store::{ActionRecord, Store};
+use crate::store::Store;
 
 /// How two lock files differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -51,17 +52,23 @@ pub struct Changed {
     pub unknown: Vec<Key>,
 }
 
-/// Compares the cells of two lock files. Records are looked up in `store`.
+/// Compares the cells of two lock files. Records are looked up in `store`; `named` says what the pipeline, where it is the one that
+/// `new` belongs to, names as the source of an input: by cell, input and label in the key.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn differ(old: &LockFile, new: &LockFile, store: &Store) -> Result<LockDifference, Error> {
+pub fn differ(
+    old: &LockFile,
+    new: &LockFile,
+    store: &Store,
+    named: impl Fn(&str, &str, &str) -> Option<Named>,
+) -> Result<LockDifference, Error> {
     let mut found = LockDifference::default();
     let (olds, news): (BTreeMap<&str, &LockLine>, BTreeMap<&str, &LockLine>) =
         (old.cells().collect(), new.cells().collect());
     found.removed = olds.keys().filter(|label| !news.contains_key(*label)).map(|label| (*label).to_owned()).collect();
     let moved = |label: &str| olds.get(label) != news.get(label);
-    let (made_before, made_now) = (Makers::of(&olds, &moved), Makers::of(&news, &moved));
+    let (made_before, made_now) = (Makers::of(&olds, store, &moved), Makers::of(&news, store, &moved));
     for (label, now) in &news {
         let Some(before) = olds.get(label) else {
             found.added.push((*label).to_owned());
@@ -81,13 +88,12 @@ pub fn differ(old: &LockFile, new: &LockFile, store: &Store) -> Result<LockDiffe
             unknown: Vec::new(),
         };
         if before.key != now.key {
-            let mut known = |line: &LockLine| -> Result<Option<ActionRecord>, Error> {
-                let record = store.recorded(&line.key, Some(&line.outputs))?;
-                changed.unknown.extend(record.is_none().then_some(line.key));
-                Ok(record)
-            };
-            if let (Some(before), Some(now)) = (known(before)?, known(now)?) {
-                changed.causes = causes(&before.components, &now.components, &made_before, &made_now);
+            let (was, is) = (made_before.record(label)?, made_now.record(label)?);
+            changed.unknown.extend(was.is_none().then_some(before.key));
+            changed.unknown.extend(is.is_none().then_some(now.key));
+            if let (Some(was), Some(is)) = (was, is) {
+                let named = |input: &str, member: &str| named(label, input, member);
+                changed.causes = causes(label, &was.components, &is.components, (&made_before, &made_now), named)?;
                 changed.root = changed.causes.iter().any(|cause| !follows(cause, &moved));
             }
         }
@@ -102,40 +108,32 @@ fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
     matches!(cause, Cause::Input { source, .. } if moved(source))
 }
 
-fn causes(old: &Components, new: &Components, made_before: &Makers, made_now: &Makers) -> Vec<Cause> {
+fn causes<'l>(
+    cell: &str,
+    old: &Components,
+    new: &Components,
+    (made_before, made_now): (&Makers<'l>, &Makers<'l>),
+    named: impl Fn(&str, &str) -> Option<Named>,
+) -> Result<Vec<Cause>, Error> {
     let digest = |components: &Components, input: &str, label: &str| -> Option<Digest> {
         let group = components.inputs.get(input)?;
         group.iter().find(|(name, _)| name == label).map(|(_, digest)| *digest)
     };
-    let source = |input: &str, label: &str| {
-        let now = digest(new, input, label).map(|digest| made_now.name(&digest));
+    let mut causes = differences(old, new, |_| Line::default(), |_, _| String::new());
+    for cause in &mut causes {
+        let Cause::Input { name, label, source, .. } = cause else { continue };
         // What is gone was made by somebody before.
-        let made = now.or_else(|| Some(made_before.name(&digest(old, input, label)?))).flatten();
-        made.unwrap_or("outside the pipeline").to_owned()
-    };
-    differences(old, new, |_| Line::default(), source)
-}
-
-/// Which cell of a lock file made which content.
-struct Makers<'l>(BTreeMap<Digest, &'l str>);
-
-impl<'l> Makers<'l> {
-    /// Of several cells that made the same, one that changed comes before others.
-    fn of(lines: &BTreeMap<&'l str, &LockLine>, moved: &impl Fn(&str) -> bool) -> Self {
-        let (mut makers, mut sure) = (BTreeMap::new(), BTreeSet::new());
-        for (label, line) in lines {
-            for digest in line.outputs.values() {
-                if moved(label) && sure.insert(*digest) {
-                    makers.insert(*digest, *label);
-                } else {
-                    makers.entry(*digest).or_insert(*label);
-                }
-            }
-        }
-        Makers(makers)
+        let (makers, content) = match digest(new, name, label) {
+            Some(now) => (made_now, Some(now)),
+            None => (made_before, digest(old, name, label)),
+        };
+        let Some(content) = content else { continue };
+        *source = match named(name, label) {
+            Some(Named::File(path)) => path,
+            // A pipeline may have been edited since it ran.
+            Some(Named::Cell(maker)) if makers.makes(&maker, &content) => maker,
+            _ => makers.source(cell, &content)?.unwrap_or("outside the pipeline").to_owned(),
+        };
     }
-
-    fn name(&self, digest: &Digest) -> Option<&'l str> {
-        self.0.get(digest).copied()
-    }
+    Ok(causes)
 }

@@ -174,3 +174,43 @@ fn reports_are_compared_where_they_lie_and_by_digest() {
     let (_, text) = diff(&context, &["old", "new"]);
     assert!(text.contains(r"rows added: \u{1b}[31mred (paper)"), "{text}");
 }
+
+#[test]
+fn a_stage_that_copies_is_not_its_own_source() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  b: { stage: command, from: a, with: { run: 'cat "$in" > "$out"' } }
+  a: { stage: command, from: { f: { file: d.txt } }, with: { run: 'sort "$in_f" > "$out"' } }
+  z: { stage: command, from: { f: b }, with: { run: 'gzip -nc "$in_f" > "$out"' } }
+  c: { stage: command, from: { f: z }, with: { run: 'gzip -dc "$in_f" > "$out"' } }
+"#,
+    );
+    context.write("d.txt", "1\n2\n");
+    assert_eq!(context.cwm(&["run"]).code, 0);
+    fs::copy(context.path("pipeline.lock"), context.path("old.lock")).expect("a copy");
+    context.write("d.txt", "1\n3\n");
+    assert_eq!(context.cwm(&["run"]).code, 0);
+    let sources = |arguments: &[&str]| -> Vec<(String, String, bool)> {
+        let (code, json) = diff(&context, &[arguments, &["--json"]].concat());
+        assert_eq!(code, 7, "{json}");
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        let changed = json["cells"]["changed"].as_array().expect("cells that changed");
+        let text = |value: &Value| value.as_str().expect("text").to_owned();
+        let told = |cell: &Value| {
+            (text(&cell["label"]), text(&cell["causes"][0]["source"]), cell["root"].as_bool().expect("root"))
+        };
+        changed.iter().map(told).collect()
+    };
+    let expected = |outside: &str| {
+        let told = [("a", outside, true), ("b", "a", false), ("c", "z", false), ("z", "b", false)];
+        told.map(|(cell, source, root)| (cell.to_owned(), source.to_owned(), root)).to_vec()
+    };
+    assert_eq!(sources(&["old.lock"]), expected(&context.path("d.txt").display().to_string()));
+    // Of two lock files that no pipeline belongs to, contents and times tell.
+    fs::copy(context.path("pipeline.lock"), context.path("new.lock")).expect("a copy");
+    let told = sources(&["old.lock", "new.lock"]);
+    assert_eq!(told[0], ("a".to_owned(), "outside the pipeline".to_owned(), true), "{told:?}");
+    assert!(told.iter().all(|(cell, source, _)| cell != source) && told[1..].iter().all(|cell| !cell.2), "{told:?}");
+}

@@ -11,6 +11,8 @@ use crate::diff::TableFile;
 use crate::error::Error;
 use crate::housekeeping::tags;
 use crate::lock_file::LockFile;
+use crate::plan::{self, Plan};
+use crate::registry::Registry;
 use crate::store::Store;
 
 /// Where to look; found out only when needed, as two folders can be compared without a pipeline.
@@ -25,7 +27,7 @@ impl<'a> Places<'a> {
         Places { store, file }
     }
 
-    /// The pipeline's lock file. The pipeline itself is not read.
+    /// The pipeline's lock file.
     fn lock(&self) -> Result<PathBuf, Error> {
         let file = pipeline_file(self.file)?;
         if !file.is_file() {
@@ -33,6 +35,13 @@ impl<'a> Places<'a> {
         }
         let file = std::path::absolute(&file).map_err(|error| Error::io("find", &file, error))?;
         Ok(LockFile::path_for(&file))
+    }
+
+    /// The pipeline as it is today, if `lock` is its lock file and nothing is wrong with it.
+    pub fn plan(&self, lock: &LockFile) -> Option<Plan> {
+        let is_its_own = self.lock().is_ok_and(|own| own == lock.path());
+        let file = pipeline_file(self.file).ok().filter(|_| is_its_own)?;
+        plan::load(&file, &[], &Registry::built_in()).ok()
     }
 
     /// The store of the command line, else the one beside the pipeline.
