@@ -112,8 +112,8 @@ impl Attempt<'_> {
             (Ok(Err(failed)), None) => return Err(failed),
             (Err(panic), None) => return Err(panicked(panic.as_ref())),
         }
-        if let Some(failure) = inputs.changed(store, files, action).map_err(failed)? {
-            return Err((FailedKind::Input, failure));
+        if let Some(changed) = inputs.changed(store, files, action, &self.work.out()).map_err(failed)? {
+            return Err(changed);
         }
         let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         Ok((inputs, events))

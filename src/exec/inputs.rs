@@ -1,10 +1,11 @@
 //! What an action reads: found, and looked at again when it has ended.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cwm_contract::{Failure, GroupInput};
 
+use super::protocol::{Failed, FailedKind};
 use super::{ActionBody, ActionFile, Artifact};
 use crate::error::Error;
 use crate::outside::{Files, Snapshot};
@@ -66,23 +67,39 @@ impl Inputs {
         self.outside.iter().chain(given)
     }
 
-    /// What was changed of them since they were found, if anything: then what was made of them is not theirs.
+    /// What was changed of them since they were found, if anything: then what was made of them is not theirs. What was made
+    /// lies in `out`.
     ///
     /// # Errors
     /// One cannot be read.
-    pub fn changed(&self, store: &Store, files: &Files, action: &ActionFile) -> Result<Option<Failure>, Error> {
+    pub fn changed(
+        &self,
+        store: &Store,
+        files: &Files,
+        action: &ActionFile,
+        out: &Path,
+    ) -> Result<Option<Failed>, Error> {
         for snapshot in self.watched(action) {
             if !snapshot.still_the_same()? {
                 let changed = snapshot.path.display();
                 let words = format!("{changed} changed while the stage ran, so its result is not recorded");
-                return Ok(Some(Failure::input(words).hint("run again once the file is at rest")));
+                let failure = Failure::input(words).hint("run again once the file is at rest");
+                return Ok(Some((FailedKind::Input, failure)));
             }
         }
         for (output, stamp) in &self.stamps {
             if !store.stamp(output, files).is_ok_and(|now| now == *stamp) {
+                if let Some(link) = stamp.linked_below(out) {
+                    let shown = link.strip_prefix(out).unwrap_or(&link).display();
+                    let words = format!(
+                        "it wrote `{shown}` as a hard link to its input in the store; its result is not recorded"
+                    );
+                    let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
+                    return Ok(Some((FailedKind::Output, failure)));
+                }
                 let words = "one of its inputs in the store was changed while it ran; its result is not recorded";
                 let hint = "inputs are read-only: copy what must be changed; `cwm verify` sets damaged files aside";
-                return Ok(Some(Failure::input(words).hint(hint)));
+                return Ok(Some((FailedKind::Input, Failure::input(words).hint(hint))));
             }
         }
         Ok(None)

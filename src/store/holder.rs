@@ -51,7 +51,7 @@ impl std::fmt::Display for Holder {
             None => write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host),
             Some((pid, words)) => {
                 let Holder { command, host, .. } = self;
-                write!(f, "`{words}`, process {pid} on {host}, left running by `{command}`, which was killed,")
+                write!(f, "`{words}`, process {pid} on {host} (left running by `{command}`, which was killed)")
             }
         }
     }

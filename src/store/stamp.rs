@@ -3,10 +3,10 @@
 //! Read-only modes stop slips, not an owner who gives the right back, and not root. So whoever runs a stage compares
 //! stamps of its inputs before and after. Nothing is hashed but young files from outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::Store;
@@ -30,6 +30,24 @@ impl Stamp {
     /// The objects that it is about.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Path> {
         self.objects.keys().map(PathBuf::as_path)
+    }
+
+    /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over.
+    pub fn linked_below(&self, folder: &Path) -> Option<PathBuf> {
+        let objects: BTreeSet<(u64, u64)> =
+            self.objects.values().flatten().map(|(stat, _)| (stat.device, stat.inode)).collect();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let Ok(metadata) = entry.metadata() else { continue };
+                if metadata.is_dir() {
+                    folders.push(entry.path());
+                } else if metadata.is_file() && objects.contains(&(metadata.dev(), metadata.ino())) {
+                    return Some(entry.path());
+                }
+            }
+        }
+        None
     }
 }
 

@@ -251,8 +251,11 @@ stages:
     let told = (0..2400).any(|_| {
         std::thread::sleep(Duration::from_millis(25));
         let runs = std::fs::read_dir(context.path("artifacts/runs")).into_iter().flatten().flatten();
-        runs.filter_map(|run| std::fs::read_to_string(run.path()).ok())
-            .any(|run| run.contains("waiting") && run.contains(&format!("`sleep 600`, process {far} on ")))
+        runs.filter_map(|run| std::fs::read_to_string(run.path()).ok()).any(|run| {
+            run.contains("waiting")
+                && run.contains(&format!("`sleep 600`, process {far} on "))
+                && run.contains(", which was killed)\"")
+        })
     });
     Command::new("kill").arg(&far).status().expect("kill");
     let second = Run::read(finish(second.wait_with_output().expect("an end")));
