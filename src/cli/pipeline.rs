@@ -32,6 +32,13 @@ impl PipelineArguments {
             }
             self.file = Some(PathBuf::from(words.remove(0)));
         }
+        if let Some(file) = words.iter().find(|word| is_file(word)) {
+            return Err(match &self.file {
+                Some(first) => Error::usage(format!("two pipelines are named: `{}` and `{file}`", first.display())),
+                None => Error::usage(format!("`{file}` is a pipeline and stands after a stage"))
+                    .hint("the pipeline goes first, or is named with `-f FILE`"),
+            });
+        }
         Ok(())
     }
 }

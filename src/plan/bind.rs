@@ -9,7 +9,7 @@ use super::ports::{Kind, Takes, output};
 use super::references::Reference;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::spec::names::{list, printable, suggest};
-use crate::spec::{FromSpec, StageSpec, Word};
+use crate::spec::{FromSpec, SourceSpec, StageSpec, Word};
 
 /// What a written source stands for in one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,8 +43,8 @@ pub enum BoundSource {
         /// The output.
         port: String,
     },
-    /// A file from outside.
-    File(PathBuf),
+    /// A file from outside, and where its path is written.
+    File(PathBuf, Place),
 }
 
 /// What there is to bind to.
@@ -86,8 +86,11 @@ pub fn bind(
                     complete = false;
                     continue;
                 };
-                let found: Option<Vec<_>> =
-                    sources.into_iter().map(|source| named_source(source.as_ref()?, input, known, problems)).collect();
+                let found: Option<Vec<_>> = sources
+                    .into_iter()
+                    .zip(&spec.sources)
+                    .map(|(source, written)| named_source(source.as_ref()?, written, input, known, problems))
+                    .collect();
                 complete &= found.is_some();
                 bound.push(Bound {
                     input: input.clone(),
@@ -188,9 +191,18 @@ fn free(name: &str) -> Takes {
     Takes { name: name.to_owned(), format: Format::ANY, count: None }
 }
 
-fn named_source(given: &Given, input: &Takes, known: &Known, problems: &mut Diagnostics) -> Option<BoundSource> {
+fn named_source(
+    given: &Given,
+    written: &SourceSpec,
+    input: &Takes,
+    known: &Known,
+    problems: &mut Diagnostics,
+) -> Option<BoundSource> {
     match given {
-        Given::File(path) => Some(BoundSource::File(path.clone())),
+        Given::File(path) => {
+            let SourceSpec::File(node) = written else { return None };
+            Some(BoundSource::File(path.clone(), node.place))
+        }
         Given::Reference(number) => {
             let reference = &known.references[*number];
             let outputs = known.outputs[reference.stage].as_ref()?;

@@ -1,7 +1,7 @@
 //! What an input is given in one cell: artifacts, each with a label of its own.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cwm_contract::{Count, Label};
 
@@ -10,7 +10,7 @@ use super::cells::Grid;
 use super::join::Joins;
 use super::references::Reference;
 use super::{InputPlan, Origin, Source};
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::spec::names::list;
 
 /// More edges than this between cells are taken for a mistake.
@@ -42,7 +42,7 @@ impl Cells<'_> {
         let mut open: Vec<String> = Vec::new();
         for source in &bound.sources {
             let (number, port) = match source {
-                BoundSource::File(path) => {
+                BoundSource::File(path, _) => {
                     sources.push((file_label(path), String::new(), Origin::File(path.clone())));
                     continue;
                 }
@@ -106,6 +106,20 @@ fn file_label(path: &Path) -> Label {
     Label::stage(name.replace(|c: char| c.is_control() || "[],=".contains(c), "_"))
 }
 
+/// With where each is written.
+fn placed(sources: Vec<(Label, String, Origin)>, bound: &Bound) -> Vec<Source> {
+    let written = bound.sources.iter().filter_map(|source| match source {
+        BoundSource::File(path, place) => Some((path, *place)),
+        BoundSource::Output { .. } => None,
+    });
+    let written: HashMap<&PathBuf, Place> = written.collect();
+    let place = |from: &Origin| match from {
+        Origin::File(path) => written.get(path).copied().unwrap_or(bound.place),
+        Origin::Cell { .. } => bound.place,
+    };
+    sources.into_iter().map(|(label, _, from)| Source { label, place: place(&from), from }).collect()
+}
+
 /// Sorted by label, with the port put into the labels of those that would else have the same.
 fn distinct(
     mut sources: Vec<(Label, String, Origin)>,
@@ -129,7 +143,7 @@ fn distinct(
             return None;
         }
     }
-    Some(sources.into_iter().map(|(label, _, from)| Source { label, from }).collect())
+    Some(placed(sources, bound))
 }
 
 /// The artifacts of a list in its order. Labels may be the same (files of one name in several folders), artifacts not.
@@ -148,7 +162,7 @@ fn all_different(
             return None;
         }
     }
-    Some(sources.into_iter().map(|(label, _, from)| Source { label, from }).collect())
+    Some(placed(sources, bound))
 }
 
 fn not_one(bound: &Bound, sources: &[(Label, String, Origin)], open: &[String]) -> Diagnostic {

@@ -180,6 +180,8 @@ impl InputPlan {
 pub struct Source {
     /// Its label; none is twice in one group.
     pub label: Label,
+    /// Where a file's path is written; of what a stage makes, where the input is.
+    pub place: Place,
     /// Where it comes from.
     pub from: Origin,
 }

@@ -31,7 +31,7 @@ impl Plan {
             for input in &cell.inputs {
                 for source in &input.sources {
                     if let Origin::File(path) = &source.from {
-                        add(path.clone(), input.place, true);
+                        add(path.clone(), source.place, true);
                     }
                 }
             }

@@ -114,12 +114,14 @@ pub const COMMAND: &[Key] = &[
         name: "outputs",
         about: "Its outputs: `file`, `folder`, or a map with `format`, `ext` and `folder`. Without this key it writes the file `out`.",
         schema: || {
-            named(json!({ "anyOf": [
+            let mut outputs = named(json!({ "anyOf": [
                 { "enum": ["file", "folder"] },
                 { "type": "object", "additionalProperties": false, "properties": {
                     "format": { "type": "string" }, "ext": { "type": "string" }, "folder": { "type": "boolean" },
                 } },
-            ] }))
+            ] }));
+            outputs["minProperties"] = json!(1);
+            outputs
         },
     },
 ];

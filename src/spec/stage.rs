@@ -173,6 +173,12 @@ pub fn is_variable(text: &str) -> bool {
 fn outputs(node: &Node, reader: &mut Reader) -> Vec<OutputSpec> {
     const KEYS: &[&str] = &["format", "ext", "folder"];
     let mut outputs = Vec::new();
+    if matches!(&node.content, Content::Map(entries) if entries.is_empty()) {
+        reader.report(
+            Diagnostic::at(node.place, "`outputs` names none, and a stage without an output has no result")
+                .hint("leave it out, and write the file `$out`; or name one: `outputs: { table: file }`"),
+        );
+    }
     for (name, value) in reader.map(node, "`outputs`", "outputs") {
         check_name(name, "an output", reader);
         let mut output = OutputSpec { name: name.clone(), format: None, extension: None, folder: false };

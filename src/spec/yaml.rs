@@ -5,7 +5,7 @@
 //! budget, and stops at a key that is written twice. As all faults are to be told at once, such a text is read again
 //! with the last one winning; the tree then holds both, and whoever reads the map says what stands there twice.
 //!
-//! Scalars: `null`, `true`, `false` (no `yes` or `on`), integers of up to 128 bits (also `0x1F`, `0o17`), numbers
+//! Scalars: `null`, `true`, `false` (no `yes` or `on`), integers from −2^127 to 2^127 − 1 (also `0x1F`, `0o17`), numbers
 //! with a point or an exponent, `.inf`, `.nan`. All else is text; so are `017` and `1_000`, which YAML's versions read
 //! differently.
 
@@ -208,7 +208,10 @@ impl Reading<'_> {
         }
         match value {
             Value::Float(x) if plain && x.abs() >= 9e15 => written.parse().map(Value::Int).map_err(|_| {
-                Box::new(Diagnostic::at(place, "this integer has more than 128 bits").hint("quote it if it is text"))
+                Box::new(
+                    Diagnostic::at(place, "this integer is not within −2^127 and 2^127 − 1")
+                        .hint("quote it if it is text"),
+                )
             }),
             Value::Float(x) if x.is_infinite() && !written.to_ascii_lowercase().contains("inf") => Err(Box::new(
                 Diagnostic::at(place, "this number is too large for a 64-bit float")

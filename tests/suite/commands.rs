@@ -91,6 +91,8 @@ fn status_and_why_take_the_pipeline_as_their_first_word_as_run_does() {
             &["status", "other.yaml", "-f", "third.yaml"],
             "two pipelines are named: `other.yaml` and the one of `--file`",
         ),
+        (&["run", "first", "other.yaml"], "the pipeline goes first, or is named with `-f FILE`"),
+        (&["run", "other.yaml", "third.yaml"], "two pipelines are named: `other.yaml` and `third.yaml`"),
     ] {
         let ran = context.cwm(arguments);
         assert_eq!(ran.code, 2);

@@ -201,6 +201,25 @@ fn a_missing_source_file_is_located_before_anything_runs() {
         "cwm: 1\nstages:\n  games: { stage: download, with: { source: nowhere.pgn } }\n",
         &["pipeline.yaml:3:45", "nowhere.pgn", "No such file"],
     );
+    // The path is underlined, wherever it stands, and not the input.
+    let inputs = "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'cat \"$in\"/* > \"$out\"' }, from: { x: [{ file: pipeline.yaml }, { file: nowhere.txt }] } }\n";
+    refused(inputs, &["pipeline.yaml:3:108", "nowhere.txt", "^^^^^^^^^^^"]);
+}
+
+#[test]
+fn outputs_that_name_none_are_refused() {
+    refused(
+        "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'true' }, outputs: {} }\n",
+        &["pipeline.yaml:3:56", "`outputs` names none", "leave it out"],
+    );
+}
+
+#[test]
+fn an_integer_out_of_range_is_told_the_range() {
+    refused(
+        "cwm: 1\nvars: { a: 170141183460469231731687303715884105728 }\nstages: {}\n",
+        &["pipeline.yaml:2:12", "not within −2^127 and 2^127 − 1"],
+    );
 }
 
 #[test]
