@@ -36,6 +36,11 @@ pub struct Components {
 }
 
 impl Components {
+    /// Whether they are those of a stage that only brings in what is elsewhere, in whose key no code is.
+    pub fn only_brings(&self) -> bool {
+        self.code.is_empty() && self.kind != "command"
+    }
+
     /// The key.
     pub fn key(&self) -> Key {
         let mut bytes = Vec::with_capacity(1024);

@@ -3,15 +3,37 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use cwm_contract::Label;
+
 use crate::cli::{Executor, RunArguments};
 use crate::commands::typed::{options, quoted};
 use crate::plan::Plan;
+
+/// Cells that are named one by one; of more, their stages.
+const NAMED: usize = 8;
 
 /// What was typed to start this program, as a shell reads it.
 pub fn typed() -> String {
     let mut words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
     let _ = words.next();
     ["cwm".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The commands that check again what these arguments asked for: after a run that makes what there was nothing of `to_make` first.
+pub fn checked(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, to_make: &BTreeSet<usize>) -> String {
+    let check = command(store, arguments, plan, |_| true);
+    if to_make.is_empty() {
+        return check;
+    }
+    let labels = |name: &dyn Fn(&Label) -> String| -> BTreeSet<String> {
+        to_make.iter().map(|cell| quoted(&name(&plan.cells[*cell].label))).collect()
+    };
+    let mut words = labels(&Label::to_string);
+    if words.len() > NAMED {
+        words = labels(&|label| label.stage.clone());
+    }
+    let words: Vec<String> = words.into_iter().collect();
+    format!("cwm run{} {} && {check}", options(store, &arguments.pipeline), words.join(" "))
 }
 
 /// The command that does what is not `done` of what these arguments asked for: the same, but what was forced and is done

@@ -97,6 +97,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         command: super::again::typed(),
         held: std::sync::Arc::default(),
         check: false,
+        whole: false,
     };
     let known = Known { locked, pins, accepted };
     let engine::Outcome { records, ran: ran_now, summary, .. } =

@@ -138,6 +138,7 @@ pub fn run_until(
         command: again::typed(),
         held,
         check: arguments.check,
+        whole,
         cluster,
     };
     let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
@@ -145,7 +146,7 @@ pub fn run_until(
     let Outcome { records, ran: ran_now, failures, summary } =
         engine::run(plan, store, files, known, options, &mut readers)?;
     if arguments.check {
-        let again = again::command(store_given, &arguments, plan, |_| true);
+        let again = again::checked(store_given, &arguments, plan, &failures.to_make);
         return Ok(checked(summary, failures, again, &mut readers));
     }
     // None keeps the others from being done.
@@ -274,8 +275,9 @@ fn dry_run(
         if (!is_done || force.contains(&index) || remade.is_some())
             && let Some(missing) = unusable(plan, index, arguments.device)
         {
-            let is_certain = !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
-                && remade.is_none_or(|lacking| lacking.remade == Remade::Yes);
+            let is_certain = force.contains(&index)
+                || !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
+                    && remade.is_none_or(|lacking| lacking.remade == Remade::Yes);
             let would = if is_certain { "would fail" } else { "would fail if it has to run" };
             readers.read(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
             if is_certain {
@@ -292,9 +294,14 @@ fn dry_run(
             _ => estimates.of_cell(plan, index),
         };
         match &survey.states[index] {
-            CellState::Cached(_) if force.contains(&index) => {
+            state if force.contains(&index) && !matches!(state, CellState::Unreadable(_)) => {
                 would_run += 1;
-                let cause = vec![Cause::Forced.to_string()];
+                let mut cause = vec![Cause::Forced.to_string()];
+                match state {
+                    CellState::Absent(_) | CellState::Open => cause.extend(explainer.sentences(index)?),
+                    CellState::Unread(path) => cause.push(engine::unread(path)),
+                    CellState::Cached(_) | CellState::Unreadable(_) => {}
+                }
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
             }
             CellState::Cached(record) if let Some(lacking) = remade => {

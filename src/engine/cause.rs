@@ -83,6 +83,9 @@ pub enum Cause {
         new: Option<Value>,
         /// Whether a pin says what it is.
         pinned: bool,
+        /// Whether the pin is what changed: the same URL, and other bytes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        repinned: bool,
     },
     /// Of some of what it brings in no sum is known.
     NotPinned {
@@ -184,8 +187,13 @@ pub fn differences(
     for name in names(&old.parameters, &new.parameters) {
         let (before, now) = (old.parameters.get(&name), new.parameters.get(&name));
         if before != now {
+            let (before, now) = (before.cloned(), now.cloned());
+            if name == brought::SOURCE && new.only_brings() {
+                causes.push(Cause::Source { old: before, new: now, pinned: false, repinned: false });
+                continue;
+            }
             let Line { line, set } = line(&name);
-            causes.push(Cause::Parameter { name, old: before.cloned(), new: now.cloned(), line, set });
+            causes.push(Cause::Parameter { name, old: before, new: now, line, set });
         }
     }
     let flat = |components: &Components| -> BTreeMap<(String, String), Digest> {
@@ -225,6 +233,20 @@ fn short(digest: Option<Digest>) -> String {
 }
 
 impl Cause {
+    /// What is brought in is what a pin says.
+    pub fn as_pinned(&mut self) {
+        if let Cause::Source { pinned, .. } = self {
+            *pinned = true;
+        }
+    }
+
+    /// What is brought in changed because its pin did.
+    pub fn by_pin(&mut self) {
+        if let Cause::Source { pinned, repinned, .. } = self {
+            (*pinned, *repinned) = (true, true);
+        }
+    }
+
     /// As [`fmt::Display`] has it, without what made an input: for whoever tells that next.
     pub fn without_source(&self) -> String {
         let text = self.to_string();
@@ -286,8 +308,11 @@ impl fmt::Display for Cause {
                     None => Ok(()),
                 }
             }
-            Cause::Source { old, new, pinned } => {
+            Cause::Source { old, new, pinned, repinned } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(nothing)".into(), readable);
+                if *repinned {
+                    return write!(f, "its pin in sources.lock changed: {} -> {}", text(old), text(new));
+                }
                 let pinned = if *pinned { ", as pinned in sources.lock" } else { "" };
                 write!(f, "its source changed: {} -> {}{pinned}", text(old), text(new))
             }

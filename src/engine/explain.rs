@@ -5,11 +5,12 @@ mod reason;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use crate::brought;
 use crate::engine::cause::Cause;
 use crate::engine::components::Resolved;
 use crate::engine::forecast::{Forecast, Lacking, Remade};
 use crate::engine::history::History;
-use crate::engine::reasons::{changes, differences_of, own_causes, why_now};
+use crate::engine::reasons::{changes, differences_of, is_repinned, own_causes, why_now};
 use crate::engine::status::{CellState, Known, Survey, sources, unread};
 use crate::error::Error;
 use crate::outside::Files;
@@ -183,9 +184,9 @@ impl<'a> Explainer<'a> {
 
     /// Why a cell would run, with since when its code is other code.
     fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let mut causes = why_now(self.plan, index, resolved, self.store, self.known.locked)?;
+        let mut causes = why_now(self.plan, index, resolved, self.store, self.known)?;
         // Where the lock file came from somebody else, what changed is told against the last result that was made here.
-        if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
+        if causes.contains(&Cause::RecordMissing { same: Some(false) })
             && let Some(last) = self.history()?.last_of(&self.plan.cells[index].label)
         {
             for cause in &mut causes {
@@ -261,7 +262,13 @@ impl<'a> Explainer<'a> {
         };
         match before {
             Some(before) => {
-                reason.causes = differences_of(self.plan, index, &before.components, &record.components);
+                // What was first known by its URL only has a sum since it came.
+                let settled = brought::settled(&before.components, &before.fetched);
+                let was = settled.as_ref().unwrap_or(&before.components);
+                reason.causes = differences_of(self.plan, index, was, &record.components);
+                if is_repinned(&self.plan.cells[index], before, self.known.pins) {
+                    reason.causes.iter_mut().for_each(Cause::by_pin);
+                }
                 self.date(&mut reason.causes)?;
                 reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cwm_contract::Label;
+use cwm_contract::{Fetch, Label, Origin as Brings};
 use jiff::Timestamp;
 
 use crate::brought;
@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::key::Components;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
+use crate::pins::Pins;
 use crate::plan::{Body, Cell, Origin, Plan};
 use crate::store::{ActionRecord, Store};
 
@@ -26,7 +27,7 @@ pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Resul
     Ok(store.recorded(&line.key, Some(&line.outputs))?)
 }
 
-/// Why a cell that is resolved so would run, against what the lock file knows of it.
+/// Why a cell that is resolved so would run, against what is known of it.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -35,7 +36,7 @@ pub fn why_now(
     index: usize,
     resolved: &Resolved,
     store: &Store,
-    locked: &LockFile,
+    known: Known<'_>,
 ) -> Result<Vec<Cause>, Error> {
     let cell = &plan.cells[index];
     let components = &resolved.components;
@@ -43,9 +44,15 @@ pub fn why_now(
     let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let unfinished = unfinished(store, &key)?;
-    let mut causes = match previous_record(store, &cell.label, locked)? {
-        Some(previous) => changes(plan, index, &previous.components, resolved),
-        None => match locked.get(&cell.label) {
+    let mut causes = match previous_record(store, &cell.label, known.locked)? {
+        Some(previous) => {
+            let mut causes = changes(plan, index, &previous.components, resolved);
+            if is_repinned(cell, &previous, known.pins) {
+                causes.iter_mut().for_each(Cause::by_pin);
+            }
+            causes
+        }
+        None => match known.locked.get(&cell.label) {
             Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
             // What failed did run.
             None if unfinished.is_some() => Vec::new(),
@@ -112,8 +119,9 @@ pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved)
     let cell = &plan.cells[index];
     if let Body::Stage(stage) = &cell.body
         && stage.brings(&cell.values).is_some()
+        && !resolved.expected.is_empty()
     {
-        causes.iter_mut().for_each(|cause| about_source(cause, !resolved.expected.is_empty()));
+        causes.iter_mut().for_each(Cause::as_pinned);
     }
     causes
 }
@@ -147,11 +155,16 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
     differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
 }
 
-/// What a stage brings in is one parameter in the key, whatever its parameters are called.
-fn about_source(cause: &mut Cause, pinned: bool) {
-    if let Cause::Parameter { name, old, new, .. } = cause
-        && name == brought::SOURCE
-    {
-        *cause = Cause::Source { old: old.take(), new: new.take(), pinned };
-    }
+/// Whether what a cell fetches is pinned to something else than what came when `before` was made.
+pub fn is_repinned(cell: &Cell, before: &ActionRecord, pins: &Pins) -> bool {
+    let Body::Stage(stage) = &cell.body else { return false };
+    let is_other = |fetch: &Fetch| {
+        let came = before.fetched.iter().find(|one| one.fetch == *fetch);
+        came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
+    };
+    // A sum in the pipeline counts before a pin.
+    stage.brings(&cell.values).into_iter().flatten().any(|one| match &one.from {
+        Brings::Url(fetch) => one.sha256.is_none() && is_other(fetch),
+        Brings::File { .. } => false,
+    })
 }

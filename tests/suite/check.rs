@@ -94,6 +94,11 @@ fn what_cannot_be_checked_is_told() {
     let none = check(&context, &[]);
     assert_eq!(none.code, 1, "{}", none.stderr);
     assert!(none.stderr.contains("nothing is recorded of it as it stands now"), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("  cwm run 'steady[seed=0]' 'steady[seed=1]' && cwm run --check\n"),
+        "{}",
+        none.stderr
+    );
     let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
     assert!(made.status.success());
     // What it reads is gone; a check makes nothing again.
@@ -101,6 +106,7 @@ fn what_cannot_be_checked_is_told() {
     std::fs::remove_file(object.trim()).expect("a removed object");
     let gone = check(&context, &["after", "steady"]);
     assert_eq!(gone.code, 1, "{}", gone.stderr);
+    assert!(gone.stderr.contains("  cwm run moody && cwm run --check after steady\n"), "{}", gone.stderr);
     assert!(gone.stderr.contains("files of moody, which it reads, are missing"), "{}", gone.stderr);
     assert!(gone.stderr.ends_with("same 2, different 0, failed 1, skipped 0\n"), "{}", gone.stderr);
     // One that fails now fails its check, with its log, and those beside it go on.
@@ -138,4 +144,58 @@ stages:
         .collect();
     assert!(notes.contains(&"games[seed=0]: the same bytes as before".to_owned()), "{notes:?}");
     assert!(notes.contains(&"games[seed=1]: not the same bytes as before: out".to_owned()), "{notes:?}");
+}
+
+#[test]
+fn what_reads_files_that_are_not_kept_is_passed_over_unless_it_is_named() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  games: { stage: command, keep: false, with: { run: 'echo 1 > "$out"' } }
+  after: { stage: command, from: games, with: { run: 'wc -c < "$in" > "$out"' } }
+"#,
+    );
+    context.run(&[]).ran_just(&["games", "after"]);
+    let whole = check(&context, &[]);
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    assert!(
+        whole.stderr.contains("after is not checked: files of games, which it reads, are not kept"),
+        "{}",
+        whole.stderr
+    );
+    assert!(whole.stderr.ends_with("same 1, different 0, failed 0, skipped 1\n"), "{}", whole.stderr);
+    let named = check(&context, &["after"]);
+    assert_eq!(named.code, 1, "{}", named.stderr);
+    assert!(named.stderr.contains("  cwm run games && cwm run --check after\n"), "{}", named.stderr);
+    // That command does it.
+    assert_eq!(context.cwm(&["run", "games"]).code, 0);
+    assert_eq!(check(&context, &["after"]).code, 0);
+}
+
+#[test]
+fn what_is_forced_would_run_and_keeps_its_other_causes() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  games: { stage: command, with: { run: 'echo 1 > "$out"', n: 1 } }
+  after: { stage: command, from: games, with: { run: 'cat "$in" > "$out"', x: 1 } }
+"#,
+    );
+    context.run(&[]).ran_just(&["games", "after"]);
+    context.edit("pipeline.yaml", "n: 1", "n: 2");
+    let of_after = |arguments: &[&str]| {
+        let told =
+            events(&context.cwm(&[&["run", "-n", "--json", "--force", "after"], arguments].concat()), "would_run");
+        told.into_iter().find(|event| event["label"] == "after").expect("it is told of")
+    };
+    let told = of_after(&[]);
+    assert_eq!((&told["uncertain"], &told["cause"][0]), (&Value::from(false), &Value::from("forced")));
+    assert_eq!(told["cause"][1], "depends on games");
+    context.edit("pipeline.yaml", "n: 2", "n: 1");
+    context.edit("pipeline.yaml", "x: 1", "x: 2");
+    assert_eq!(of_after(&[])["cause"][1], "parameter `x` changed: 1 -> 2 (line 5)");
+    let run = context.run(&["--force", "after"]);
+    assert_eq!(run.causes["after"], "forced; parameter `x` changed: 1 -> 2 (line 5)");
 }

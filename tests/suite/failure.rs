@@ -138,13 +138,28 @@ fn two_executors_on_one_store_share_the_work() {
     let context = Context::with(&slow(1.0));
     let first = in_home(&context, &["run", "--json"]).spawn().expect("cwm starts");
     context.await_file("begun");
+    let third = in_home(&context, &["run", "--json"]).spawn().expect("cwm starts");
     let second = in_home(&context, &["run"]).output().expect("cwm starts");
+    let third = finish(third.wait_with_output().expect("an end"));
     let first = finish(first.wait_with_output().expect("an end"));
     let second = finish(second);
     assert_eq!((first.code, second.code), (0, 0), "{}\n{}", first.stderr, second.stderr);
     assert_eq!(context.read("count"), "x\n", "the work was done once");
     assert!(second.stderr.contains("waiting  slow: "), "{}", second.stderr);
     assert!(second.stderr.contains(" has it"), "{}", second.stderr);
+    // What one took over it did not run: it is counted as cached, in words and as JSON.
+    let counts = |text: &str| -> Vec<u64> {
+        let digits = |part: &str| part.chars().filter(char::is_ascii_digit).collect::<String>();
+        text.split(',').map(|part| digits(part).parse().expect("a count")).collect()
+    };
+    let words = counts(second.stderr.trim().lines().last().expect("an end"));
+    let objects = [&first, &third].map(|ran| {
+        let end: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().expect("an end")).expect("JSON");
+        ["ran", "cached"].map(|name| end[name].as_u64().expect("a count"))
+    });
+    let all = [[words[0], words[1]], objects[0], objects[1]];
+    assert!(all.iter().all(|[ran, cached]| ran + cached == 2), "{all:?}");
+    assert_eq!(all.iter().map(|[ran, _]| ran).sum::<u64>(), 2, "each was done once: {all:?}");
 }
 
 #[test]
@@ -351,6 +366,24 @@ stages:
     context.edit("pipeline.yaml", "chmod u+w \"$in\"; echo evil > \"$in\"; ", "");
     context.run(&[]).ran_just(&["first", "second"]);
     assert_eq!(context.output("second"), "true\n");
+}
+
+#[test]
+fn a_hard_link_to_an_input_is_called_one() {
+    for (outputs, path) in [("", "out"), ("outputs: { d: folder }, ", "d/below/link")] {
+        let context = Context::with(&format!(
+            r#"
+cwm: 1
+stages:
+  first: {{ stage: command, with: {{ run: 'echo true > "$out"' }} }}
+  second: {{ stage: command, from: first, {outputs}with: {{ run: 'x=$(dirname "$out")/{path}; mkdir -p "$(dirname "$x")"; ln -L "$in" "$x"' }} }}
+"#
+        ));
+        let run = context.run(&[]);
+        let words = format!("it wrote `{path}` as a hard link to its input in the store; its result is not recorded");
+        assert_eq!(run.failed["second"], words, "{}", run.raw.stdout);
+        assert_eq!(context.cwm(&["verify"]).code, 0, "the input is what it was");
+    }
 }
 
 #[test]

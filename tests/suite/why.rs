@@ -211,3 +211,24 @@ fn a_variable_that_nothing_uses_is_told_with_its_line() {
     context.edit("pipeline.yaml", "n: $n }", "n: $n, m: \"a ${unused}\" }");
     assert!(!dry(&context, &[]).contains("nothing uses"));
 }
+
+#[test]
+fn of_a_lost_record_the_loss_is_all_that_is_told() {
+    let context = Context::with(CHAIN);
+    context.run(&[]);
+    context.edit("pipeline.yaml", "n: 1,", "n: 2,");
+    context.run(&[]);
+    // What ran last is what the record of now is not: of `n: 1`, the first one again.
+    context.edit("pipeline.yaml", "n: 2,", "n: 1,");
+    context.run(&[]);
+    let lock = context.read("pipeline.lock");
+    let line = lock.lines().find(|line| line.starts_with("\"first\":")).expect("a line of the lock file");
+    let key = line.split('"').nth(5).expect("a key").to_owned();
+    std::fs::remove_dir_all(context.path(&format!("artifacts/actions/{}/{key}", &key[..2]))).expect("removed");
+    let told = json(&context, &["first"]);
+    assert_eq!(
+        told[0]["causes"],
+        serde_json::json!([{ "cause": "record_missing", "same": true }]),
+        "nothing changed: {told:#}"
+    );
+}

@@ -7,13 +7,14 @@ use crate::engine::components::Resolved;
 use crate::engine::status::{find, sources};
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::store::Missing;
+use crate::store::{ActionRecord, Dropped, Missing};
 
 impl Engine<'_> {
     /// What is recorded of a cell is taken as it is; if it is one of those to check, it also waits for room.
     pub(super) fn look_at_to_check(&mut self, index: usize, resolved: Resolved) -> Result<(), Error> {
         let cell = &self.plan.cells[index];
         let Some(record) = find(self.store, self.files, &resolved.components, &cell.label, self.known())? else {
+            self.failures.to_make.insert(index);
             return Err(Error::store(
                 "nothing is recorded of it as it stands now, so there is nothing to compare with",
             )
@@ -24,6 +25,11 @@ impl Engine<'_> {
                 let Some(source_record) = self.schedule.record(source) else { continue };
                 let missing = self.store.unusable(source_record, self.files)?;
                 if !missing.is_empty() {
+                    let is_kept = source_record.dropped != Some(Dropped::NotKept);
+                    if self.whole && !is_kept {
+                        return self.pass_over(index, record, source);
+                    }
+                    self.failures.to_make.insert(source);
                     let (source, words) = (&self.plan.cells[source].label, Missing::in_words(&missing));
                     return Err(Error::store(format!("files of {source}, which it reads, {words}"))
                         .hint(format!("`cwm run '{source}'` makes them again")));
@@ -32,6 +38,19 @@ impl Engine<'_> {
             self.to_check.insert(index, record.clone());
             self.for_room.insert(index, (resolved, Vec::new()));
         }
+        self.schedule.done(index, record);
+        Ok(())
+    }
+
+    /// Of a whole pipeline, what reads files that are not kept cannot be checked, and that is no failure.
+    fn pass_over(&mut self, index: usize, record: ActionRecord, source: usize) -> Result<(), Error> {
+        let (label, source) = (&self.plan.cells[index].label, &self.plan.cells[source].label);
+        let message = format!(
+            "{label} is not checked: files of {source}, which it reads, are not kept (`keep: false`); `cwm run '{source}'` \
+             makes them again, then `cwm run --check '{label}'` does"
+        );
+        self.readers.read(&RunEvent::Warning { message });
+        self.summary.skipped += 1;
         self.schedule.done(index, record);
         Ok(())
     }

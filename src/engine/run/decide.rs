@@ -32,6 +32,10 @@ impl Engine<'_> {
         if self.force.contains(&index) && !made {
             causes.push(Cause::Forced);
             let before = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
+            if before.is_none() {
+                // It would have run anyway.
+                causes.extend(why_now(self.plan, index, &resolved, self.store, self.known())?);
+            }
             self.before_force.extend(before.map(|record| (index, record.output_digests())));
         } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
             causes.push(cause.clone());
@@ -59,7 +63,7 @@ impl Engine<'_> {
                     }
                     causes.push(cause);
                 }
-                None => causes = why_now(self.plan, index, &resolved, self.store, self.locked)?,
+                None => causes = why_now(self.plan, index, &resolved, self.store, self.known())?,
             }
         }
         if self.remake_missing_sources(index)? {

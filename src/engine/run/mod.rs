@@ -54,6 +54,8 @@ pub struct Options {
     pub held: Arc<AtomicBool>,
     /// Do the targets anew beside what is recorded, and compare; change nothing.
     pub check: bool,
+    /// Whether no stage was named: what cannot be checked then is told, and no failure.
+    pub whole: bool,
     /// What was typed, for those who wait for what this run does.
     pub command: String,
     /// Where cells are done as batch jobs: how those are to be.
@@ -69,6 +71,8 @@ pub struct Failures {
     pub failed: BTreeMap<usize, FailedCell>,
     /// What was skipped because of that.
     pub skipped: BTreeMap<usize, SkippedCell>,
+    /// Of a check, what has to be made before it can be done.
+    pub to_make: BTreeSet<usize>,
 }
 
 impl Failures {
@@ -99,7 +103,7 @@ pub struct Outcome {
 pub struct Summary {
     /// Cells that ran.
     pub ran: usize,
-    /// Cells that were cached.
+    /// Cells that were cached, or that another run made meanwhile.
     pub cached: usize,
     /// Cells that failed.
     pub failed: usize,
@@ -202,6 +206,8 @@ struct Engine<'a> {
     held: Arc<AtomicBool>,
     /// [`Options::check`].
     check: bool,
+    /// [`Options::whole`].
+    whole: bool,
     /// What is recorded of the cells that are checked.
     to_check: BTreeMap<usize, ActionRecord>,
     /// [`Options::command`].
@@ -274,6 +280,7 @@ pub fn run(
         targets: options.targets.iter().copied().collect(),
         held: options.held,
         check: options.check,
+        whole: options.whole,
         to_check: BTreeMap::new(),
         command: options.command,
         jobs,

@@ -87,10 +87,15 @@ impl Engine<'_> {
         };
         match record {
             Some(record) => {
-                self.ran.insert(index);
                 self.made.insert(running.key);
-                self.summary.ran += 1;
-                let note = self.note(index, &record, running.outputs.is_none());
+                let is_taken_over = running.outputs.is_none();
+                if is_taken_over {
+                    self.summary.cached += 1;
+                } else {
+                    self.ran.insert(index);
+                    self.summary.ran += 1;
+                }
+                let note = self.note(index, &record, is_taken_over);
                 self.readers.read(&RunEvent::Finished {
                     label: cell.label.clone(),
                     key: running.key,

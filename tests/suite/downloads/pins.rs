@@ -88,6 +88,8 @@ fn other_bytes_are_an_error_until_the_pin_is_updated() {
     assert!(updated.contains(&format!("{} -> {}", of(1), of(2))), "{updated}");
     let why = well(context.cwm(&["why", "size"]));
     assert!(why.contains("from games"), "{why}");
+    let words = format!("its pin in sources.lock changed: sha256 {} -> sha256 {}\n", &of(1)[..12], &of(2)[..12]);
+    assert!(why.contains(&words) && !why.contains("line"), "{why}");
     context.run(&[]).ran_just(&["size"]);
     assert_eq!(context.output("size").trim(), content(2).len().to_string());
     let again = well(context.cwm(&["pin", "--update"]));
@@ -124,8 +126,7 @@ fn a_pin_that_changed_is_said_to_be_the_cause() {
     context.run(&[]).ran_just(&["games", "size"]);
     context.edit("sources.lock", &of(1), &of(2));
     let why = well(context.cwm(&["why", "games"]));
-    let words =
-        format!("its source changed: sha256 {} -> sha256 {}, as pinned in sources.lock", &of(1)[..12], &of(2)[..12]);
+    let words = format!("its pin in sources.lock changed: sha256 {} -> sha256 {}", &of(1)[..12], &of(2)[..12]);
     assert!(why.contains(&words), "{why}");
     let run = context.run(&[]);
     assert!(run.failed["games"].contains(&of(2)) && run.causes["games"].contains(&words), "{}", run.raw.stdout);
