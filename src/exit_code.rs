@@ -37,6 +37,8 @@ exit_codes! {
     IRREPRODUCIBLE = 8;
     /// `push`, `pull` or `run --push`: a remote was not reached, or did not have or take all that was asked for.
     REMOTE = 9;
+    /// `accept --probed` left something as it was: a probe differs, or there is none to tell.
+    NOT_ACCEPTED = 10;
     /// The machine refused something, or a mistake in cwm.
     INTERNAL = 70;
     /// Stopped by Ctrl-C or SIGTERM.

@@ -57,9 +57,12 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     }
     if arguments.stages.is_empty() {
         if !arguments.probed && !arguments.list {
-            return Err(
-                Error::usage("no stage is named").hint("`cwm accept --probed` accepts whatever its probe allows")
-            );
+            let hint = if arguments.undo {
+                "`cwm accept --list` lists what was accepted, `cwm accept --undo STAGE` takes it back"
+            } else {
+                "`cwm accept --probed` accepts whatever its probe allows"
+            };
+            return Err(Error::usage("no stage is named").hint(hint));
         }
         cells.extend(0..workspace.plan.cells.len());
     }
@@ -77,7 +80,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     } else {
         print(&visible_lines(&text(&answer, &arguments)))?;
     }
-    Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::DIFFERENT })
+    Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
 }
 
 fn listed(accepted: &Accepted) -> Answer {
@@ -207,7 +210,12 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let named: Vec<&str> = cells.iter().take(NAMED).map(String::as_str).collect();
             let count = plural(cells.len() as u64, "result", "results");
-            let verb = if arguments.undo { "no longer stay" } else { "stay" };
+            let verb = match (arguments.undo, cells.len()) {
+                (true, 1) => "no longer stays",
+                (true, _) => "no longer stay",
+                (false, 1) => "stays",
+                (false, _) => "stay",
+            };
             text += &format!("  {count} {verb}: {}{more}\n", named.join(", "));
         }
     }

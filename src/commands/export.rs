@@ -32,7 +32,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
-    let record = workspace.made(&arguments.source, &survey.states[index])?;
+    let record = workspace.made(&arguments.source, &survey, index)?;
     let output = output_of(record, &port)?;
     if arguments.is_stream() && arguments.json {
         return Err(Error::usage("`-` streams the dataset to standard output, so `--json` has no place there"));

@@ -35,7 +35,7 @@ struct Row {
     made: String,
     /// By whom and where, in words.
     origin: String,
-    /// `present`; `dropped` (`keep: false`), `collected` (by `cwm gc`), or `missing`.
+    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm gc`), `not pulled`, or `missing`.
     state: &'static str,
     /// Whether the pipeline's lock file names it.
     locked: bool,
@@ -83,12 +83,14 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         lock.cells().map(|(_, line)| ((line.key, line.outputs.clone()), ())).collect();
     let mut rows = Vec::new();
     for record in &records {
-        let state = match (store.missing(record, &files)?.is_empty(), record.dropped) {
-            (true, _) => "present",
-            (false, Some(Dropped::NotKept)) => "dropped",
-            (false, Some(Dropped::Collected)) => "collected",
-            (false, Some(Dropped::NotPulled)) => "not pulled",
-            (false, None) => "missing",
+        let missing = store.unusable(record, &files)?;
+        let state = match record.dropped {
+            _ if missing.is_empty() => "present",
+            _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
+            Some(Dropped::NotKept) => "dropped",
+            Some(Dropped::Collected) => "collected",
+            Some(Dropped::NotPulled) => "not pulled",
+            None => "missing",
         };
         let tagged = tags.iter().filter(|tag| names(&tag.lock, record)).map(|tag| tag.name.clone());
         let tagged: Vec<String> = tagged.collect();

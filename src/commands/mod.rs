@@ -251,8 +251,16 @@ impl Workspace {
     ///
     /// # Errors
     /// It is not made yet, or its files are gone.
-    fn made<'s>(&self, text: &str, state: &'s CellState) -> Result<&'s ActionRecord, Error> {
-        let CellState::Cached(record) = state else {
+    fn made<'s>(&self, text: &str, survey: &'s Survey, index: usize) -> Result<&'s ActionRecord, Error> {
+        let CellState::Cached(record) = &survey.states[index] else {
+            for cell in self.plan.ancestors(&[index]) {
+                if let CellState::Unreadable(error) = &survey.states[cell] {
+                    let hints = Some("put back what cannot be read, or name where it is now".to_owned());
+                    let hints = error.hints.iter().cloned().chain(hints).collect();
+                    let message = format!("what result {text} has cannot be told: {}", error.message);
+                    return Err(Error { hints, ..Error::usage(message) });
+                }
+            }
             return Err(Error::usage(format!("{text} is not made yet")).hint("`cwm run` makes it"));
         };
         let missing = self.store.unusable(record, &self.files)?;

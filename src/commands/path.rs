@@ -29,7 +29,7 @@ pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, 
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
-    let record = workspace.made(&arguments.source, &survey.states[index])?;
+    let record = workspace.made(&arguments.source, &survey, index)?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
     if arguments.json {

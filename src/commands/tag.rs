@@ -35,7 +35,11 @@ pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, E
         return list(&tags::list(&opened)?, arguments.json, false);
     };
     if arguments.delete {
-        return if tags::delete(&opened, name)? { Ok(ExitCode::OK) } else { Err(no_tag(name)) };
+        let tag = tags::find(&opened, name)?.filter(|_| arguments.json);
+        if !tags::delete(&opened, name)? {
+            return Err(no_tag(name));
+        }
+        return tag.map_or(Ok(ExitCode::OK), |tag| list(&[tag], true, true));
     }
     if arguments.list {
         let tag = tags::find(&opened, name)?.ok_or_else(|| no_tag(name))?;

@@ -96,6 +96,8 @@ fn what_is_accepted_stays_until_it_is_taken_back() {
     assert!(undone.code == 0 && undone.stdout.starts_with("taken back: split "), "{}{}", undone.stdout, undone.stderr);
     context.run(&[]).ran_just(&["split", "half"]);
     assert_eq!(accept(&context, &["--undo", "half"]).code, 2);
+    let which = accept(&context, &["--undo"]);
+    assert!(which.code == 2 && which.stderr.contains("`cwm accept --undo STAGE` takes it back"), "{}", which.stderr);
 }
 
 #[test]
@@ -151,7 +153,7 @@ fn probes_allow_what_is_the_same_and_nothing_else() {
     let why = context.cwm(&["why", "half"]).stdout;
     assert!(why.contains("its probe gives something else with today's code: run/counts\n"), "{why}");
     let refused = accept(&context, &["--probed"]);
-    assert_eq!(refused.code, 7, "{}{}", refused.stdout, refused.stderr);
+    assert_eq!(refused.code, 10, "{}{}", refused.stdout, refused.stderr);
     assert!(refused.stdout.contains("not accepted: half: its probe gives something else"), "{}", refused.stdout);
     assert!(
         refused.stdout.contains("not accepted: split: the change of code is also that of half"),
@@ -164,5 +166,5 @@ fn probes_allow_what_is_the_same_and_nothing_else() {
     let context = made();
     age(&context, "split", |record| _ = record.as_object_mut().expect("a record").remove("probe"));
     assert!(context.cwm(&["why", "split"]).stdout.contains("this result has no probe"));
-    assert_eq!(accept(&context, &["--probed", "split"]).code, 7);
+    assert_eq!(accept(&context, &["--probed", "split"]).code, 10);
 }

@@ -1,6 +1,7 @@
 //! What a store keeps, lets go and tells: `gc`, `keep: false`, `du`, `ls`, `tag`, `take`, through the binary.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
@@ -256,7 +257,10 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
     }
     assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
     assert_eq!(context.cwm(&["diff", "tag:v1", "."]).code, 0);
-    assert_eq!(context.cwm(&["tag", "only", "--delete"]).code, 0);
+    assert_eq!(
+        context.told(&["tag", "only", "--delete", "--json"]),
+        serde_json::json!([{ "name": "only", "cells": ["third"] }])
+    );
     let gone = context.told(&["gc", "--delete", "--json"]);
     assert_eq!(gone["stages"].as_array().unwrap().len(), 3);
     let states: Vec<_> =
@@ -356,4 +360,16 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     context.cwm(&["gc", "--delete", "--sources"]);
     assert_eq!(states(&context), ["collected", "present"]);
     context.is_clean();
+}
+
+#[test]
+fn what_was_changed_in_the_store_is_not_listed_as_present() {
+    let context = chain();
+    let object = fs::canonicalize(context.cwm(&["path", "second"]).stdout.trim()).expect("an object");
+    let mut bytes = fs::read(&object).expect("its bytes");
+    bytes[0] ^= 1;
+    fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).expect("writable");
+    fs::write(&object, bytes).expect("changed");
+    assert_eq!(context.told(&["ls", "second", "--json"])[0]["state"], "changed");
+    assert!(context.cwm(&["ls"]).stdout.contains("(changed)"));
 }

@@ -69,7 +69,7 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
     let (index, port) = workspace.only_output(&arguments.checkpoint, outputs)?;
     let survey = workspace.survey()?;
-    let record = workspace.made(&arguments.checkpoint, &survey.states[index])?;
+    let record = workspace.made(&arguments.checkpoint, &survey, index)?;
     let output = output_of(record, &port)?;
     if output.format != Format::CHECKPOINT {
         let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);

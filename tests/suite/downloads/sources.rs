@@ -107,6 +107,8 @@ fn a_file_that_lies_elsewhere_now_is_no_different_result() {
     context.write_old("here.pgn", &games(2));
     context.run(&[]).ran_just(&["games"]);
     std::fs::rename(context.path("here.pgn"), context.path("there.pgn")).unwrap();
+    let path = context.cwm(&["path", "games"]);
+    assert!(path.code == 2 && path.stderr.contains("here.pgn") && !path.stderr.contains("makes it"), "{}", path.stderr);
     let run = context.run(&["--set", "games=there.pgn"]);
     run.ran_just(&["games"]);
     assert!(!run.raw.stdout.contains("different results"), "{}", run.raw.stdout);
