@@ -42,6 +42,32 @@ pub fn parameters(
     stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| keyed(spec, seen)).collect()
 }
 
+/// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.
+pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathBuf) -> Values {
+    let mut moved = values.clone();
+    for spec in stage.parameters() {
+        if let Some(value) = moved.get_mut(spec.name) {
+            relocate(&spec.kind, value, to);
+        }
+    }
+    moved
+}
+
+fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
+    match (kind, value) {
+        (Type::FileOrUrl, Value::Text(text)) if SourceLocation::is_url(text) => {}
+        (Type::File | Type::Files { .. } | Type::FileOrUrl, Value::Text(text)) => {
+            *text = to(Path::new(text.as_str())).to_string_lossy().into_owned();
+        }
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
+            items.iter_mut().for_each(|item| relocate(inner, item, to));
+        }
+        (Type::Map(inner), Value::Map(map)) => map.values_mut().for_each(|item| relocate(inner, item, to)),
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => relocate(inner, value, to),
+        _ => {}
+    }
+}
+
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
 fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
     Ok(match (kind, value) {

@@ -33,7 +33,7 @@ pub struct RunArguments {
     /// Send what is done to the first remote that can be written, at the end
     #[arg(long, conflicts_with_all = ["dry_run", "check"])]
     pub push: bool,
-    /// With --pull and --push: this remote alone
+    /// With --pull and --push, and for jobs with `store = "remote"`: this remote alone
     #[arg(long, value_name = "NAME")]
     pub remote: Option<String>,
     /// Write the curves of trainings into this folder while they run, for TensorBoard

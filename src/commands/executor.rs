@@ -3,8 +3,9 @@
 use crate::cli::{Executor, RunArguments};
 use crate::commands::{Workspace, again, print};
 use crate::error::Error;
+use crate::exec::Away;
 use crate::exit_code::ExitCode;
-use crate::site::{ExecutorKind, JobStore, Site};
+use crate::site::{ExecutorKind, JobStore, Remote, Site};
 use crate::slurm::{self, Settings};
 
 /// How jobs are to be, if the cells of this run are done as jobs.
@@ -27,13 +28,43 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
         return Err(Error::usage("`--jobs` counts cores of this machine, and the work is done by Slurm")
             .hint("`max_jobs` under [slurm] in cwm.toml limits the jobs in the queue"));
     }
-    if site.slurm.store == JobStore::Remote {
-        return Err(Error::usage(
-            "`store = \"remote\"` under [slurm] in cwm.toml: jobs need a store that all nodes see",
-        )
-        .hint("put the store on a file system that they share (`store` in cwm.toml), and leave this out"));
+    let away = match site.slurm.store {
+        JobStore::Shared => None,
+        JobStore::Remote => Some(away(arguments, site)?),
+    };
+    Ok(Some(Settings { away, ..Settings::from(&site.slurm) }))
+}
+
+/// Where jobs have content from that do not read the run's store, and where their results go.
+///
+/// # Errors
+/// No remote can be written; or what is asked for needs content in the run's store.
+fn away(arguments: &RunArguments, site: &Site) -> Result<Away, Error> {
+    const WHERE: &str = "`store = \"remote\"` under [slurm] in cwm.toml";
+    if !cfg!(feature = "remote") {
+        return Err(Error::usage(format!("{WHERE}: this build of cwm knows no remotes"))
+            .hint("build it with the cargo feature `remote`, which is on by default"));
     }
-    Ok(Some(Settings::from(&site.slurm)))
+    if arguments.check {
+        return Err(Error::usage(format!(
+            "`--check` compares within one store, and jobs do not share this one ({WHERE})"
+        ))
+        .hint("`--executor local` checks here; `cwm pull` of a stage and of what it reads fetches their files first"));
+    }
+    let named = |name: &String| arguments.remote.as_ref().is_none_or(|wanted| wanted == name);
+    let mut remotes: Vec<Remote> = site.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();
+    if let (Some(name), true) = (&arguments.remote, remotes.is_empty()) {
+        return Err(Error::usage(format!("there is no remote `{name}`")).hint("`cwm remote list` lists them"));
+    }
+    let Some(to) = remotes.iter().position(|remote| !remote.read_only) else {
+        let what = if remotes.is_empty() { "there are no remotes" } else { "every remote is read-only" };
+        return Err(Error::usage(format!("{WHERE}: jobs push their results to a remote, and {what}")).hint(
+            "`cwm remote add NAME URL` writes one into cwm.toml; or leave `store` out, if the nodes see the store",
+        ));
+    };
+    // The order of the others stays.
+    remotes[..=to].rotate_right(1);
+    Ok(Away { remotes, scratch: site.slurm.scratch.clone() })
 }
 
 /// `cwm run --detach`: the same run as a job.

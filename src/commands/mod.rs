@@ -56,7 +56,7 @@ use crate::pins::Pins;
 use crate::plain_text::visible_lines;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
-use crate::site::Site;
+use crate::site::{ExecutorKind, JobStore, Site};
 use crate::store::{ActionRecord, Dropped, Missing, Store};
 
 /// Runs a command and says what went wrong, on standard error; also on standard output if that is to hold JSON.
@@ -138,9 +138,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
             match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => {
                     let task = crate::slurm::task(root, batch, index, &key)?;
-                    crate::exec::exec(root, &key, &task.terms, Some(&task.events))
+                    crate::exec::exec(root, &key, &task.terms, Some(&task.events), task.away.as_ref())
                 }
-                _ => crate::exec::exec(root, &key, &arguments.terms(), None),
+                _ => crate::exec::exec(root, &key, &arguments.terms(), None, None),
             }
         }
     }
@@ -231,7 +231,8 @@ impl Workspace {
     /// What a run of the whole pipeline would find missing, and make again.
     fn forecast(&self, survey: &Survey) -> Result<Forecast, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
-        Forecast::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new())
+        let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
+        Forecast::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new(), fetches)
     }
 
     /// Looks once more at those of `cells` that had no result when `survey` was taken.

@@ -22,16 +22,18 @@ use crate::curves::Live;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::engine::{
     self, Cause, CellState, Estimates, Explainer, Failures, Fetcher, Forecast, Known, Lacking, Machine, Options,
-    Outcome, Remade, Summary,
+    Outcome, Provider, Remade, Summary,
 };
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
+use crate::exec::Away;
 use crate::exit_code::ExitCode;
 use crate::housekeeping;
 use crate::plan::{Body, Plan};
 use crate::registry::Registry;
 #[cfg(feature = "remote")]
 use crate::remote::Exchange;
+use crate::site::Site;
 
 /// Runs `cwm run`.
 ///
@@ -51,11 +53,13 @@ pub fn run_until(
     held: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
-    if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push) {
+    let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
+    let cluster = executor::cluster(&arguments, &workspace.site)?;
+    let away = cluster.as_ref().and_then(|settings| settings.away.clone());
+    if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || away.is_some()) {
         return Err(Error::usage(format!("`--remote {remote}` says where, and not which way"))
             .hint("add `--pull`, `--push`, or both"));
     }
-    let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
     // A whole run's work is not for a lock file that cannot take it.
     if !arguments.dry_run && !arguments.check && !workspace.plan.sets {
         workspace.locked.must_be_readable()?;
@@ -84,7 +88,6 @@ pub fn run_until(
     if !faults.is_empty() {
         return Err(faults.into());
     }
-    let cluster = executor::cluster(&arguments, &workspace.site)?;
     if let (Some(settings), true) = (&cluster, arguments.detach) {
         return executor::detach(&workspace, settings);
     }
@@ -103,7 +106,7 @@ pub fn run_until(
         readers.read(&RunEvent::Warning { message: variable.words(&workspace.plan) });
     }
     if arguments.dry_run {
-        return dry_run(&mut workspace, &targets, &force, &arguments, &mut readers);
+        return dry_run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut readers);
     }
     #[cfg(feature = "remote")]
     let pushing = match arguments.push {
@@ -128,9 +131,15 @@ pub fn run_until(
     {
         return Ok(ExitCode::INTERRUPTED);
     }
-    let fetcher = if arguments.pull { Some(fetcher(&workspace, arguments.remote.as_deref())?) } else { None };
+    let fetcher = match &away {
+        Some(away) => Some(fetcher(&workspace, &away.site(), None)?),
+        None if arguments.pull => Some(fetcher(&workspace, &workspace.site, arguments.remote.as_deref())?),
+        None => None,
+    };
+    let provider = away.as_ref().map(|away| provider(&workspace, away)).transpose()?;
     let options = Options {
         fetcher,
+        provider,
         targets: targets.iter().copied().collect(),
         force,
         machine: Machine::here(arguments.jobs),
@@ -194,12 +203,23 @@ pub fn run_until(
 
 /// Who fetches what others made.
 #[cfg(feature = "remote")]
-fn fetcher(workspace: &Workspace, remote: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
-    Ok(Box::new(Exchange::open(&workspace.site, remote, &workspace.store, false)?))
+fn fetcher(workspace: &Workspace, site: &Site, remote: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
+    Ok(Box::new(Exchange::open(site, remote, &workspace.store, false)?))
 }
 
 #[cfg(not(feature = "remote"))]
-fn fetcher(_: &Workspace, _: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
+fn fetcher(_: &Workspace, _: &Site, _: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
+    Err(super::no_remotes())
+}
+
+/// Who sends what jobs read to where they read it: to the first remote, unless another has it.
+#[cfg(feature = "remote")]
+fn provider(workspace: &Workspace, away: &Away) -> Result<Box<dyn Provider>, Error> {
+    Ok(Box::new(Exchange::open(&away.site(), None, &workspace.store, false)?))
+}
+
+#[cfg(not(feature = "remote"))]
+fn provider(_: &Workspace, _: &Away) -> Result<Box<dyn Provider>, Error> {
     Err(super::no_remotes())
 }
 
@@ -256,6 +276,7 @@ fn dry_run(
     targets: &BTreeSet<usize>,
     force: &BTreeSet<usize>,
     arguments: &RunArguments,
+    fetches: bool,
     readers: &mut Readers,
 ) -> Result<ExitCode, Error> {
     let survey = workspace.survey()?;
@@ -265,7 +286,7 @@ fn dry_run(
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     let targets: Vec<usize> = targets.iter().copied().collect();
-    let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force)?;
+    let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
     workspace.files.save_if_possible();
     let explainer = Explainer::new(plan, &workspace.store, &workspace.files, workspace.known(), &survey, &forecast);
     for index in cells {

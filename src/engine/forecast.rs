@@ -38,7 +38,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// For a run of `targets`, of which those in `force` run anyway.
+    /// For a run of `targets`, of which those in `force` run anyway. A run that `fetches` does so with what others made in place of
+    /// making it again.
     ///
     /// As in a run, a missing file matters only where somebody is about to read it, or nobody is: of the last cells and of what
     /// is exported.
@@ -52,6 +53,7 @@ impl Forecast {
         survey: &Survey,
         targets: &[usize],
         force: &BTreeSet<usize>,
+        fetches: bool,
     ) -> Result<Self, Error> {
         let mut lacking = BTreeMap::new();
         let cells = plan.ancestors(targets);
@@ -71,6 +73,9 @@ impl Forecast {
                         Remade::Perhaps | Remade::Yes => store.unusable(record, files)?,
                     };
                     if missing.is_empty() {
+                        Remade::No
+                    } else if fetches && record.dropped == Some(Dropped::NotPulled) {
+                        lacking.insert(index, Lacking { missing, remade: Remade::No });
                         Remade::No
                     } else {
                         lacking.insert(index, Lacking { missing, remade });

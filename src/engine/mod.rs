@@ -22,7 +22,7 @@ pub use components::{Resolved, code_now, output_of, resolve};
 pub use drain::drain;
 pub use estimate::{Estimate, Estimates, Total};
 pub use explain::{Explainer, Reason, Standing};
-pub use fetch::{Fetcher, Tell, Tidings};
+pub use fetch::{Article, ArticleId, Fetcher, Provided, Provider, Tell, Tidings};
 pub use finish::{contradictions, export_all, fetches, let_go, update_lock_file, update_pins};
 pub use forecast::{Forecast, Lacking, Remade};
 pub use machine::Machine;

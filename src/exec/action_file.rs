@@ -43,6 +43,9 @@ pub struct ActionFile {
     pub cause: Vec<String>,
     /// Run even if the store has a result.
     pub force: bool,
+    /// Which of the files from outside may be executed, where it is done on a node that sees none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executable: Vec<PathBuf>,
     /// What is recorded, by output name, where the action is only to be compared with that.
     #[serde(default)]
     pub recorded: Option<BTreeMap<String, OutputRecord>>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use cwm_contract::{Cancellation, Event, Failure};
@@ -27,6 +27,8 @@ pub struct Attempt<'a> {
     pub store: Store,
     pub files: Files,
     pub work: WorkFolder,
+    /// Where its log is written: in the work folder, unless others read it elsewhere.
+    pub log: PathBuf,
     pub action: ActionFile,
     pub lock: KeyLock,
     pub lines: &'a Lines,
@@ -49,11 +51,22 @@ impl Attempt<'_> {
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
         self.lines.log_to(Path::new("/dev/null")).map_err(failed)?;
+        self.bring_log()?;
         let recorded = usage::record(&self.store, &self.work, &self.action, made, cost, probe);
         if recorded.is_err() {
-            let _ = self.lines.log_to(&self.work.log());
+            let _ = self.lines.log_to(&self.log);
         }
         recorded
+    }
+
+    /// The log in the work folder is what is recorded.
+    fn bring_log(&self) -> Result<(), Failed> {
+        let own = self.work.log();
+        if self.log == own {
+            return Ok(());
+        }
+        let copied = std::fs::copy(&self.log, &own).map(drop);
+        copied.map_err(|error| failed(Error::io("copy the log", &self.log, error)))
     }
 
     /// What the stage's probe gives. The work is done, and this is no part of it: why there is none is told in the log alone.
@@ -102,9 +115,7 @@ impl Attempt<'_> {
                 work: self.work.clone(),
             },
         );
-        let ran = catch_unwind(AssertUnwindSafe(|| {
-            do_work(&self.work, action, &inputs, &self.lock, self.lines, self.cancellation, kept.clone())
-        }));
+        let ran = catch_unwind(AssertUnwindSafe(|| do_work(self, &inputs, kept.clone())));
         match (ran, watchdog.finish()) {
             // What was finished within its grace is finished.
             (Ok(Ok(())), _) => {}

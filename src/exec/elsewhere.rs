@@ -81,6 +81,7 @@ mod tests {
             resources: Resources::default(),
             cause: Vec::new(),
             force: false,
+            executable: Vec::new(),
             recorded: None,
         }
     }

@@ -5,6 +5,7 @@
 
 mod action_file;
 mod attempt;
+pub mod away;
 mod command_end;
 mod command_stage;
 mod elsewhere;
@@ -40,8 +41,9 @@ use crate::fingerprint;
 use crate::keyed;
 use crate::outside::Files;
 use crate::registry::Registry;
-use crate::store::{Difference, Store, WorkFolder};
+use crate::store::{Difference, KeyLock, Store, WorkFolder};
 use attempt::Attempt;
+pub use away::Away;
 use streams::Lines;
 
 /// How a stage's work ended, before it is told to the executor.
@@ -52,13 +54,19 @@ enum Outcome {
     Failed(FailedKind, Failure),
 }
 
-/// Does the action `key` of the store at `root`, and tells how it goes on its standard output, or in the file `events`. The exit
-/// code is 0 when a result is recorded.
+/// Does the action `key` of the store at `root`, and tells how it goes on its standard output, or in the file `events`; `away`
+/// from that store, if content does not come from there. The exit code is 0 when a result is recorded.
 ///
 /// # Errors
 /// The action file or the store cannot be used; failures of the stage itself are told on the event stream and give
 /// [`ExitCode::STAGE_FAILED`].
-pub fn exec(root: &Path, key: &Key, terms: &Terms, events: Option<&Path>) -> Result<ExitCode, Error> {
+pub fn exec(
+    root: &Path,
+    key: &Key,
+    terms: &Terms,
+    events: Option<&Path>,
+    away: Option<&Away>,
+) -> Result<ExitCode, Error> {
     let lines = events.map_or_else(Lines::take, Lines::into_file)?;
     lifeline::watch();
     let cancellation = Cancellation::default();
@@ -66,7 +74,11 @@ pub fn exec(root: &Path, key: &Key, terms: &Terms, events: Option<&Path>) -> Res
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let outcome = match perform(root, key, terms, &lines, &cancellation) {
+    let performed = match away {
+        None => perform(root, key, terms, &lines, &cancellation, None),
+        Some(away) => away::perform(root, key, terms, &lines, &cancellation, away),
+    };
+    let outcome = match performed {
         Ok(outcome) => outcome,
         Err(error) => {
             let (kind, failure) = protocol::failed(error);
@@ -95,16 +107,14 @@ pub fn exec(root: &Path, key: &Key, terms: &Terms, events: Option<&Path>) -> Res
     })
 }
 
-fn perform(
-    root: &Path,
+/// Has the key's lock, after whoever has it now; nothing if it was asked to stop meanwhile.
+fn locked(
+    store: &Store,
     key: &Key,
     terms: &Terms,
     lines: &Lines,
     cancellation: &Cancellation,
-) -> Result<Outcome, Error> {
-    let store = Store::at(root)?.seen_whole();
-    let files = Files::of_store(&store);
-    let work = if terms.check { store.checking(key) } else { store.work(key) };
+) -> Result<Option<KeyLock>, Error> {
     let mut told = false;
     let lock = store.lock_key(key, &terms.who(), |holder| {
         if !std::mem::replace(&mut told, true) {
@@ -112,8 +122,24 @@ fn perform(
             lines.send(&Line::Waiting { holder });
         }
         !cancellation.is_cancelled()
-    })?;
-    let Some(lock) = lock else { return Ok(Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())) };
+    });
+    Ok(lock?)
+}
+
+/// Does the work in the store at `root`; what it says goes into the log there, or into the one at `log`.
+fn perform(
+    root: &Path,
+    key: &Key,
+    terms: &Terms,
+    lines: &Lines,
+    cancellation: &Cancellation,
+    log: Option<&Path>,
+) -> Result<Outcome, Error> {
+    let store = Store::at(root)?.seen_whole();
+    let files = Files::of_store(&store);
+    let work = if terms.check { store.checking(key) } else { store.work(key) };
+    let log = log.map_or_else(|| work.log(), Path::to_owned);
+    let Some(lock) = locked(&store, key, terms, lines, cancellation)? else { return Ok(stopped()) };
     // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
     // work folder with the action file away.
     let recorded = store.available(key, None, &files)?.is_some();
@@ -131,7 +157,7 @@ fn perform(
     } else {
         work.prepare()?
     }
-    lines.log_to(&work.log())?;
+    lines.log_to(&log)?;
     let _ = terms.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
     // A command keeps nothing, and need not wait for a stamp to reach the disk.
     if matches!(action.body, ActionBody::Stage { .. })
@@ -143,7 +169,7 @@ fn perform(
     if !goes_on && !terms.check {
         elsewhere::tell(&store, &action);
     }
-    let attempt = Attempt { store, files, work, action, lock, lines, cancellation, terms };
+    let attempt = Attempt { store, files, work, log, action, lock, lines, cancellation, terms };
     if terms.check {
         let checked = attempt.check();
         return Ok(match checked {
@@ -172,6 +198,11 @@ fn perform(
             Outcome::Failed(kind, failure)
         }
     })
+}
+
+/// It was asked to stop before it had done anything.
+fn stopped() -> Outcome {
+    Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())
 }
 
 /// Whether an attempt goes on from what an earlier one kept in this folder.

@@ -5,28 +5,21 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, Task};
+use cwm_contract::{Context, Event, Failure, FailureKind, Task};
 
+use super::attempt::Attempt;
 use super::inputs::Inputs;
 use super::protocol::{Failed, FailedKind};
-use super::streams::{Lines, StageReporter};
-use super::{ActionBody, ActionFile, command_stage, kept};
+use super::streams::StageReporter;
+use super::{ActionBody, command_stage, kept};
 use crate::registry::Registry;
-use crate::store::{KeyLock, WorkFolder};
 
 /// Does the work of an action in its folder; what the record needs of the events is put into `kept`.
 ///
 /// # Errors
 /// It failed.
-pub fn do_work(
-    work: &WorkFolder,
-    action: &ActionFile,
-    inputs: &Inputs,
-    lock: &KeyLock,
-    lines: &Lines,
-    cancellation: &Cancellation,
-    kept: Arc<Mutex<Vec<Event>>>,
-) -> Result<(), Failed> {
+pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event>>>) -> Result<(), Failed> {
+    let Attempt { work, action, lock, lines, cancellation, log, .. } = attempt;
     let outputs: BTreeMap<String, PathBuf> =
         action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
     match &action.body {
@@ -47,8 +40,8 @@ pub fn do_work(
             };
             let refused = Arc::new(Mutex::new(None));
             let computes_on = kept::settling(work, action, cancellation, refused.clone());
-            let reporter = StageReporter { lines: lines.clone(), kept, computes_on };
-            let ran = stage.run(&Context::new(stage, task, Box::new(reporter), cancellation.clone()));
+            let reporter = StageReporter { lines: (*lines).clone(), kept, computes_on };
+            let ran = stage.run(&Context::new(stage, task, Box::new(reporter), (*cancellation).clone()));
             let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             refused.map_or(ran, Err).map_err(sorted)
         }
@@ -66,7 +59,7 @@ pub fn do_work(
                 outputs: &outputs,
                 temporary: &scratch,
                 cores: action.resources.cores,
-                log: &work.log(),
+                log,
             };
             // So that the key stays locked as long as anyone can write, even if this process is killed.
             lock.let_children_keep().map_err(|error| sorted(error.into()))?;

@@ -3,7 +3,8 @@
 use super::exchange::{Exchange, Job, Told};
 use super::fault::Fault;
 use crate::digest::Key;
-use crate::engine::{Fetcher, Tell, Tidings};
+use crate::engine::{Article, Fetcher, Provided, Provider, Tell, Tidings};
+use crate::events::Direction;
 use crate::store::ActionRecord;
 
 impl Fetcher for Exchange {
@@ -18,13 +19,44 @@ impl Fetcher for Exchange {
 
     fn files(&self, cell: usize, candidates: Vec<ActionRecord>, tell: Tell) {
         self.start(Job::Files(candidates), move |told| match told {
-            Told::Begun(objects, bytes) => tell(Tidings::Begun { cell, objects, bytes }),
+            Told::Begun(objects, bytes) => {
+                tell(Tidings::Begun { cell, direction: Direction::Pull, objects, bytes });
+            }
             Told::Progress(done, total) => tell(Tidings::Progress { cell, done, total }),
             Told::Files(objects, bytes, seconds, lacks) => {
+                let reached = lacks.iter().all(|lack| lack.reached);
                 let lacks = lacks.iter().map(ToString::to_string).collect();
-                tell(Tidings::Files { cell, objects, bytes, seconds, lacks });
+                tell(Tidings::Files { cell, objects, bytes, seconds, lacks, reached });
             }
             _ => {}
+        });
+    }
+}
+
+impl Provider for Exchange {
+    fn provide(&self, cell: usize, article: Article, tell: Tell) {
+        let id = article.id();
+        let remote = self.names().first().copied().unwrap_or_default().to_owned();
+        let job = match article {
+            Article::Result(record) => Job::Offer(record),
+            Article::File(file) => Job::Send(file),
+        };
+        self.start(job, move |told| {
+            let (outcome, seconds) = match told {
+                Told::Begun(objects, bytes) => {
+                    return tell(Tidings::Begun { cell, direction: Direction::Push, objects, bytes });
+                }
+                Told::Progress(done, total) => return tell(Tidings::Progress { cell, done, total }),
+                Told::Offered(outcome, seconds) => (outcome, seconds),
+                Told::Pushed(outcome, seconds) => (outcome.map(Some), seconds),
+                Told::Records(..) | Told::Files(..) | Told::Looked(_) => return,
+            };
+            let came = match outcome {
+                Ok(Some(sent)) => Provided::There { objects: sent.objects, bytes: sent.bytes, seconds },
+                Ok(None) => Provided::Nowhere,
+                Err(fault) => Provided::Failed(format!("the remote `{remote}`: {}", fault.words())),
+            };
+            tell(Tidings::Provided { article: id.clone(), came });
         });
     }
 }

@@ -1,5 +1,6 @@
 //! The remotes of a site with a store: jobs are done in the background, and tell how they go.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,13 +11,14 @@ use super::client::Client;
 use super::fault::Fault;
 use super::index::result_of;
 use super::open::open;
-use super::pull::{Pulled, pull};
-use super::push::{Parcel, Pushed, push};
+use super::pull::{Pulled, content, pull};
+use super::push::{Parcel, Pushed, push, push_file};
 use super::{layout, records};
 use crate::digest::{Digest, Key};
 use crate::error::Error;
+use crate::outside::{Files, Snapshot};
 use crate::site::Site;
-use crate::store::{ActionRecord, Store};
+use crate::store::{ActionRecord, OutputRecord, Store};
 
 /// Results whose files move at a time.
 const RESULTS: usize = 4;
@@ -46,6 +48,12 @@ pub enum Job {
     Files(Vec<ActionRecord>),
     /// Send a result.
     Push(Box<Parcel>, bool),
+    /// Fetch these outputs, of whichever results they are.
+    Content(BTreeMap<String, OutputRecord>),
+    /// Send a result, unless all of it is there; nothing of one whose files are not here either.
+    Offer(Box<ActionRecord>),
+    /// Send a file from outside.
+    Send(Snapshot),
     /// Ask whether a result of this key is there: this one, or any.
     Look(Key, Option<Box<ActionRecord>>),
 }
@@ -59,9 +67,11 @@ pub enum Told {
     Progress(u64, u64),
     /// The end of [`Job::Records`]: how many results are new here, and what did not go well, by remote.
     Records(usize, Vec<(String, Fault)>),
-    /// The end of [`Job::Files`]: pieces of content, bytes, seconds, and what did not come.
+    /// The end of [`Job::Files`] and [`Job::Content`]: pieces of content, bytes, seconds, and what did not come.
     Files(u64, u64, f64, Vec<Lack>),
-    /// The end of [`Job::Push`], with seconds.
+    /// The end of [`Job::Offer`]: what was sent, with seconds; nothing if files of it are neither there nor here.
+    Offered(Result<Option<Pushed>, Fault>, f64),
+    /// The end of [`Job::Push`] and [`Job::Send`], with seconds.
     Pushed(Result<Pushed, Fault>, f64),
     /// The end of [`Job::Look`]: by remote, whether it has the record and its files.
     Looked(Vec<(String, Result<Presence, Fault>)>),
@@ -203,10 +213,31 @@ impl Shared {
             }
             Job::Push(parcel, anew) => {
                 let _permit = self.results.acquire().await;
-                let mut outcome = Err(Fault::Refused("there is no remote to push to".to_owned()));
+                let mut outcome = Err(nowhere());
                 if let Some(client) = self.clients.first() {
                     outcome = push(client, &self.store, &parcel, anew, begun, listener).await;
                 }
+                tell(Told::Pushed(outcome, began.elapsed().as_secs_f64()));
+            }
+            Job::Content(outputs) => {
+                let _permit = self.results.acquire().await;
+                let came = content(&self.clients, &self.store, &outputs, None, begun, listener).await;
+                let Pulled { objects, bytes, lacks } = came.unwrap_or_else(|fault| {
+                    let lacks = outputs.iter().map(|(name, one)| Lack::of(name, &one.digest, fault.words()));
+                    Pulled { lacks: lacks.collect(), ..Pulled::default() }
+                });
+                tell(Told::Files(objects, bytes, began.elapsed().as_secs_f64(), lacks));
+            }
+            Job::Offer(record) => {
+                let outcome = self.offer(&record, begun, listener).await;
+                tell(Told::Offered(outcome, began.elapsed().as_secs_f64()));
+            }
+            Job::Send(file) => {
+                let _permit = self.results.acquire().await;
+                let outcome = match self.clients.first() {
+                    Some(client) => push_file(client, &self.store, &file, begun, listener).await,
+                    None => Err(nowhere()),
+                };
                 tell(Told::Pushed(outcome, began.elapsed().as_secs_f64()));
             }
             Job::Look(key, record) => {
@@ -218,6 +249,38 @@ impl Shared {
                 tell(Told::Looked(found));
             }
         }
+    }
+
+    /// Sees to it that a remote has all of a result: the first, if none has.
+    async fn offer(
+        &self,
+        record: &ActionRecord,
+        begun: impl Fn(u64, u64),
+        listener: super::tally::Listener,
+    ) -> Result<Option<Pushed>, Fault> {
+        let client = self.clients.first().ok_or_else(nowhere)?;
+        let looking = self.keys.acquire().await;
+        let mut first = None;
+        for client in &self.clients {
+            let found = look(client, &record.key, Some(record)).await;
+            if found == Ok(Presence::Whole) {
+                return Ok(Some(Pushed::default()));
+            }
+            first.get_or_insert(found);
+        }
+        drop(looking);
+        let _permit = self.results.acquire().await;
+        let (store, wanted) = (self.store.clone(), record.clone());
+        let packed = tokio::task::spawn_blocking(move || {
+            let files = Files::of_store(&store);
+            Parcel::of(&store, &files, &wanted, true)
+        });
+        let parcel = packed.await.map_err(|error| Fault::Here(error.to_string()))??;
+        if !parcel.has_files {
+            // What is neither there nor here, as far as that is known.
+            return first.unwrap_or(Ok(Presence::Nothing)).map(|_| None);
+        }
+        push(client, &self.store, &parcel, false, begun, listener).await.map(Some)
     }
 
     /// Takes over what remotes have of these keys. That one cannot be asked does not keep the others from being asked.
@@ -241,6 +304,10 @@ impl Shared {
         }
         (new, faults)
     }
+}
+
+fn nowhere() -> Fault {
+    Fault::Refused("there is no remote to push to".to_owned())
 }
 
 /// What a remote has of a key: of this result, or of any. Of a folder its list is asked for alone, which went there after the

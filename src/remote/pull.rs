@@ -12,7 +12,7 @@ use super::exchange::Lack;
 use super::fault::Fault;
 use super::tally::{Listener, Tally};
 use crate::digest::Digest;
-use crate::store::{ActionRecord, LARGEST_MANIFEST, Manifest, OutputShape, Part, Store};
+use crate::store::{ActionRecord, LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, Part, Store};
 
 /// Content that one result is fetched by at a time.
 const AT_ONCE: usize = 16;
@@ -45,11 +45,30 @@ pub async fn pull(
     begun: impl Fn(u64, u64),
     listener: Listener,
 ) -> Result<Pulled, Fault> {
+    let pulled = content(clients, store, &record.outputs, record.log, begun, listener).await?;
+    if pulled.lacks.is_empty() {
+        store.has_arrived(record)?;
+    }
+    Ok(pulled)
+}
+
+/// Fetches what the store lacks of these outputs, of whichever results they are.
+///
+/// # Errors
+/// As [`pull`].
+pub async fn content(
+    clients: &[Arc<Client>],
+    store: &Store,
+    outputs: &BTreeMap<String, OutputRecord>,
+    log: Option<Digest>,
+    begun: impl Fn(u64, u64),
+    listener: Listener,
+) -> Result<Pulled, Fault> {
     let mut pulled = Pulled::default();
     let mut wanted: BTreeMap<Digest, (String, Wanted)> = BTreeMap::new();
     let mut manifests = Vec::new();
     let quiet = Tally::of(0, Arc::new(|_, _| {}));
-    for (name, output) in &record.outputs {
+    for (name, output) in outputs {
         if output.shape != OutputShape::Folder {
             let one = Wanted { digest: output.digest, size: Some(output.size), limit: output.size };
             wanted.insert(output.digest, (name.clone(), one));
@@ -97,7 +116,7 @@ pub async fn pull(
     room(store, total)?;
     begun(wanted.len() as u64, total);
     let tally = Tally::of(total, listener);
-    let log = record.log.filter(|log| !matches!(store.object_size(log), Ok(Some(_))));
+    let log = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_))));
     let tally = &tally;
     let mut coming = stream::iter(wanted.into_values())
         .map(|(name, one)| async move { (one, any(clients, store, &name, one, tally).await) })
@@ -126,9 +145,6 @@ pub async fn pull(
     pulled.objects += manifests.len() as u64;
     // After what they name.
     place(store, manifests).await?;
-    if pulled.lacks.is_empty() {
-        store.has_arrived(record)?;
-    }
     Ok(pulled)
 }
 
@@ -142,7 +158,13 @@ async fn any(
 ) -> Result<Option<Part>, Lack> {
     let mut lack = Lack { output: output.to_owned(), digest: wanted.digest, why: Vec::new(), reached: true };
     for client in clients {
-        match fetch(client, store, wanted, tally).await {
+        // Of a folder that is not mounted nothing is "not there".
+        let fetched = match client.has_format().await {
+            Ok(true) => fetch(client, store, wanted, tally).await,
+            Ok(false) => Err(Fault::NotThere),
+            Err(fault) => Err(fault),
+        };
+        match fetched {
             Ok(part) => return Ok(part),
             Err(fault) => {
                 lack.reached &= !matches!(fault, Fault::NotReached(_));

@@ -13,7 +13,7 @@ use super::records::{index_of, record};
 use super::tally::{Listener, Tally};
 use super::upload::{Item, send};
 use crate::digest::{Digest, Key};
-use crate::outside::Files;
+use crate::outside::{Files, Snapshot};
 use crate::store::{ActionRecord, OutputShape, Result as StoreResult, Store};
 
 /// Content of one result that is sent at a time.
@@ -136,6 +136,25 @@ pub async fn push(
     client.put(&layout::record(&parcel.key, &digest), Bytes::from(parcel.record.clone())).await?;
     enter(client, &parcel.key, index, digest, parcel.result).await?;
     Ok(pushed)
+}
+
+/// Sends a file from outside, as content that no record names.
+///
+/// # Errors
+/// As [`push`].
+pub async fn push_file(
+    client: &Client,
+    store: &Store,
+    file: &Snapshot,
+    begun: impl Fn(u64, u64),
+    listener: Listener,
+) -> Result<Pushed, Fault> {
+    client.prepare().await?;
+    let item = Item { digest: file.digest, size: file.stat.size, path: file.path.clone() };
+    begun(1, item.size);
+    let sent = send(client, store, &item, false, &Tally::of(item.size, listener)).await?;
+    let (objects, bytes) = if sent { (1, item.size) } else { (0, 0) };
+    Ok(Pushed { objects, bytes, there: u64::from(!sent) })
 }
 
 /// Enters a record, which is there, into the index of its key, beside all others that are there.

@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::spec::names::suggest;
 
 /// Where a remote is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Address {
     /// A folder of this machine, or one that is mounted; absolute.
     Folder(PathBuf),
@@ -20,7 +23,7 @@ pub enum Address {
 }
 
 /// A bucket (a container) and the prefix of all names in it; empty for none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     /// The bucket.
     pub name: String,

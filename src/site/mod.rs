@@ -20,6 +20,8 @@ pub use address::{Address, Bucket};
 pub use edit::{NewRemote, add_remote, remove_remote};
 pub use slurm::{JobStore, Slurm};
 
+use serde::{Deserialize, Serialize};
+
 use crate::diagnostics::Diagnostics;
 
 /// What does the stages' work.
@@ -46,7 +48,7 @@ pub struct Site {
 }
 
 /// A place in which results are shared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
     /// What people call it.
     pub name: String,

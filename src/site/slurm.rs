@@ -41,6 +41,8 @@ pub struct Slurm {
     pub detached_time: Option<Duration>,
     /// How jobs come by their inputs.
     pub store: JobStore,
+    /// With [`JobStore::Remote`], the folder of a store that the jobs of a node share; variables in it are the node's.
+    pub scratch: Option<String>,
 }
 
 /// How jobs come by their inputs, and their results to others.
@@ -69,6 +71,7 @@ const KEYS: &[&str] = &[
     "resubmit",
     "detached_time",
     "store",
+    "scratch",
 ];
 
 const MOST_JOBS: i128 = 10_000_000;
@@ -79,6 +82,7 @@ impl Slurm {
     /// Reads the table.
     pub(super) fn read(node: &Node, reader: &mut Reader<'_>) -> Slurm {
         let mut slurm = Slurm::default();
+        let mut scratch = None;
         for (key, value) in reader.map(node, "`slurm`", "keys of `slurm`") {
             match key.text.as_str() {
                 "partition" => slurm.partition = word(value, "partition", reader),
@@ -106,8 +110,18 @@ impl Slurm {
                         reader,
                     ),
                 },
+                "scratch" => {
+                    scratch = Some(key.place);
+                    slurm.scratch = folder(value, reader);
+                }
                 _ => reader.unknown_key(key, "`slurm`", KEYS),
             }
+        }
+        if let (Some(place), JobStore::Shared) = (scratch, slurm.store) {
+            reader.report(
+                Diagnostic::at(place, "`scratch` is for jobs that do not read the run's store")
+                    .hint("add `store = \"remote\"`, or leave it out"),
+            );
         }
         slurm
     }
@@ -171,6 +185,18 @@ fn texts(node: &Node, key: &str, example: &str, reader: &mut Reader<'_>) -> Vec<
         }
     }
     texts
+}
+
+/// A folder of the nodes. What its variables are is known there.
+fn folder(node: &Node, reader: &mut Reader<'_>) -> Option<String> {
+    let word = reader.word(node, "`scratch`")?;
+    if !word.text.starts_with(['/', '$']) || word.text.contains(char::is_control) {
+        let message =
+            "`scratch` must be an absolute path, such as \"/local/$USER/cwm\"; variables are those of the node";
+        wrong(node, message, reader);
+        return None;
+    }
+    Some(word.text)
 }
 
 /// One word: it becomes the value of an option in a script's comment.

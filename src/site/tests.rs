@@ -22,7 +22,7 @@ fn a_whole_file_is_read() {
         "store = '../scratch/store'\nexecutor = 'slurm'\n\n[remotes.lab]\nurl = 's3://bucket/teams/chess'\n\
          endpoint = 'https://minio.example.org'\nregion = 'eu-1'\n\n[remotes.everybody]\nurl = 'https://example.org/cwm/'\n\
          \n[remotes.disk]\nurl = 'shared'\nread_only = true\n\n[slurm]\npartition = 'gpu'\naccount = 'chess'\nqos = 'low'\n\
-         time = '1d12h'\nlines = ['--constraint=h100', '#SBATCH --exclusive']\nmax_jobs = 500\npoll = 20\nstore = 'remote'\n",
+         time = '1d12h'\nlines = ['--constraint=h100', '#SBATCH --exclusive']\nmax_jobs = 500\npoll = 20\nstore = 'remote'\nscratch = '/local/$USER'\n",
     );
     assert_eq!(site.store, Some(PathBuf::from("/site/../scratch/store")));
     assert_eq!(site.executor, ExecutorKind::Slurm);
@@ -37,6 +37,7 @@ fn a_whole_file_is_read() {
     assert_eq!(slurm.lines, ["--constraint=h100", "--exclusive"]);
     assert_eq!((slurm.time, slurm.poll), (Some(Duration::from_secs(129_600)), Some(Duration::from_secs(20))));
     assert_eq!((slurm.max_jobs, slurm.store), (Some(500), JobStore::Remote));
+    assert_eq!(slurm.scratch.as_deref(), Some("/local/$USER"));
     assert_eq!(read(""), Site::default());
     assert_eq!(Site::of(Path::new("/nowhere/at/all/pipeline.yaml")).unwrap(), Site::default());
 }
@@ -47,6 +48,14 @@ fn all_faults_are_told_at_once_each_with_its_place() {
         "stroe = 'x'\nexecutor = 'slrum'\n\n[remotes.Lab]\nurl = 's3://bucket'\n\n[remotes.x]\nurl = 'ftp://x'\nreadonly = true\n\
          \n[remotes.y]\nread_only = 1\n\n[slurm]\npartion = 'gpu'\ntime = '3 weeks'\nlines = ['rm -rf x', 7]\naccount = 'a b'\n"
     ));
+}
+
+#[test]
+fn scratch_is_a_folder_of_the_nodes_and_of_nothing_else() {
+    let told = faults("[slurm]\nstore = 'remote'\nscratch = 'local/cwm'\n");
+    assert!(told.contains("`scratch` must be an absolute path"), "{told}");
+    let told = faults("[slurm]\nscratch = '/local/cwm'\n");
+    assert!(told.contains("cwm.toml:2:1") && told.contains("add `store = \"remote\"`"), "{told}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use super::binary;
 use super::events_file::EventsFile;
 use crate::digest::{Digest, Key};
 use crate::error::Error;
-use crate::exec::{FailedKind, Line, Terms, user};
+use crate::exec::{Away, FailedKind, Line, Terms, user};
 use crate::store::durable::Disk;
 use crate::store::{Machine, Store, read_plain, timestamp};
 
@@ -61,6 +61,9 @@ pub struct BatchFile {
     /// The pipeline of a run that is a job itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_of: Option<PathBuf>,
+    /// Where its jobs do not read the run's store: how they come by content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<Away>,
 }
 
 /// A cell of a batch.
@@ -117,6 +120,7 @@ pub fn new(binary: Digest, tasks: Vec<BatchTask>, by: &str, run_of: Option<PathB
         options: Vec::new(),
         tasks,
         run_of,
+        away: None,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What a job recorded in the store is the truth; the queue only tells why there is nothing yet. [`Cluster`] submits
 //! ([`submit`]) and watches ([`watch`]) from a thread of its own, by files in `batches/` of the store ([`batch`]) from which
-//! any other run, or the next one, knows the same. `docs/design/slurm.md` says why.
+//! any other run, or the next one, knows the same. What a job does that does not read that store is [`crate::exec::away`]. `docs/design/slurm.md` says why.
 
 mod batch;
 mod binary;

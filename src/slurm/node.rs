@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::batch::Batch;
 use crate::digest::Key;
 use crate::error::Error;
-use crate::exec::Terms;
+use crate::exec::{Away, Terms};
 use crate::store::Store;
 
 /// A task of a batch, as its job sees it.
@@ -14,6 +14,8 @@ pub struct Task {
     pub terms: Terms,
     /// Where it tells how it goes.
     pub events: PathBuf,
+    /// How it comes by content, if not from the run's store.
+    pub away: Option<Away>,
 }
 
 /// The task of this index in a batch of the store at `root`.
@@ -27,5 +29,5 @@ pub fn task(root: &Path, batch: &str, index: u32, key: &Key) -> Result<Task, Err
     let task = task.ok_or_else(|| {
         Error::internal(format!("task {index} of the batch {} is not the action {key}", batch.file.id))
     })?;
-    Ok(Task { terms: task.terms.clone(), events: batch.events(index) })
+    Ok(Task { terms: task.terms.clone(), events: batch.events(index), away: batch.file.away.clone() })
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::exec::Away;
 use crate::site;
 
 /// How jobs are to be. Nothing of it is in a key.
@@ -17,6 +18,8 @@ pub struct Settings {
     pub patience: Duration,
     /// How often a cell is submitted again whose job was lost or whose node failed.
     pub resubmit: u32,
+    /// Where jobs do not read the run's store: how they come by content.
+    pub away: Option<Away>,
 }
 
 impl From<&site::Slurm> for Settings {
@@ -28,6 +31,7 @@ impl From<&site::Slurm> for Settings {
             patience: site.patience.unwrap_or(Duration::from_secs(60)),
             resubmit: site.resubmit.unwrap_or(3),
             site: site.clone(),
+            away: None,
         }
     }
 }

@@ -121,6 +121,7 @@ impl Watcher<'_> {
             terms: task.terms.clone(),
         };
         let mut file = batch::new(*binary, tasks.iter().map(of).collect(), &self.command, None);
+        file.away = self.settings.away.clone();
         let folder = batch::folder(&self.store).join(&file.id);
         let root = self.store.root();
         file.options = array(&self.settings, request, &file.id, tasks.len(), &folder, root);

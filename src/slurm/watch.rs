@@ -375,9 +375,14 @@ impl<'t> Watcher<'t> {
 
     /// Whether the store has the result of a job: of one that was to be done anew, one that was made since then.
     fn is_recorded(&self, task: &NewTask, batch: &Batch, told: bool) -> bool {
-        if task.force && !told {
+        let is_away = batch.file.away.is_some();
+        if is_away || (task.force && !told) {
             let records = self.store.actions(&task.key).unwrap_or_default();
-            return records.iter().any(|record| record.circumstances.started >= batch.file.made);
+            let is_new = records.iter().any(|record| record.circumstances.started >= batch.file.made);
+            // What a job told that does not fill this store has its files with a remote.
+            if task.force || is_new || told {
+                return if told { !records.is_empty() } else { is_new };
+            }
         }
         self.store.available(&task.key, None, &self.files).is_ok_and(|record| record.is_some())
     }

@@ -16,6 +16,7 @@ use super::hashing::hash_own_file;
 use super::record::{ActionRecord, OutputShape};
 use super::{Store, seal};
 use crate::digest::{Digest, Key};
+use crate::outside::Files;
 use crate::spec::names::is_name;
 
 /// A longer record is none.
@@ -163,19 +164,43 @@ impl Store {
             self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
         let mut number = self.record_files(key)?.last().map_or(0, |last| last.number);
         arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
+        arrived.retain(|(record, _)| known.insert(record.output_digests()));
+        let records = arrived.into_iter().map(|(_, bytes)| {
+            number = number.saturating_add(1);
+            (number, bytes)
+        });
+        self.place_records(key, records.collect())
+    }
+
+    /// Takes over a record of `key` behind those that are there, unless the last of them says the same: of what is known by a
+    /// URL, the last that came counts.
+    ///
+    /// # Errors
+    /// As [`Store::adopt`].
+    pub fn adopt_last(&self, key: &Key, record: &ActionRecord, bytes: Vec<u8>) -> Result<()> {
+        self.create()?;
+        let last = self.record_files(key)?.pop();
+        if let Some(last) = &last {
+            let found = super::actions::read_record(key, last)?;
+            if found.fetched == record.fetched && found.output_digests() == record.output_digests() {
+                return Ok(());
+            }
+        }
+        let number = last.map_or(0, |last| last.number).saturating_add(1);
+        self.place_records(key, vec![(number, bytes)]).map(drop)
+    }
+
+    /// Places records under these numbers, marked as not pulled. How many there are.
+    fn place_records(&self, key: &Key, records: Vec<(u32, Vec<u8>)>) -> Result<usize> {
+        if records.is_empty() {
+            return Ok(0);
+        }
         let (folder, shard) = (self.layout.action_folder(key), self.layout.action_shard(key));
         let mut placed = Vec::new();
-        for (record, bytes) in arrived {
-            if !known.insert(record.output_digests()) {
-                continue;
-            }
-            number = number.saturating_add(1);
+        for (number, bytes) in records {
             let (_, file) = self.disk.write_unsynced(&self.layout.temporary(), &bytes)?;
             self.disk.protect(file.path())?;
             placed.push((file, folder.join(RecordFile::name(number, &bytes))));
-        }
-        if placed.is_empty() {
-            return Ok(0);
         }
         self.disk.make_folder(&shard)?;
         self.disk.make_folder(&folder)?;
@@ -190,6 +215,42 @@ impl Store {
         }
         self.disk.sync_together(&[], &BTreeSet::from([folder, shard]))?;
         Ok(count)
+    }
+
+    /// The files of this result are with a remote: where they are missing here, that is no damage from now on.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn has_departed(&self, record: &ActionRecord, outside: &Files) -> Result<()> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_none()) {
+            let found = super::actions::read_record(&record.key, file)?;
+            if found.output_digests() == digests && !self.missing(&found, outside)?.is_empty() {
+                self.disk.make_empty(&Dropped::NotPulled.path(&file.path))?;
+                self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies content in from elsewhere on this machine, if it is not there. Hold the store's shared lock.
+    ///
+    /// # Errors
+    /// The disk refuses, or the file has other content.
+    pub fn copy_in(&self, digest: &Digest, from: &Path) -> Result<()> {
+        if self.object_size(digest)?.is_some() {
+            return Ok(());
+        }
+        // Who else writes it just now places it.
+        let Some(mut part) = self.part(digest)? else { return Ok(()) };
+        part.file.set_len(0).map_err(StoreError::io("write", &part.path))?;
+        let mut source = File::open(from).map_err(StoreError::io("open", from))?;
+        std::io::copy(&mut source, &mut part.file).map_err(StoreError::io("write", &part.path))?;
+        if !self.is_whole(&part)? {
+            self.discard(part)?;
+            return Err(StoreError::damaged(from, "it does not have the digest that it is known by"));
+        }
+        self.place_arrived(vec![part])
     }
 
     /// The files of this result are all there now: it is a result like any other.

@@ -49,6 +49,15 @@ impl Store {
         self.lacking(record, outside, |output| self.unusable_objects(output, outside))
     }
 
+    /// Sets aside what of an output was changed since it was stored, so that it is simply missing.
+    ///
+    /// # Errors
+    /// As [`Store::unusable`], or the disk refuses.
+    pub fn set_changed_aside(&self, output: &OutputRecord, outside: &Files) -> Result<()> {
+        let found = self.unusable_objects(output, outside)?;
+        found.into_values().flatten().try_for_each(|damage| self.set_damage_aside(&damage).map(drop))
+    }
+
     fn lacking(
         &self,
         record: &ActionRecord,

@@ -45,6 +45,9 @@ impl KeepStamp {
     const NAME: &str = ".stamp";
 }
 
+/// The name of the file that says that something was kept in another store.
+const KEPT_ELSEWHERE: &str = "kept-elsewhere";
+
 /// Prefix of a work folder that is being removed.
 const REMOVING: &str = ".removing-";
 
@@ -266,6 +269,19 @@ impl WorkFolder {
     /// The stamp is not what [`WorkFolder::write_stamp`] wrote.
     pub fn read_stamp(&self) -> Result<Option<KeepStamp>> {
         read_json(&self.keep().join(KeepStamp::NAME))
+    }
+
+    /// Notes that an attempt kept something to be gone on from, in another store. Whatever prepares the folder forgets it.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn note_kept_elsewhere(&self) -> Result<()> {
+        self.store.disk.make_empty(&self.path.join(KEPT_ELSEWHERE))
+    }
+
+    /// Whether an attempt kept something in another store.
+    pub fn is_kept_elsewhere(&self) -> bool {
+        self.path.join(KEPT_ELSEWHERE).exists()
     }
 
     /// Names of what lies in `keep/`, sorted, without the stamp.

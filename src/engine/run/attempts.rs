@@ -64,7 +64,7 @@ impl Engine<'_> {
         let attempts = self.plan.cells[index].attempts;
         let tried = self.tried.get(&key).copied().unwrap_or_default();
         let work = self.store.work(&key);
-        let kept = crate::exec::goes_on(&work).unwrap_or(false);
+        let kept = crate::exec::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
         if !began || tried.attempts >= attempts.in_all() || !fault.kind.may_pass(kept) || self.stopping > 0 {
             self.fail(index, Some(key), fault, true);
             self.release_waiting(&key);

@@ -14,6 +14,9 @@ use crate::store::{ActionRecord, Missing};
 
 impl Engine<'_> {
     pub(super) fn look_at(&mut self, index: usize) -> Result<(), Error> {
+        if self.takes_awaited(index)? {
+            return Ok(());
+        }
         let cell = &self.plan.cells[index];
         let schedule = &self.schedule;
         let resolved = resolve(cell, self.files, self.pins, |source| {
@@ -57,6 +60,7 @@ impl Engine<'_> {
                     if self.asks_for_files(index, &record)? {
                         return Ok(());
                     }
+                    self.must_be_reached(index)?;
                     let cause = Cause::of_missing(self.store, &record, &missing)?;
                     if self.to_fetch.contains(&index) {
                         self.to_remake.insert(index, (cause.clone(), record.output_digests()));
@@ -66,7 +70,8 @@ impl Engine<'_> {
                 None => causes = why_now(self.plan, index, &resolved, self.store, self.known())?,
             }
         }
-        if self.remake_missing_sources(index)? {
+        // What a job elsewhere reads need not be here.
+        if !self.is_away(index) && self.remake_missing_sources(index)? {
             return Ok(());
         }
         self.in_making.insert(key, Vec::new());
@@ -115,6 +120,12 @@ impl Engine<'_> {
             let Some(record) = self.schedule.record(source).cloned() else { continue };
             let missing = self.unusable(source, &record)?;
             if missing.is_empty() {
+                continue;
+            }
+            if self.ran.contains(&source) && self.is_away(source) {
+                self.schedule.reopen(source);
+                self.fetch_made(source, record);
+                waits = true;
                 continue;
             }
             if self.ran.contains(&source) {

@@ -1,6 +1,7 @@
 //! Results of others: before a cell is made, remotes are asked for it; the rest of the run goes on meanwhile. Each key is asked
 //! for once, and so are the files of a result; what does not come is made.
 
+use super::provide::Unfetched;
 use super::{Engine, Message};
 use crate::brought;
 use crate::digest::Key;
@@ -66,12 +67,12 @@ impl Engine<'_> {
         self.fetcher.is_some() && !self.asked_files.contains(&record.key)
     }
 
-    fn wait_for_remote(&mut self, index: usize, key: Key) {
+    pub(super) fn wait_for_remote(&mut self, index: usize, key: Key) {
         self.in_making.entry(key).or_default();
         self.fetching.insert(index, key);
     }
 
-    fn tell(&self) -> Tell {
+    pub(super) fn tell(&self) -> Tell {
         let messages = self.messages.clone();
         // A run that has ended listens no more.
         Box::new(move |tidings| drop(messages.send(Message::Remote(tidings))))
@@ -88,9 +89,13 @@ impl Engine<'_> {
                 }
                 self.look_again(cell);
             }
-            Tidings::Begun { cell, objects, bytes } => {
-                if let Some(key) = self.fetching.get(&cell).copied() {
-                    let (label, direction) = (self.plan.cells[cell].label.clone(), Direction::Pull);
+            Tidings::Begun { cell, direction, objects, bytes } => {
+                let key = match direction {
+                    Direction::Pull => self.fetching.get(&cell).copied(),
+                    Direction::Push => self.provisions.key_of(cell),
+                };
+                if let Some(key) = key {
+                    let label = self.plan.cells[cell].label.clone();
                     self.readers.read(&RunEvent::Transferring { label, key, direction, objects, bytes });
                 }
             }
@@ -99,7 +104,11 @@ impl Engine<'_> {
                 let (total, unit) = (Some(total), "bytes".to_owned());
                 self.readers.read(&RunEvent::Progress { label, done, total, unit });
             }
-            Tidings::Files { cell, objects, bytes, seconds, lacks } => {
+            Tidings::Files { cell, objects, bytes, seconds, lacks, reached } => {
+                self.unfetched.remove(&cell);
+                if !lacks.is_empty() {
+                    self.unfetched.insert(cell, Unfetched { reached, lacks: lacks.clone() });
+                }
                 if let Some(key) = self.fetching.get(&cell).copied() {
                     let (label, direction) = (self.plan.cells[cell].label.clone(), Direction::Pull);
                     let missing = lacks;
@@ -108,6 +117,7 @@ impl Engine<'_> {
                 }
                 self.look_again(cell);
             }
+            Tidings::Provided { article, came } => self.provided(&article, came),
         }
     }
 

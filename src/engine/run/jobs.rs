@@ -29,6 +29,7 @@ impl Engine<'_> {
     pub(super) fn submit(&mut self, ready: &[usize]) {
         let Some(Jobs { settings, .. }) = &self.jobs else { return };
         let settings = settings.clone();
+        let ready: Vec<usize> = ready.iter().copied().filter(|index| !self.waits_for_provisions(*index)).collect();
         let jobs = self.running.values().filter(|running| matches!(running.place, Place::Job { .. })).count();
         let room = settings.site.max_jobs.map_or(usize::MAX, |most| (most as usize).saturating_sub(jobs));
         let mut tasks = Vec::new();
@@ -62,14 +63,14 @@ impl Engine<'_> {
             if !self.check {
                 self.store.create()?;
             }
-            Ok(self.folder(&key).write_action(&action)?)
+            self.folder(&key).write_action(&action)?;
+            Ok(action.force)
         });
-        written.map_err(|error| (key, error))?;
+        let force = written.map_err(|error| (key, error))?;
         if !self.check {
             self.schedule.stands[index] = Stand::Running;
         }
         self.running.insert(index, Running::new(Place::Job { cause, attempt: terms.attempt }, key));
-        let force = self.force.contains(&index);
         Ok(Some(NewTask { cell: index, key, label, request, terms, force, lost: 0 }))
     }
 

@@ -7,6 +7,7 @@ mod decide;
 mod fetch;
 mod jobs;
 mod outcome;
+mod provide;
 mod start;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -22,7 +23,7 @@ use crate::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage};
 use crate::engine::components::Resolved;
-use crate::engine::fetch::{Fetcher, Tidings};
+use crate::engine::fetch::{Fetcher, Provider, Tidings};
 use crate::engine::machine::{Machine, Pool, Share};
 use crate::engine::schedule::{Schedule, Stand};
 use crate::engine::status::Known;
@@ -39,6 +40,7 @@ use crate::store::{ActionRecord, Difference, Store};
 use attempts::{Fault, Pause, Tried};
 use jobs::Jobs;
 use outcome::End;
+use provide::{Provisions, Unfetched};
 
 /// What a run is asked for.
 pub struct Options {
@@ -62,6 +64,8 @@ pub struct Options {
     pub cluster: Option<slurm::Settings>,
     /// Who is asked for what others made, before it is made.
     pub fetcher: Option<Box<dyn Fetcher>>,
+    /// Where jobs do not read the store: who sends what they read to where they do.
+    pub provider: Option<Box<dyn Provider>>,
 }
 
 /// What failed in a run and what was skipped because of that, by index.
@@ -226,6 +230,14 @@ struct Engine<'a> {
     to_fetch: BTreeSet<usize>,
     /// What was told of remotes.
     told_of_remotes: BTreeSet<String>,
+    /// Cells whose files were asked for and did not come.
+    unfetched: BTreeMap<usize, Unfetched>,
+    /// [`Options::provider`].
+    provider: Option<Box<dyn Provider>>,
+    /// What jobs elsewhere can read.
+    provisions: Provisions,
+    /// What jobs made, where its files are waited for.
+    awaited: BTreeMap<usize, ActionRecord>,
     messages: Sender<Message>,
     stopping: u32,
     summary: Summary,
@@ -290,6 +302,10 @@ pub fn run(
         asked_files: HashSet::new(),
         to_fetch: BTreeSet::new(),
         told_of_remotes: BTreeSet::new(),
+        unfetched: BTreeMap::new(),
+        provider: options.provider,
+        provisions: Provisions::default(),
+        awaited: BTreeMap::new(),
         messages,
         stopping: 0,
         summary: Summary::default(),

@@ -108,7 +108,11 @@ impl Engine<'_> {
                     self.summary.cached -= reconsidered.iter().filter(|cell| !self.ran.contains(cell)).count();
                     self.withdraw_those_that_cannot_go();
                 }
-                self.schedule.done(index, record);
+                match self.waits_for_made_files(index, &running.place, &record) {
+                    Ok(true) => return,
+                    Ok(false) => self.schedule.done(index, record),
+                    Err(error) => self.fail(index, Some(running.key), Fault::of(error), true),
+                }
             }
             None => {
                 let fault = self.fault(&end, &mut running);
@@ -170,7 +174,12 @@ impl Engine<'_> {
         let label = &self.plan.cells[index].label;
         let Some(outputs) = outputs else {
             let preferred = self.locked.get(label).filter(|line| line.key == *key).map(|line| &line.outputs);
-            return match self.store.available(key, preferred, self.files)? {
+            let found = match self.store.available(key, preferred, self.files)? {
+                // Its files are with the remote.
+                None if self.is_away(index) => self.store.recorded(key, preferred)?,
+                found => found,
+            };
+            return match found {
                 Some(found) if brought::is_open(&found.components) => last_by_sum(self.store, key),
                 found => Ok(found),
             };

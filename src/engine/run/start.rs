@@ -1,6 +1,8 @@
 //! Starting a cell: its share of the machine, its action file, its process.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use cwm_contract::{DeviceChoice, Needs, Shape};
 
@@ -91,6 +93,10 @@ impl Engine<'_> {
         resources: cwm_contract::Resources,
     ) -> Result<ActionFile, Error> {
         let cell = &self.plan.cells[index];
+        let files = resolved.outside.values().chain(&resolved.files).chain(resolved.deps.values());
+        // Content that a job elsewhere fetches by its digest bears no permissions.
+        let files = files.map(|file| &file.path).filter(|path| self.is_away(index) && is_executable(path));
+        let executable = files.cloned().collect();
         let mut inputs = BTreeMap::new();
         for input in &cell.inputs {
             let mut group = Vec::with_capacity(input.sources.len());
@@ -150,10 +156,16 @@ impl Engine<'_> {
                 .collect(),
             resources,
             cause,
-            force: self.force.contains(&index),
+            // What the remote has under the right names, and is not what it should be, is sent anew.
+            force: self.force.contains(&index) || (self.is_away(index) && self.unfetched.contains_key(&index)),
+            executable,
             recorded: self.to_check.get(&index).map(|record| record.outputs.clone()),
         })
     }
+}
+
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// The pipeline's file name without its extension.

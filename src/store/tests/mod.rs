@@ -1,5 +1,6 @@
 //! The store as its users meet it, undisturbed and disturbed.
 
+mod arrival;
 mod commit;
 mod disturbed;
 mod export;
