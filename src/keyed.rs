@@ -115,3 +115,33 @@ fn secret_value(text: &[u8]) -> Value {
     let digest = Digest::of(text).to_string();
     Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_under_other_paths_and_nothing_else_is_touched() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let list = |items: &[&str]| Value::List(items.iter().map(|item| text(item)).collect());
+        let to = |path: &Path| Path::new("/there").join(path.strip_prefix("/").unwrap());
+        let folder = || Type::Files { endings: &[".pgn"] };
+        let secret = Type::Secret { env: "KEY", public: "x" };
+        for (kind, value, moved) in [
+            (Type::File, text("/a/b.pgn"), text("/there/a/b.pgn")),
+            (folder(), text("/a"), text("/there/a")),
+            (Type::FileOrUrl, text("/a"), text("/there/a")),
+            (Type::FileOrUrl, text("https://example.org/a"), text("https://example.org/a")),
+            (Type::Optional(Box::new(Type::File)), text("/a"), text("/there/a")),
+            (Type::Optional(Box::new(Type::File)), Value::Null, Value::Null),
+            (Type::OneOrMany(Box::new(Type::File)), text("/a"), text("/there/a")),
+            (Type::OneOrMany(Box::new(Type::File)), list(&["/a", "/b"]), list(&["/there/a", "/there/b"])),
+            (Type::Text, text("/a"), text("/a")),
+            (secret, text("/key"), text("/key")),
+        ] {
+            let mut found = value.clone();
+            relocate(&kind, &mut found, &to);
+            assert_eq!(found, moved, "{value:?}");
+        }
+    }
+}

@@ -45,6 +45,18 @@ fn a_stamp_says_who_wrote_what_is_kept() {
 }
 
 #[test]
+fn what_was_kept_in_another_store_is_known_until_the_next_start() {
+    let (_folder, store) = new_store();
+    let work = store.work(&key("a"));
+    work.prepare().unwrap();
+    assert!(!work.is_kept_elsewhere());
+    work.note_kept_elsewhere().unwrap();
+    assert!(work.is_kept_elsewhere() && work.kept().unwrap().is_empty());
+    work.prepare_again().unwrap();
+    assert!(!work.is_kept_elsewhere());
+}
+
+#[test]
 fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
     let (_folder, store) = new_store();
     let (a, b) = (store.work(&key("a")), store.work(&key("b")));
