@@ -169,7 +169,7 @@ impl Store {
             number = number.saturating_add(1);
             (number, bytes)
         });
-        self.place_records(key, records.collect())
+        self.place_records(key, records.collect(), from)
     }
 
     /// Takes over a record of `key` behind those that are there, unless the last of them says the same: of what is known by a
@@ -177,7 +177,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::adopt`].
-    pub fn adopt_last(&self, key: &Key, record: &ActionRecord, bytes: Vec<u8>) -> Result<()> {
+    pub fn adopt_last(&self, key: &Key, record: &ActionRecord, bytes: Vec<u8>, from: &str) -> Result<()> {
         self.create()?;
         let last = self.record_files(key)?.pop();
         if let Some(last) = &last {
@@ -187,11 +187,11 @@ impl Store {
             }
         }
         let number = last.map_or(0, |last| last.number).saturating_add(1);
-        self.place_records(key, vec![(number, bytes)]).map(drop)
+        self.place_records(key, vec![(number, bytes)], from).map(drop)
     }
 
-    /// Places records under these numbers, marked as not pulled. How many there are.
-    fn place_records(&self, key: &Key, records: Vec<(u32, Vec<u8>)>) -> Result<usize> {
+    /// Places records under these numbers, marked as not pulled `from` a remote. How many there are.
+    fn place_records(&self, key: &Key, records: Vec<(u32, Vec<u8>)>, from: &str) -> Result<usize> {
         if records.is_empty() {
             return Ok(0);
         }
@@ -217,16 +217,16 @@ impl Store {
         Ok(count)
     }
 
-    /// The files of this result are with a remote: where they are missing here, that is no damage from now on.
+    /// The files of this result are with the remote `from`: where they are missing here, that is no damage from now on.
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn has_departed(&self, record: &ActionRecord, outside: &Files) -> Result<()> {
+    pub fn has_departed(&self, record: &ActionRecord, outside: &Files, from: &str) -> Result<()> {
         let digests = record.output_digests();
         for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_none()) {
             let found = super::actions::read_record(&record.key, file)?;
             if found.output_digests() == digests && !self.missing(&found, outside)?.is_empty() {
-                self.disk.make_empty(&Dropped::NotPulled.path(&file.path))?;
+                self.disk.make_note(&Dropped::NotPulled.path(&file.path), &format!("{from}\n"))?;
                 self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
             }
         }

@@ -136,6 +136,11 @@ impl Store {
         self.layout.roots()
     }
 
+    /// Where files lie that have no name yet.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.layout.temporary()
+    }
+
     /// The folder of tags.
     pub fn tags_folder(&self) -> PathBuf {
         self.layout.tags()

@@ -158,8 +158,9 @@ impl Engine<'_> {
                 "is something else deleting from the store, or from the remote?",
             );
         }
-        let missing = match self.store.missing(&record, self.files) {
-            Ok(missing) => missing,
+        let missing = self.store.missing(&record, self.files);
+        let cause = match missing.and_then(|missing| Cause::of_missing(self.store, &record, &missing)) {
+            Ok(cause) => cause,
             Err(error) => {
                 let error = Error::from(error);
                 let hint = error.hints.first().cloned().unwrap_or_default();
@@ -167,7 +168,7 @@ impl Engine<'_> {
             }
         };
         self.summary.cached = self.summary.cached.saturating_sub(1);
-        self.to_remake.insert(cell, (Cause::of_missing(&record, &missing), record.output_digests()));
+        self.to_remake.insert(cell, (cause, record.output_digests()));
         self.schedule.reopen(cell);
         self.withdraw_those_that_cannot_go();
     }

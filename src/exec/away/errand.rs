@@ -201,7 +201,7 @@ impl Errand<'_> {
         if asked_for.key != record.key {
             let bytes = self.own.shared_record(&asked_for)?;
             let _shared = self.home.lock_shared(|_| {})?;
-            self.home.adopt_last(&asked_for.key, &asked_for, bytes)?;
+            self.home.adopt_last(&asked_for.key, &asked_for, bytes, self.courier.away.to())?;
         }
         if let Err(error) = self.asked.remove() {
             let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
@@ -270,8 +270,9 @@ impl Errand<'_> {
         {
             self.home.copy_in(&log, &self.own.object_path(&log))?;
         }
-        self.home.adopt(&record.key, vec![(checked, bytes)])?;
-        self.home.has_departed(record, &Files::of_store(self.home))?;
+        let remote = self.courier.away.to();
+        self.home.adopt(&record.key, vec![(checked, bytes)], remote)?;
+        self.home.has_departed(record, &Files::of_store(self.home), &remote)?;
         Ok(())
     }
 }

@@ -15,23 +15,24 @@ fn elsewhere(name: &str, text: &str) -> (Folder, Store, ActionRecord, Vec<u8>) {
 fn a_record_comes_home_without_its_files_and_lacks_nothing_by_that() {
     let (_there, _, record, bytes) = elsewhere("a", "text");
     let (_here, store) = new_store();
-    assert_eq!(store.adopt(&record.key, vec![(record.clone(), bytes.clone())]).unwrap(), 1);
+    assert_eq!(store.adopt(&record.key, vec![(record.clone(), bytes.clone())], "lab").unwrap(), 1);
     let found = store.recorded(&record.key, None).unwrap().unwrap();
     assert_eq!((found.dropped, &found.outputs), (Some(Dropped::NotPulled), &record.outputs));
+    assert_eq!(store.not_pulled_from(&found).unwrap().as_deref(), Some("lab"));
     assert!(store.verify(|_| {}).unwrap().findings.is_empty());
     // Once more, as by a job that was started twice.
-    assert_eq!(store.adopt(&record.key, vec![(record.clone(), bytes)]).unwrap(), 0);
+    assert_eq!(store.adopt(&record.key, vec![(record.clone(), bytes)], "lab").unwrap(), 0);
 }
 
 #[test]
 fn what_was_lost_here_and_is_with_a_remote_is_no_damage() {
     let (_here, store) = new_store();
     let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
-    store.has_departed(&record, &Files::without_cache()).unwrap();
+    store.has_departed(&record, &Files::without_cache(), "lab").unwrap();
     assert_eq!(store.recorded(&record.key, None).unwrap().unwrap().dropped, None, "all of it is here");
     fs::remove_file(store.object_path(&record.outputs["text"].digest)).unwrap();
     assert!(!store.verify(|_| {}).unwrap().findings.is_empty());
-    store.has_departed(&record, &Files::without_cache()).unwrap();
+    store.has_departed(&record, &Files::without_cache(), "lab").unwrap();
     assert_eq!(store.recorded(&record.key, None).unwrap().unwrap().dropped, Some(Dropped::NotPulled));
     assert!(store.verify(|_| {}).unwrap().findings.is_empty());
 }
@@ -44,7 +45,7 @@ fn of_what_is_known_by_its_url_the_last_that_came_stands_last() {
     for (record, bytes) in
         [(&first, &first_bytes), (&second, &second_bytes), (&second, &second_bytes), (&first, &first_bytes)]
     {
-        store.adopt_last(&record.key, record, bytes.clone()).unwrap();
+        store.adopt_last(&record.key, record, bytes.clone(), "lab").unwrap();
     }
     let outputs: Vec<_> = store.actions(&first.key).unwrap().iter().map(ActionRecord::output_digests).collect();
     assert_eq!(outputs, [&first, &second, &first].map(ActionRecord::output_digests));
