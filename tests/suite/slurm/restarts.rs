@@ -96,23 +96,29 @@ fn ctrl_c_leaves_jobs_and_the_next_run_takes_them_over() {
 
 #[test]
 fn a_controller_that_does_not_answer_means_unknown_and_never_gone() {
-    let Some(cluster) = Cluster::start(SWEEP, QUICK, &[]) else { return };
+    // Each waits until it is told to end, so that jobs run for as long as nobody can ask for them.
+    let held = SWEEP.replace("sleep 1.5;", "until test -e \"$HOME/go\"; do sleep 0.1; done;");
+    let Some(cluster) = Cluster::start(&held, QUICK, &[]) else { return };
     let child = cluster.spawn(&[]);
-    cluster.await_true("some run", || cluster.starts().len() >= 2);
+    cluster.await_true("as many run as there is room for", || cluster.starts().len() == 8);
     // Past the moments in which it has not saved what it started.
     std::thread::sleep(Duration::from_secs(6));
     cluster.kill_controller();
-    cluster.await_true("status says so", || {
-        let shown = cluster.cwm(&["status"]).stdout;
-        shown.contains("Slurm does not answer") || !shown.contains("submitted")
-    });
-    // Much longer than it takes to call a job lost.
-    std::thread::sleep(Duration::from_secs(8));
+    cluster.await_true("status says so", || cluster.cwm(&["status"]).stdout.contains("Slurm does not answer"));
+    // What they record is known all the same; each look takes longer than patience lasts.
+    cluster.context.write("go", "");
+    cluster.await_true("what ran is done", || cluster.cwm(&["status"]).stdout.contains("8 cached"));
     cluster.start_controller();
     let run = ended(child);
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
     assert_eq!(run.ran.len(), 24);
     once_each(&cluster);
+    let submitted = events(&run, "submitted");
+    let cells: usize = submitted.iter().map(|event| event["labels"].as_array().expect("a list").len()).sum();
+    assert_eq!(cells, 24, "nothing was taken for lost: {submitted:?}");
+    let warnings = events(&run, "warning");
+    let told = |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
+    assert!(told("Slurm does not answer") && told("Slurm answers again, after "), "{warnings:?}");
 }
 
 #[test]
