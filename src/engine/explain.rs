@@ -186,7 +186,8 @@ impl<'a> Explainer<'a> {
     fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
         let mut causes = why_now(self.plan, index, resolved, self.store, self.known)?;
         // Where the lock file came from somebody else, what changed is told against the last result that was made here.
-        if causes.contains(&Cause::RecordMissing { same: Some(false) })
+        if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
+            && self.is_of_somebody_else(index, resolved)?
             && let Some(last) = self.history()?.last_of(&self.plan.cells[index].label)
         {
             for cause in &mut causes {
@@ -199,6 +200,21 @@ impl<'a> Explainer<'a> {
         }
         self.date(&mut causes)?;
         Ok(causes)
+    }
+
+    /// Whether the lock file names another result than that of today's key, or one whose content is not here either: a store
+    /// that lost the record alone has it, and nothing changed.
+    fn is_of_somebody_else(&self, index: usize, resolved: &Resolved) -> Result<bool, Error> {
+        let Some(line) = self.known.locked.get(&self.plan.cells[index].label) else { return Ok(false) };
+        if line.key != resolved.components.key() {
+            return Ok(true);
+        }
+        for digest in line.outputs.values() {
+            if self.store.object_size(digest)?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn date(&self, causes: &mut [Cause]) -> Result<(), Error> {

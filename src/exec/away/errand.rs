@@ -140,7 +140,9 @@ impl Errand<'_> {
                 Ok(()) => Outcome::AlreadyRecorded,
                 Err((kind, failure)) => Outcome::Failed(kind, failure),
             },
-            Outcome::Failed(kind, failure) => {
+            Outcome::Failed(kind, mut failure) => {
+                failure.message = mirror.as_known(&failure.message);
+                failure.hint = failure.hint.map(|hint| mirror.as_known(&hint));
                 if self.stays && goes_on(&work)? {
                     self.asked.note_kept_elsewhere()?;
                 }

@@ -127,6 +127,11 @@ impl Mirror {
         Ok(action)
     }
 
+    /// What is said of files here, with the paths that people know.
+    pub fn as_known(&self, text: &str) -> String {
+        text.replace(&self.folder.path().display().to_string(), "")
+    }
+
     fn moved(&self, file: &Snapshot) -> Result<Snapshot, Error> {
         let path = self.at(&file.path);
         let stat = Stat::of(&path)?;
@@ -206,6 +211,8 @@ mod tests {
         }
         let mode = |file: &Snapshot| fs::metadata(&file.path).unwrap().permissions().mode() & 0o111;
         assert_eq!(files.iter().map(|file| mode(file) != 0).collect::<Vec<_>>(), [false, false, true]);
+        let said = format!("{}: line 2 is wrong", files[1].path.display());
+        assert_eq!(mirror.as_known(&said), "/off/b/a.pgn: line 2 is wrong");
         let place = files[0].path.clone();
         drop(mirror);
         assert!(!place.exists());

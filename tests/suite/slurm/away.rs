@@ -131,6 +131,32 @@ fn jobs_pull_what_they_read_and_push_what_they_made() {
 }
 
 #[test]
+fn a_stage_reads_the_files_and_folders_that_its_parameters_name() {
+    if !cfg!(feature = "import") {
+        println!("skipped: this build has no stage `import`, which takes folders");
+        return;
+    }
+    let yaml = "cwm: 1\nstages:\n  corpus: { stage: import, with: { source: records } }\n";
+    let Some(cluster) = start(yaml, "") else { return };
+    let records = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("stages/import/tests/records.jsonl");
+    let records = fs::read_to_string(records).expect("the records");
+    for (index, record) in records.lines().enumerate() {
+        cluster.context.write_old(&format!("records/deep/chess_{index}.jsonl"), &format!("{record}\n"));
+    }
+    cluster.run(&[]).ran_just(&["corpus"]);
+    let counts: serde_json::Value = serde_json::from_str(&cluster.context.output("corpus.counts")).expect("JSON");
+    assert_eq!(counts["kept"], 2);
+    // The same here: where it was done is in no key, and no path of a node is in the result.
+    let same = cluster.cwm(&["run", "--check", "corpus", "--executor", "local"]);
+    assert_eq!(same.code, 0, "{}", same.stderr);
+    // What is wrong is told by the path that people know.
+    cluster.context.write_old("records/wrong.jsonl", "{}\n");
+    let run = cluster.run(&[]);
+    let reason = &run.failed["corpus"];
+    assert!(reason.contains("/records/wrong.jsonl") && !reason.contains(".cwm-outside"), "{reason}");
+}
+
+#[test]
 fn somebody_elses_results_are_taken_over_and_jobs_go_on_from_them() {
     let Some(cluster) = start(CHAIN, SCRATCH) else { return };
     well(&cluster.run(&["parts"]));
