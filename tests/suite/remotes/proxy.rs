@@ -1,5 +1,6 @@
 //! A way to a server that breaks: requests cut in the middle, answers cut, changed or refused, silence, death.
 
+use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +37,8 @@ struct State {
     trouble: Mutex<Trouble>,
     requests: AtomicUsize,
     parts: AtomicUsize,
+    /// Requests that came, by their first lines: who tries again is not in lockstep with others.
+    seen: Mutex<HashSet<Vec<u8>>>,
 }
 
 impl Proxy {
@@ -47,6 +50,7 @@ impl Proxy {
             trouble: Mutex::new(Trouble::None),
             requests: AtomicUsize::new(0),
             parts: AtomicUsize::new(0),
+            seen: Mutex::default(),
         });
         let shared = state.clone();
         std::thread::spawn(move || {
@@ -63,6 +67,7 @@ impl Proxy {
         *self.state.trouble.lock().expect("no panic") = trouble;
         self.state.requests.store(0, Ordering::SeqCst);
         self.state.parts.store(0, Ordering::SeqCst);
+        self.state.seen.lock().expect("no panic").clear();
     }
 
     /// How many requests there were since.
@@ -83,7 +88,8 @@ impl State {
         let (head, body) = read_request(&mut client)?;
         let number = self.requests.fetch_add(1, Ordering::SeqCst) + 1;
         let trouble = *self.trouble.lock().expect("no panic");
-        let is_first = number % 2 == 1;
+        let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default().to_vec();
+        let is_first = self.seen.lock().expect("no panic").insert(line);
         match trouble {
             // What came of it is gone: the server sees half of it.
             Trouble::DiesAt(at) if number >= at => return self.half(&head, &body),
