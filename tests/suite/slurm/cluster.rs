@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::context::{Context, Ran, Run, finish};
@@ -15,6 +17,7 @@ pub struct Cluster {
     state: tempfile::TempDir,
     conf: String,
     settings: Vec<(String, String)>,
+    over: Arc<AtomicBool>,
 }
 
 /// Gentle enough for a test, and quick.
@@ -28,7 +31,7 @@ impl Cluster {
         // Sockets have short names.
         let state = tempfile::Builder::new().prefix("cs-").tempdir_in("/tmp").expect("a temporary folder");
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut cluster = Cluster { context, state, conf: String::new(), settings };
+        let mut cluster = Cluster { context, state, conf: String::new(), settings, over: Arc::default() };
         let up = cluster.up();
         if up.code == 3 {
             let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
@@ -103,6 +106,27 @@ impl Cluster {
             let mut squeue = Command::new("squeue");
             squeue.env("SLURM_CONF", &self.conf).output().is_ok_and(|ran| ran.status.success())
         });
+        self.tend();
+    }
+
+    /// Does from now on what an administrator does. A controller that was killed before it had saved what it started has it
+    /// started once more; the node refuses a job that it has already, and is drained for it ("Duplicate jobid"), for good.
+    fn tend(&self) {
+        let (over, conf) = (self.over.clone(), self.conf.clone());
+        std::thread::spawn(move || {
+            let slurm = |program: &str, arguments: &[&str]| {
+                let ran = Command::new(program).args(arguments).env("SLURM_CONF", &conf).output();
+                ran.map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned()).unwrap_or_default()
+            };
+            while !over.load(Ordering::Relaxed) {
+                let nodes = slurm("sinfo", &["-h", "-o", "%n %T %E"]);
+                for node in nodes.lines().filter(|node| node.contains(" drain") && node.contains("Duplicate jobid")) {
+                    let name = node.split(' ').next().unwrap_or_default();
+                    slurm("scontrol", &["update", &format!("NodeName={name}"), "State=RESUME"]);
+                }
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        });
     }
 
     /// Waits, for two minutes at most, until something is so.
@@ -144,6 +168,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
         let _ = Command::new(Path::new(SCRIPTS).join("down")).arg(self.state.path()).output();
     }
 }
