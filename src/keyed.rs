@@ -43,6 +43,7 @@ pub fn parameters(
 }
 
 /// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.
+#[cfg(feature = "remote")]
 pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathBuf) -> Values {
     let mut moved = values.clone();
     for spec in stage.parameters() {
@@ -53,6 +54,7 @@ pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathB
     moved
 }
 
+#[cfg(feature = "remote")]
 fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
     match (kind, value) {
         (Type::FileOrUrl, Value::Text(text)) if SourceLocation::is_url(text) => {}
@@ -117,6 +119,7 @@ fn secret_value(text: &[u8]) -> Value {
 }
 
 #[cfg(test)]
+#[cfg(feature = "remote")]
 mod tests {
     use super::*;
 
