@@ -124,6 +124,11 @@ impl Cluster {
                     let name = node.split(' ').next().unwrap_or_default();
                     slurm("scontrol", &["update", &format!("NodeName={name}"), "State=RESUME"]);
                 }
+                // The jobs that the node refused are held besides.
+                let jobs = slurm("squeue", &["-h", "--array", "-o", "%i %r"]);
+                for job in jobs.lines().filter(|job| job.contains("launch failed requeued held")) {
+                    slurm("scontrol", &["release", job.split(' ').next().unwrap_or_default()]);
+                }
                 std::thread::sleep(Duration::from_secs(1));
             }
         });
