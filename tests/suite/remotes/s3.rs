@@ -100,6 +100,8 @@ fn put_bucket(port: u16) -> std::io::Result<()> {
 /// `cwm` with credentials in its environment.
 fn command(context: &Context, arguments: &[&str]) -> Command {
     let mut command = context.command(arguments);
+    // It would go before the proxy that cwm.toml names.
+    command.env_remove("AWS_ENDPOINT").env_remove("AWS_ENDPOINT_URL").env_remove("AWS_ENDPOINT_URL_S3");
     for (name, value) in
         [("AWS_ACCESS_KEY_ID", "AK"), ("AWS_SECRET_ACCESS_KEY", "SKSKSKSK"), ("AWS_REGION", "us-east-1")]
     {
