@@ -118,16 +118,14 @@ async fn in_parts(
             .map(|part| async move {
                 let from = part as u64 * part_size;
                 let length = part_size.min(item.size - from);
-                let mut bytes = vec![0; length as usize];
-                here(file.read_exact_at(&mut bytes, from))?;
-                let bytes = Bytes::from(bytes);
                 let sent: PartId = client
                     .patiently(|| {
-                        let bytes = bytes.clone();
                         Box::pin(async move {
-                            let limit = client.limit(length);
-                            let put = multipart.put_part(place_of, id_of, part, PutPayload::from(bytes));
-                            match timeout(limit, put).await {
+                            // Not before it is its turn: a hundred parts may wait for that.
+                            let mut bytes = vec![0; length as usize];
+                            here(file.read_exact_at(&mut bytes, from))?;
+                            let put = multipart.put_part(place_of, id_of, part, PutPayload::from(Bytes::from(bytes)));
+                            match timeout(client.limit(length), put).await {
                                 Ok(sent) => Ok(sent?),
                                 Err(_) => Err(client.silent()),
                             }
