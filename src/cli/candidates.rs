@@ -10,13 +10,12 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
 use super::PipelineArguments;
 use super::pipeline::assignment;
-use crate::commands::pipeline_file;
+use crate::commands::{pipeline_file, store_of};
 use crate::diagnostics::Diagnostics;
 use crate::housekeeping::tags;
 use crate::plan::{self, Plan};
 use crate::registry::Registry;
 use crate::spec;
-use crate::store::Store;
 
 /// The variable of the environment by which a shell asks.
 pub const ASKED_BY: &str = "CWM_COMPLETE";
@@ -90,12 +89,10 @@ pub fn names_of_tags(current: &OsStr) -> Vec<CompletionCandidate> {
 
 fn tag_names() -> Vec<String> {
     let named = words().windows(2).rev().find(|two| two[0] == "--store").map(|two| PathBuf::from(&two[1]));
-    let root = named.or_else(|| std::env::var_os("CWM_STORE").map(PathBuf::from)).or_else(|| {
-        let file = pipeline_file(asked()?.file.as_deref()).ok()?;
-        Some(file.with_file_name("artifacts"))
-    });
-    let store = root.and_then(|root| Store::at(&root).ok());
-    let tags = store.and_then(|store| tags::list(&store).ok()).unwrap_or_default();
+    let root = named.or_else(|| std::env::var_os("CWM_STORE").map(PathBuf::from));
+    let file = asked().and_then(|asked| asked.file);
+    let store = store_of(root.as_deref(), file.as_deref());
+    let tags = store.ok().and_then(|store| tags::list(&store).ok()).unwrap_or_default();
     tags.into_iter().map(|tag| tag.name).collect()
 }
 

@@ -315,7 +315,7 @@ fn no_remotes() -> Error {
 ///
 /// # Errors
 /// There is no pipeline, or the store is of a newer format.
-fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
+pub(crate) fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
     if let Some(root) = store {
         return Ok(Store::at(root)?);
     }

@@ -17,8 +17,8 @@ pub struct Inputs {
     pub groups: BTreeMap<String, Vec<GroupInput>>,
     /// Files from outside among them, as they are at the start.
     outside: Vec<Snapshot>,
-    /// What is read from the store, with what the file system says of it at the start.
-    stamps: Vec<(OutputRecord, Stamp)>,
+    /// What is read from the store: the input's name, and what the file system says of it at the start.
+    stamps: Vec<(String, OutputRecord, Stamp)>,
     /// What is read from the store, with where it lies.
     pub stored: Vec<(PathBuf, OutputRecord)>,
 }
@@ -46,7 +46,7 @@ impl Inputs {
                         let stamp = store.stamp(output, files)?;
                         // After the stamp: what is changed from here on shows when the action has ended.
                         store.must_be_sound(&stamp, files)?;
-                        found.stamps.push((output.clone(), stamp));
+                        found.stamps.push((name.clone(), output.clone(), stamp));
                         found.stored.push((path.clone(), output.clone()));
                         path
                     }
@@ -83,11 +83,12 @@ impl Inputs {
             if !snapshot.still_the_same()? {
                 let changed = snapshot.path.display();
                 let words = format!("{changed} changed while the stage ran, so its result is not recorded");
-                let failure = Failure::input(words).hint("run again once the file is at rest");
+                let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
+                let failure = Failure::input(words).hint(hint);
                 return Ok(Some((FailedKind::Input, failure)));
             }
         }
-        for (output, stamp) in &self.stamps {
+        for (name, output, stamp) in &self.stamps {
             if !store.stamp(output, files).is_ok_and(|now| now == *stamp) {
                 if let Some(link) = stamp.linked_below(out) {
                     let shown = link.strip_prefix(out).unwrap_or(&link).display();
@@ -97,8 +98,10 @@ impl Inputs {
                     let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
                     return Ok(Some((FailedKind::Output, failure)));
                 }
-                let words = "one of its inputs in the store was changed while it ran; its result is not recorded";
-                let hint = "inputs are read-only: copy what must be changed; `cwm verify` sets damaged files aside";
+                let words =
+                    format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
+                let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \
+                            must be changed; a run makes the input again";
                 return Ok(Some((FailedKind::Input, Failure::input(words).hint(hint))));
             }
         }

@@ -88,6 +88,12 @@ fn of_two_lock_files_the_roots_come_first_with_their_causes_and_then_the_reports
     assert_eq!(code, 7);
     assert!(text.contains("why is not known here: the store has no record of "), "{text}");
     assert!(!context.path("elsewhere").exists());
+
+    // The site may say where the store is.
+    fs::rename(context.path("artifacts"), context.path("moved")).expect("a folder of another name");
+    context.write("cwm.toml", "store = \"moved\"\n");
+    let (code, text) = diff(&context, &["old.lock"]);
+    assert!(code == 7 && text.contains("parameter `n` changed: 1 -> 3"), "{text}");
 }
 
 #[test]

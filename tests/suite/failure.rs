@@ -361,7 +361,7 @@ stages:
 "#,
     );
     let run = context.run(&[]);
-    assert!(run.failed["second"].contains("was changed while it ran"), "{}", run.raw.stdout);
+    assert!(run.failed["second"].contains("input `in` was changed in the store while it ran"), "{}", run.raw.stdout);
     assert_eq!(context.cwm(&["verify"]).code, 5, "the damaged object is found and set aside");
     context.edit("pipeline.yaml", "chmod u+w \"$in\"; echo evil > \"$in\"; ", "");
     context.run(&[]).ran_just(&["first", "second"]);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::reports;
 use crate::commands::ls::no_tag;
-use crate::commands::pipeline_file;
+use crate::commands::{pipeline_file, store_of};
 use crate::diff::TableFile;
 use crate::error::Error;
 use crate::housekeeping::tags;
@@ -44,16 +44,12 @@ impl<'a> Places<'a> {
         plan::load(&file, &[], &Registry::built_in()).ok()
     }
 
-    /// The store of the command line, else the one beside the pipeline.
+    /// The store of the command line, else the pipeline's.
     ///
     /// # Errors
     /// There is no pipeline, or the store is of a newer format.
     pub fn store(&self) -> Result<Store, Error> {
-        let root = match self.store {
-            Some(root) => root.to_owned(),
-            None => self.lock()?.with_file_name("artifacts"),
-        };
-        Ok(Store::at(&root)?)
+        store_of(self.store, self.file)
     }
 }
 
