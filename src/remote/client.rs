@@ -1,6 +1,6 @@
 //! One remote, asked patiently: a request that a bad moment broke is made again; one that was answered is not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +20,7 @@ use super::fault::Fault;
 use super::folder;
 use super::layout::{FORMAT, REMOTE_FORMAT};
 use super::ranges::NotTheRange;
+use crate::digest::Digest;
 
 /// Requests of one remote at a time.
 pub const REQUESTS: usize = 32;
@@ -49,6 +50,8 @@ pub struct Client {
     pub(super) format: OnceCell<bool>,
     /// When it was given up, and why: nothing else waits for it as long.
     pub(super) given_up: Mutex<Option<(Instant, Fault)>>,
+    /// Content that goes, or went, in parts.
+    pub(super) in_parts: Mutex<BTreeMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Client {
@@ -58,6 +61,12 @@ impl Client {
             return Path::from_absolute_path(folder.join(name)).map_err(|error| Fault::Refused(error.to_string()));
         }
         Ok(Path::from(if self.prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", self.prefix) }))
+    }
+
+    /// Waits until nobody else here sends this content.
+    pub async fn turn(&self, digest: &Digest) -> tokio::sync::OwnedMutexGuard<()> {
+        let turn = self.in_parts.lock().unwrap_or_else(PoisonError::into_inner).entry(*digest).or_default().clone();
+        turn.lock_owned().await
     }
 
     /// Whether anything of cwm is there. Asked once.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::multipart::MultipartStore;
@@ -34,8 +34,11 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         Address::S3(bucket) => both(s3(remote, bucket)?),
         Address::Gcs(bucket) => {
             let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&bucket.name);
-            let builder =
-                builder.with_http_connector(Connector).with_retry(once()).with_client_options(options(remote, false));
+            let allow_http = means_http(builder.get_config_value(&GoogleConfigKey::BaseUrl));
+            let builder = builder
+                .with_http_connector(Connector)
+                .with_retry(once())
+                .with_client_options(options(remote, allow_http));
             both(builder.build().map_err(wrong)?)
         }
         Address::Azure(bucket) => {
@@ -71,6 +74,7 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         heard: Mutex::new(Instant::now()),
         format: OnceCell::new(),
         given_up: Mutex::new(None),
+        in_parts: Mutex::default(),
     })
 }
 
@@ -107,10 +111,13 @@ fn s3(remote: &Remote, bucket: &Bucket) -> Result<object_store::aws::AmazonS3, F
     {
         builder = builder.with_endpoint(endpoint);
     }
-    let endpoint = builder.get_config_value(&Endpoint).unwrap_or_default();
-    // Who writes `http://` means it.
-    let allow_http = endpoint.starts_with("http://");
+    let allow_http = means_http(builder.get_config_value(&Endpoint));
     builder.with_client_options(options(remote, allow_http)).build().map_err(wrong)
+}
+
+/// Whether requests may be in the clear: who writes `http://` means it.
+fn means_http(address: Option<String>) -> bool {
+    address.is_some_and(|address| address.starts_with("http://"))
 }
 
 /// One try a request: how often it is made, [`Client::patiently`] decides.

@@ -47,6 +47,8 @@ pub struct Item {
 /// The remote does not take it, or it is not what it should be.
 pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally: &Tally) -> Result<bool, Fault> {
     let name = layout::object(&item.digest);
+    // Equal content of several results goes once.
+    let _turn = if item.size > WHOLE { Some(client.turn(&item.digest).await) } else { None };
     if !anew && client.size(&name).await? == Some(item.size) {
         tally.add(item.size);
         return Ok(false);
@@ -183,8 +185,9 @@ async fn complete(
         })
     });
     match completed.await {
-        // Its answer may have been lost, and the upload with its end.
-        Err(Fault::NotThere) if client.size(name).await? == Some(size) => Ok(()),
+        // Its answer may have been lost, and the upload with its end; or somebody else sent the same meanwhile, which voids
+        // our parts with Azure.
+        Err(Fault::NotThere | Fault::Refused(_)) if client.size(name).await? == Some(size) => Ok(()),
         other => other,
     }
 }

@@ -1,5 +1,6 @@
 //! Results shared by hash: two people, two stores, one remote. What is a folder here is S3 in `s3`, behind a proxy that breaks.
 
+mod azure;
 mod hostile;
 mod interrupted;
 mod proxy;
