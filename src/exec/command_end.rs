@@ -1,5 +1,7 @@
 //! How a command ended that did not end well: in words, and want of memory told apart.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Failure;
@@ -25,6 +27,7 @@ impl Watched {
         Evidence {
             killed: out_of_memory::kills() > self.kills,
             told: out_of_memory::told_in(&self.log, self.log_began_at),
+            lacks_module: lacks_module(&self.log, self.log_began_at),
         }
     }
 }
@@ -35,6 +38,25 @@ struct Evidence {
     killed: bool,
     /// A line of the log says so.
     told: Option<String>,
+    /// An interpreter says in the log that it does not find a module.
+    lacks_module: bool,
+}
+
+/// As Python and Node say it, in the end of a log.
+fn lacks_module(log: &Path, from: u64) -> bool {
+    let words: [&[u8]; 3] = [b"ModuleNotFoundError:", b"Error: Cannot find module", b"Error [ERR_MODULE_NOT_FOUND]"];
+    let said = end_of(log, from).unwrap_or_default();
+    words.iter().any(|words| said.windows(words.len()).any(|part| part == *words))
+}
+
+/// The last part of what a log holds behind byte `from`.
+fn end_of(log: &Path, from: u64) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(log)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(from.max(size.saturating_sub(16 << 10))))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(end)
 }
 
 /// How a command ended, with another status than 0 or by a signal.
@@ -68,7 +90,7 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Faile
                         more memory, or fewer `--jobs`";
             (FailedKind::Command, Failure::input(ended).hint(hint))
         }
-        Evidence { .. } => {
+        evidence => {
             let failure = Failure::input(ended);
             let hint = match (code, was_killed) {
                 (_, true) => {
@@ -77,6 +99,9 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Faile
                 (Some(126), _) => Some("what it calls cannot be executed: is its mode right, and its first line?"),
                 (Some(127), _) => Some(
                     "a program was not found: it is looked for in PATH, and files of the pipeline's folder are there only if `deps:` names them",
+                ),
+                _ if evidence.lacks_module => Some(
+                    "modules of the pipeline's folder are found only if `deps:` names them, such as `deps: [\"scripts/**\"]`",
                 ),
                 _ => None,
             };
@@ -109,7 +134,8 @@ mod tests {
     use super::*;
 
     fn said(code: Option<i32>, signal: Option<i32>, killed: bool, told: Option<&str>) -> (FailedKind, String) {
-        let (kind, failure) = describe(code, signal, Evidence { killed, told: told.map(str::to_owned) });
+        let (kind, failure) =
+            describe(code, signal, Evidence { killed, told: told.map(str::to_owned), lacks_module: false });
         (kind, failure.message)
     }
 

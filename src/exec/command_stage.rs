@@ -9,14 +9,16 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
+use crate::digest::Digest;
 use crate::exec::action_file::ActionFile;
 use crate::exec::command_end::{self, Watched};
 use crate::exec::protocol::{Failed, FailedKind};
 use crate::exec::stragglers;
+use crate::outside::Snapshot;
 
 /// What a command gets: where its inputs and outputs are.
 pub struct Layout<'a> {
-    /// The current folder of the command; `deps` stand in it under their relative paths.
+    /// The current folder of the command; copies of its `deps` stand in it under their relative paths.
     pub folder: &'a Path,
     /// Links to the inputs, made by the caller: input name to path.
     pub inputs: &'a BTreeMap<String, PathBuf>,
@@ -159,21 +161,33 @@ fn wait_a_little(pid: libc::pid_t) {
     }
 }
 
+/// Up to this size dependencies are copied.
+const COPIED: u64 = 16 << 20;
+
+/// Whether a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
+/// copied: through a link an interpreter finds modules beside the file that it stands for, which no key knows of, and
+/// writes what it compiled beside it.
+pub fn is_linked(dependency: &Snapshot) -> bool {
+    dependency.stat.size > COPIED
+}
+
 /// Puts what an action reads where a command finds it: `in/<name>.<ext>` for a single artifact, `in/<name>/<label>` for
-/// a group; dependencies under their relative paths. All are links, so nothing is copied.
+/// a group, as links; dependencies under their relative paths, as copies, or as links to [what is large](is_linked).
 ///
 /// # Errors
-/// A link cannot be made.
+/// One cannot be made, or a dependency is not what it was any more.
 pub fn lay_out(
     action: &ActionFile,
     inputs: &BTreeMap<String, Vec<GroupInput>>,
     folder: &Path,
-    deps: &BTreeMap<PathBuf, PathBuf>,
+    deps: &BTreeMap<PathBuf, Snapshot>,
 ) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    let make_parent = |at: &Path| match at.parent() {
+        Some(parent) => std::fs::create_dir_all(parent).map_err(|error| Failure::io("make", parent, error)),
+        None => Ok(()),
+    };
     let link = |target: &Path, at: &Path| -> Result<(), Failure> {
-        if let Some(parent) = at.parent() {
-            std::fs::create_dir_all(parent).map_err(|error| Failure::io("make", parent, error))?;
-        }
+        make_parent(at)?;
         std::os::unix::fs::symlink(target, at).map_err(|error| Failure::io("link", at, error))
     };
     let mut paths = BTreeMap::new();
@@ -200,8 +214,25 @@ pub fn lay_out(
             paths.insert(name.clone(), at);
         }
     }
-    for (relative, path) in deps {
-        link(path, &folder.join(relative))?;
+    for (relative, dependency) in deps {
+        let at = folder.join(relative);
+        if is_linked(dependency) {
+            link(&dependency.path, &at)?;
+        } else {
+            make_parent(&at)?;
+            copy(dependency, &at)?;
+        }
     }
     Ok(paths)
+}
+
+/// Copies a dependency, which is what its key says.
+fn copy(dependency: &Snapshot, at: &Path) -> Result<(), Failure> {
+    std::fs::copy(&dependency.path, at).map_err(|error| Failure::io("copy", &dependency.path, error))?;
+    let copied = std::fs::read(at).map_err(|error| Failure::io("read", at, error))?;
+    if Digest::of(&copied) != dependency.digest {
+        let words = format!("{} was changed before the command could begin", dependency.path.display());
+        return Err(Failure::input(words).hint("run again once the file is at rest"));
+    }
+    Ok(())
 }

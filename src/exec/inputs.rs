@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Failure, GroupInput};
 
 use super::protocol::{Failed, FailedKind};
-use super::{ActionBody, ActionFile, Artifact};
+use super::{ActionBody, ActionFile, Artifact, command_stage};
 use crate::error::Error;
 use crate::outside::{Files, Snapshot};
 use crate::store::{OutputRecord, Stamp, Store};
@@ -79,7 +79,12 @@ impl Inputs {
         action: &ActionFile,
         out: &Path,
     ) -> Result<Option<Failed>, Error> {
-        for snapshot in self.watched(action) {
+        let given: Vec<&Snapshot> = match &action.body {
+            ActionBody::Stage { files, .. } => files.iter().collect(),
+            // Of the others the command had copies.
+            ActionBody::Command { deps, .. } => deps.values().filter(|file| command_stage::is_linked(file)).collect(),
+        };
+        for snapshot in self.outside.iter().chain(given) {
             if !snapshot.still_the_same()? {
                 let changed = snapshot.path.display();
                 let words = format!("{changed} changed while the stage ran, so its result is not recorded");

@@ -51,8 +51,7 @@ pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event
             for folder in [&folder, &scratch] {
                 std::fs::create_dir_all(folder).map_err(|error| sorted(Failure::io("make", folder, error)))?;
             }
-            let deps = deps.iter().map(|(relative, snapshot)| (relative.clone(), snapshot.path.clone())).collect();
-            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, &deps).map_err(sorted)?;
+            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps).map_err(sorted)?;
             let layout = command_stage::Layout {
                 folder: &folder,
                 inputs: &inputs,

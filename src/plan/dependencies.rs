@@ -11,6 +11,9 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::spec::Word;
 use crate::spec::names::printable;
 
+/// What Python compiled, beside what it was compiled from: a run by hand would change what every command rests on.
+const COMPILED: &str = "__pycache__";
+
 /// A glob that walks past more entries than this was meant otherwise.
 const MOST_ENTRIES: usize = 200_000;
 
@@ -65,7 +68,7 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
         .map_err(|error| (format!("`{shown}` is not a glob: {}", error.kind()), None))?
         .compile_matcher();
     let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
-    let mut walk = Walk { names: Vec::new(), entries: 0 };
+    let mut walk = Walk { names: Vec::new(), entries: 0, with_compiled: name.contains(COMPILED) };
     walk.folder(folder, &literal.join("/"), &|name| glob.is_match(name)).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => (
             format!("`{shown}` walks past more than {MOST_ENTRIES} files"),
@@ -82,6 +85,8 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
 struct Walk {
     names: Vec<String>,
     entries: usize,
+    /// Whether folders of what Python compiled are meant too.
+    with_compiled: bool,
 }
 
 impl Walk {
@@ -101,7 +106,9 @@ impl Walk {
             let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
             let name = if name.is_empty() { last } else { format!("{name}/{last}") };
             if entry.file_type()?.is_dir() {
-                self.folder(root, &name, wanted)?;
+                if self.with_compiled || !name.ends_with(COMPILED) {
+                    self.folder(root, &name, wanted)?;
+                }
             } else if wanted(&name) && root.join(&name).is_file() {
                 self.names.push(name);
             }
@@ -117,7 +124,9 @@ mod tests {
     #[test]
     fn globs_are_expanded_and_sorted() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["b.py", "a.py", "lib/c.py", "lib/deep/d.py", "lib/x.txt", "é.py"] {
+        for name in
+            ["b.py", "a.py", "lib/c.py", "lib/deep/d.py", "lib/x.txt", "é.py", "lib/__pycache__/c.cpython-313.pyc"]
+        {
             let path = folder.path().join(name);
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, name).unwrap();
@@ -130,6 +139,7 @@ mod tests {
         };
         assert_eq!(names("*.py").unwrap(), "a.py b.py é.py");
         assert_eq!(names("lib/**").unwrap(), "lib/c.py lib/deep/d.py lib/x.txt");
+        assert_eq!(names("lib/__pycache__/*").unwrap(), "lib/__pycache__/c.cpython-313.pyc");
         assert_eq!(names("**/*.py").unwrap(), "a.py b.py lib/c.py lib/deep/d.py é.py");
         assert_eq!(names("./lib/./x.txt").unwrap(), "lib/x.txt");
         for wrong in ["../a.py", "/etc/passwd", "lib", "none.py", "*.rs", "lib/../../x", "none/*.py", "[", "{a"] {

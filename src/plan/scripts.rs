@@ -32,7 +32,11 @@ impl Plan {
         let place = self.place_of(word, earlier, run);
         let file = self.sources.get(place).map_or("", |source| source.name.as_str());
         let (line, column, stage) = (place.line, place.column, &cell.label.stage);
-        let found = if Path::new(word).is_absolute() { "" } else { "the command does not find it, and " };
+        let found = if Path::new(word).is_absolute() {
+            ""
+        } else {
+            "the command begins in a folder of its own, without it, and "
+        };
         format!(
             "{file}:{line}:{column}: `{word}` in the `run` of `{stage}` is a file of the pipeline's folder that its `deps` do \
              not name: {found}a change of it reruns nothing; write `deps: [{name}]`"

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::actions;
 use super::durable::{Disk, TEMPORARY, Temporary};
-use super::error::{Result, StoreError};
+use super::error::{Result, StoreError, Trouble};
+use super::locks;
 use super::record::{OutputRecord, OutputShape};
 use crate::digest::Digest;
 use crate::outside::Files;
@@ -101,7 +102,7 @@ impl Store {
                 "name a folder outside of it: what is in the store is made by cwm alone",
             ));
         }
-        Ok(Export { disk: &self.disk, target, parent, name: name.to_string_lossy().into_owned() })
+        Ok(Export { store: self, disk: &self.disk, target, parent, name: name.to_string_lossy().into_owned() })
     }
 
     /// Whether `path`, which need not be there, is the store or lies in it, also by way of links.
@@ -112,6 +113,7 @@ impl Store {
 }
 
 struct Export<'a> {
+    store: &'a Store,
     disk: &'a Disk,
     target: &'a Path,
     parent: &'a Path,
@@ -121,6 +123,14 @@ struct Export<'a> {
 impl Export<'_> {
     fn file(&self, source: &Path, output: &OutputRecord) -> Result<bool> {
         let list_path = self.parent.join(LIST);
+        let stands = |list: List| {
+            let known = list.files.get(&self.name).filter(|known| !list.whole && known.digest == output.digest);
+            known.is_some() && look_at_copy(self.target, known).is_ok_and(|there| matches!(there, There::AsCopied))
+        };
+        if read_list(&list_path).is_ok_and(stands) {
+            return Ok(false);
+        }
+        let _turn = self.turn()?;
         let mut exported = read_list(&list_path)?;
         if exported.whole {
             return Err(StoreError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
@@ -158,6 +168,11 @@ impl Export<'_> {
     }
 
     fn folder(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
+        // Somebody else may be in the middle of it.
+        if fs::symlink_metadata(self.target).is_ok() && self.is_unchanged(files).unwrap_or(false) {
+            return Ok(false);
+        }
+        let _turn = self.turn()?;
         let exists = fs::symlink_metadata(self.target).is_ok();
         if exists && self.is_unchanged(files)? {
             return Ok(false);
@@ -181,6 +196,15 @@ impl Export<'_> {
         }
         aside.replace(self.target)?;
         Ok(true)
+    }
+
+    /// Exports are made by one process at a time: their list is read and written, and what was killed is cleared away. From a
+    /// store that cannot be written they are made all the same.
+    fn turn(&self) -> Result<Option<File>> {
+        match locks::wait_alone(&self.store.layout.lock("exports")) {
+            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => Ok(None),
+            locked => locked.map(Some),
+        }
     }
 
     /// A folder beside the target, locked as long as the file is open; and away with those that killed exports to this

@@ -162,8 +162,8 @@ stages:
     let ran = context.cwm(&["run", "-f", "pipeline.yaml"]);
     let warnings: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
     let expected = [
-        "warning: pipeline.yaml:13:13: `./lib/tool.sh` in the `run` of `one` is a file of the pipeline's folder that its `deps` do not name: the command does not find it, and a change of it reruns nothing; write `deps: [lib/tool.sh]`",
-        "warning: pipeline.yaml:13:29: `probe.py` in the `run` of `one` is a file of the pipeline's folder that its `deps` do not name: the command does not find it, and a change of it reruns nothing; write `deps: [probe.py]`",
+        "warning: pipeline.yaml:13:13: `./lib/tool.sh` in the `run` of `one` is a file of the pipeline's folder that its `deps` do not name: the command begins in a folder of its own, without it, and a change of it reruns nothing; write `deps: [lib/tool.sh]`",
+        "warning: pipeline.yaml:13:29: `probe.py` in the `run` of `one` is a file of the pipeline's folder that its `deps` do not name: the command begins in a folder of its own, without it, and a change of it reruns nothing; write `deps: [probe.py]`",
     ];
     assert_eq!(warnings, expected, "{}", ran.stderr);
     // By its whole path it is found, and no less unknown.
@@ -179,4 +179,48 @@ stages:
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn dependencies_are_copies_and_what_is_done_to_them_or_their_originals_harms_nobody() {
+    let context = Context::with(
+        r##"
+cwm: 1
+stages:
+  one:
+    stage: command
+    deps: ["code/**"]
+    with: { run: 'ls "$(dirname "$(readlink -f code/a.py)")" > "$out"; echo "# more" >> code/a.py; cat code/a.py >> "$out"' }
+"##,
+    );
+    context.write("code/a.py", "print(1)\n");
+    context.write("code/__pycache__/a.cpython-313.pyc", "compiled");
+    context.write("beside.py", "x = 1\n");
+    context.run(&[]).ran_just(&["one"]);
+    assert_eq!(context.output("one"), "a.py\nprint(1)\n# more\n");
+    assert_eq!(context.read("code/a.py"), "print(1)\n", "the original is as it was");
+    // What an interpreter compiled by hand changes nothing.
+    context.write("code/__pycache__/a.cpython-313.pyc", "compiled anew");
+    context.run(&[]).ran_just(&[]);
+}
+
+#[test]
+fn a_dependency_edited_while_its_command_runs_spoils_nothing_unless_it_is_a_link() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  small: { stage: command, deps: [small], with: { run: 'echo more >> "$file"; cat small > "$out"', file: FILE/small } }
+  large: { stage: command, deps: [large], with: { run: 'echo more >> "$file"; cat large > "$out"', file: FILE/large } }
+"#,
+    );
+    context.edit("pipeline.yaml", "FILE/small", &context.path("small").display().to_string());
+    context.edit("pipeline.yaml", "FILE/large", &context.path("large").display().to_string());
+    context.write_old("small", "1\n");
+    context.write_old("large", &"0123456789abcde\n".repeat((16 << 16) + 1));
+    let run = context.run(&[]);
+    assert_eq!(run.raw.code, 1, "{}", run.raw.stderr);
+    assert_eq!(context.read("small"), "1\nmore\n");
+    assert!(run.failed["large"].contains("changed while the stage ran"), "{:?}", run.failed);
+    assert_eq!(run.ran.iter().map(String::as_str).collect::<Vec<_>>(), ["small"]);
 }

@@ -24,6 +24,7 @@ impl Store {
     ) -> std::result::Result<Exported, E> {
         let target = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
         let export = self.export_to(&target)?;
+        let _turn = export.turn()?;
         let earlier = match fs::symlink_metadata(&target) {
             Ok(_) => Some(export.look_at_folder()?),
             Err(_) => None,

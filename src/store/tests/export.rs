@@ -211,3 +211,30 @@ fn damaged_content_is_not_exported() {
         assert_eq!(if to.exists() { names_in(&to) } else { Vec::new() }, Vec::<String>::new());
     }
 }
+
+#[test]
+fn several_who_export_to_one_place_at_once_are_in_nobodys_way() {
+    let (folder, store) = new_store();
+    let record = |name: &str| store.record(finished(&store, name, name, &[("x", name)])).unwrap().record;
+    let records = ["a", "b", "c", "d"].map(record);
+    let (place, root) = (folder.path().join("out"), store.root().to_owned());
+    std::thread::scope(|scope| {
+        for at in 0..records.len() {
+            let (records, place, root) = (&records, &place, &root);
+            scope.spawn(move || {
+                // As another process does it: with descriptors of its own.
+                let store = Store::at(root).unwrap();
+                for round in 0..40 {
+                    let record = &records[(at + round) % records.len()];
+                    export(&store, record, "text", place).unwrap();
+                    export(&store, record, "folder", &place.join("deep")).unwrap();
+                }
+            });
+        }
+    });
+    for record in &records {
+        assert!(export(&store, record, "text", &place).is_ok());
+        assert!(export(&store, record, "folder", &place.join("deep")).is_ok());
+    }
+    assert_eq!(names_in(&place), [".cwm-export", "deep", "text.txt"], "nothing temporary stays");
+}
