@@ -273,7 +273,8 @@ impl Client {
     }
 
     /// Does a request, again after a pause while it fails in a way that may pass: until the remote was silent for as long as
-    /// it may be, or eight times.
+    /// it may be, or eight times. If nothing was heard of it all the while, it is given up: for a minute nothing is asked,
+    /// then things are asked once.
     ///
     /// # Errors
     /// The last failure.
@@ -281,6 +282,7 @@ impl Client {
         if let Some((_, fault)) = self.given_up().as_ref().filter(|(when, _)| when.elapsed() < REST) {
             return Err(fault.clone());
         }
+        let tries = if self.given_up().is_some() { 1 } else { TRIES };
         let began = Instant::now();
         let mut pause = Duration::from_millis(100);
         for attempt in 1.. {
@@ -289,20 +291,21 @@ impl Client {
             drop(permit);
             let fault = match outcome {
                 Ok(value) => {
-                    self.hear();
+                    self.answered();
                     return Ok(value);
                 }
                 Err(fault) => fault,
             };
             if !fault.may_pass() {
-                self.hear();
+                self.answered();
                 return Err(fault);
             }
-            if self.last_heard().max(began).elapsed() >= self.silence {
-                *self.given_up() = Some((Instant::now(), fault.clone()));
-                return Err(fault);
-            }
-            if attempt >= TRIES {
+            let heard = self.last_heard();
+            let is_silent = heard.max(began).elapsed() >= self.silence;
+            if is_silent || attempt >= tries {
+                if is_silent || heard < began {
+                    *self.given_up() = Some((Instant::now(), fault.clone()));
+                }
                 return Err(fault);
             }
             sleep(pause).await;
@@ -319,6 +322,11 @@ impl Client {
     /// The remote gave no sign of life.
     pub fn silent(&self) -> Fault {
         Fault::NotReached(format!("no answer within {} s", self.silence.as_secs_f64()))
+    }
+
+    fn answered(&self) {
+        self.hear();
+        *self.given_up() = None;
     }
 
     fn hear(&self) {

@@ -29,25 +29,30 @@ pub struct Wanted {
     pub limit: u64,
 }
 
-/// Fetches content: nothing if it is in the store by now, else a part that is whole.
+/// What became of content that is fetched.
+pub enum Fetched {
+    /// It is in the store by now.
+    Stored,
+    /// It is whole, and has no name yet.
+    Whole(Part),
+    /// Somebody else fetches it, or has not given it its name yet: in this process or another. Whoever waits for that must
+    /// hold no part himself, or two may wait for each other.
+    Busy,
+}
+
+/// How long whoever waits for somebody else's part does so before he looks again.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Fetches content, without waiting for others who do.
 ///
 /// # Errors
 /// It is not there, does not come, or is not what its name says; then nothing of it stays.
-pub async fn fetch(client: &Client, store: &Store, wanted: Wanted, tally: &Tally) -> Result<Option<Part>, Fault> {
-    let is_there = || -> Result<bool, Fault> {
-        let found = store.object_size(&wanted.digest)?;
-        Ok(found.is_some_and(|found| wanted.size.is_none_or(|size| size == found)))
-    };
-    let mut part = loop {
-        if is_there()? {
-            return Ok(None);
-        }
-        match store.part(&wanted.digest)? {
-            Some(part) => break part,
-            // Another process fetches it.
-            None => tokio::time::sleep(Duration::from_millis(200)).await,
-        }
-    };
+pub async fn fetch(client: &Client, store: &Store, wanted: Wanted, tally: &Tally) -> Result<Fetched, Fault> {
+    let found = store.object_size(&wanted.digest)?;
+    if found.is_some_and(|found| wanted.size.is_none_or(|size| size == found)) {
+        return Ok(Fetched::Stored);
+    }
+    let Some(mut part) = store.part(&wanted.digest)? else { return Ok(Fetched::Busy) };
     let name = layout::object(&wanted.digest);
     let size = match wanted.size {
         Some(size) => size,
@@ -74,7 +79,7 @@ pub async fn fetch(client: &Client, store: &Store, wanted: Wanted, tally: &Tally
         let (checked, is_whole) = verified.map_err(|error| Fault::Here(error.to_string()))??;
         part = checked;
         if is_whole {
-            return Ok(Some(part));
+            return Ok(Fetched::Whole(part));
         }
         if begun == 0 {
             store.discard(part)?;

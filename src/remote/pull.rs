@@ -7,7 +7,7 @@ use cwm_contract::amount;
 use futures::{StreamExt, stream};
 
 use super::client::Client;
-use super::download::{Wanted, fetch};
+use super::download::{Fetched, LOOK_AGAIN, Wanted, fetch};
 use super::exchange::Lack;
 use super::fault::Fault;
 use super::tally::{Listener, Tally};
@@ -66,41 +66,22 @@ pub async fn content(
 ) -> Result<Pulled, Fault> {
     let mut pulled = Pulled::default();
     let mut wanted: BTreeMap<Digest, (String, Wanted)> = BTreeMap::new();
-    let mut manifests = Vec::new();
-    let quiet = Tally::of(0, Arc::new(|_, _| {}));
+    let mut manifests: BTreeMap<Digest, (String, Wanted)> = BTreeMap::new();
+    let from = Source { clients, store };
     for (name, output) in outputs {
         if output.shape != OutputShape::Folder {
             let one = Wanted { digest: output.digest, size: Some(output.size), limit: output.size };
             wanted.insert(output.digest, (name.clone(), one));
             continue;
         }
-        let one = Wanted { digest: output.digest, size: None, limit: LARGEST_MANIFEST };
-        let part = match any(clients, store, name, one, &quiet).await {
-            Ok(part) => part,
+        let (manifest, size) = match from.manifest(name, &output.digest).await? {
+            Ok(manifest) => manifest,
             Err(lack) => {
                 pulled.lacks.push(lack);
                 continue;
             }
         };
-        let read = part.as_ref().map(|part| std::fs::read(part.path()));
-        let manifest = match read {
-            None => store.manifest(&output.digest)?,
-            Some(bytes) => match Manifest::decode(&bytes.map_err(|error| Fault::Here(error.to_string()))?) {
-                Ok(manifest) => manifest,
-                Err(fault) => {
-                    if let Some(part) = part {
-                        store.discard(part)?;
-                    }
-                    let why = format!("the list of its files is refused: {fault}");
-                    pulled.lacks.push(Lack::of(name, &output.digest, why));
-                    continue;
-                }
-            },
-        };
         if manifest.size() != output.size {
-            if let Some(part) = part {
-                store.discard(part)?;
-            }
             let why = "its record and the list of its files differ in size".to_owned();
             pulled.lacks.push(Lack::of(name, &output.digest, why));
             continue;
@@ -109,70 +90,135 @@ pub async fn content(
             let one = Wanted { digest: file.digest, size: Some(file.size), limit: file.size };
             wanted.insert(file.digest, (name.clone(), one));
         }
-        manifests.extend(part);
+        if let Some(size) = size {
+            let one = Wanted { digest: output.digest, size: Some(size), limit: LARGEST_MANIFEST };
+            manifests.insert(output.digest, (name.clone(), one));
+        }
     }
     wanted.retain(|_, (_, one)| !store.object_size(&one.digest).is_ok_and(|size| size == one.size));
     let total: u64 = wanted.values().filter_map(|(_, one)| one.size).fold(0, u64::saturating_add);
     room(store, total)?;
     begun(wanted.len() as u64, total);
-    let tally = Tally::of(total, listener);
-    let log = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_))));
-    let tally = &tally;
-    let mut coming = stream::iter(wanted.into_values())
-        .map(|(name, one)| async move { (one, any(clients, store, &name, one, tally).await) })
-        .buffer_unordered(AT_ONCE);
-    let mut batch = Vec::new();
-    while let Some((one, came)) = coming.next().await {
-        match came {
+    from.files(wanted, &Tally::of(total, listener), &mut pulled).await?;
+    if let Some(log) = log.filter(|log| !matches!(store.object_size(log), Ok(Some(_)))) {
+        // No result depends on its log.
+        let one = Wanted { digest: log, size: None, limit: LARGEST_LOG };
+        if let Ok(Some(part)) = from.patiently("log", one).await {
+            place(store, vec![part]).await?;
+        }
+    }
+    // After what they name.
+    for (name, one) in manifests.into_values() {
+        match from.patiently(&name, one).await {
             Ok(part) => {
                 pulled.objects += u64::from(part.is_some());
-                pulled.bytes += if part.is_some() { one.size.unwrap_or(0) } else { 0 };
-                batch.extend(part);
+                place(store, part.into_iter().collect()).await?;
             }
             Err(lack) => pulled.lacks.push(lack),
         }
-        if batch.len() >= BATCH {
-            place(store, std::mem::take(&mut batch)).await?;
-        }
     }
-    drop(coming);
-    if let Some(log) = log {
-        // No result depends on its log.
-        let one = Wanted { digest: log, size: None, limit: LARGEST_LOG };
-        batch.extend(any(clients, store, "log", one, &quiet).await.ok().flatten());
-    }
-    place(store, batch).await?;
-    pulled.objects += manifests.len() as u64;
-    // After what they name.
-    place(store, manifests).await?;
     Ok(pulled)
 }
 
-/// Fetches content from the first remote that has it as it should be.
-async fn any(
-    clients: &[Arc<Client>],
-    store: &Store,
-    output: &str,
-    wanted: Wanted,
-    tally: &Tally,
-) -> Result<Option<Part>, Lack> {
-    let mut lack = Lack { output: output.to_owned(), digest: wanted.digest, why: Vec::new(), reached: true };
-    for client in clients {
-        // Of a folder that is not mounted nothing is "not there".
-        let fetched = match client.has_format().await {
-            Ok(true) => fetch(client, store, wanted, tally).await,
-            Ok(false) => Err(Fault::NotThere),
-            Err(fault) => Err(fault),
+/// Where content comes from, and goes to.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    clients: &'a [Arc<Client>],
+    store: &'a Store,
+}
+
+impl Source<'_> {
+    /// The list of a folder's files, and if the store has it not yet, its bytes: then it lies there as a part, until the files
+    /// that it names are there.
+    async fn manifest(self, name: &str, digest: &Digest) -> Result<Result<(Manifest, Option<u64>), Lack>, Fault> {
+        let one = Wanted { digest: *digest, size: None, limit: LARGEST_MANIFEST };
+        let part = match self.patiently(name, one).await {
+            Ok(Some(part)) => part,
+            Ok(None) => return Ok(Ok((self.store.manifest(digest)?, None))),
+            Err(lack) => return Ok(Err(lack)),
         };
-        match fetched {
-            Ok(part) => return Ok(part),
+        let bytes = std::fs::read(part.path()).map_err(|error| Fault::Here(error.to_string()))?;
+        match Manifest::decode(&bytes) {
+            Ok(manifest) => Ok(Ok((manifest, Some(bytes.len() as u64)))),
             Err(fault) => {
-                lack.reached &= !matches!(fault, Fault::NotReached(_));
-                lack.why.push(format!("{}: {}", client.name, fault.words()));
+                self.store.discard(part)?;
+                let why = format!("the list of its files is refused: {fault}");
+                Ok(Err(Lack::of(name, digest, why)))
             }
         }
     }
-    Err(lack)
+
+    /// Fetches files side by side. What somebody else fetches comes last, when nothing is held here.
+    async fn files(
+        self,
+        mut wanted: BTreeMap<Digest, (String, Wanted)>,
+        tally: &Tally,
+        pulled: &mut Pulled,
+    ) -> Result<(), Fault> {
+        loop {
+            let mut coming = stream::iter(std::mem::take(&mut wanted))
+                .map(|(digest, (name, one))| async move {
+                    let came = self.once(&name, one, tally).await;
+                    (digest, name, one, came)
+                })
+                .buffer_unordered(AT_ONCE);
+            let mut batch = Vec::new();
+            while let Some((digest, name, one, came)) = coming.next().await {
+                match came {
+                    Ok(Fetched::Whole(part)) => {
+                        pulled.objects += 1;
+                        pulled.bytes += one.size.unwrap_or(0);
+                        batch.push(part);
+                    }
+                    Ok(Fetched::Stored) => {}
+                    Ok(Fetched::Busy) => drop(wanted.insert(digest, (name, one))),
+                    Err(lack) => pulled.lacks.push(lack),
+                }
+                if batch.len() >= BATCH {
+                    place(self.store, std::mem::take(&mut batch)).await?;
+                }
+            }
+            drop(coming);
+            place(self.store, batch).await?;
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Fetches content, waiting for whoever else does; nothing if it is in the store by then.
+    async fn patiently(self, output: &str, wanted: Wanted) -> Result<Option<Part>, Lack> {
+        let quiet = Tally::of(0, Arc::new(|_, _| {}));
+        loop {
+            match self.once(output, wanted, &quiet).await? {
+                Fetched::Stored => return Ok(None),
+                Fetched::Whole(part) => return Ok(Some(part)),
+                Fetched::Busy => tokio::time::sleep(LOOK_AGAIN).await,
+            }
+        }
+    }
+
+    /// Fetches content from the first remote that has it as it should be.
+    async fn once(self, output: &str, wanted: Wanted, tally: &Tally) -> Result<Fetched, Lack> {
+        let mut lack = Lack { output: output.to_owned(), digest: wanted.digest, why: Vec::new(), reached: true };
+        for client in self.clients {
+            // Of a folder that is not mounted nothing is "not there".
+            let fetched = match client.has_format().await {
+                Ok(true) => fetch(client, self.store, wanted, tally).await,
+                Ok(false) => Err(Fault::NotThere),
+                Err(fault) => Err(fault),
+            };
+            match fetched {
+                Ok(fetched) => return Ok(fetched),
+                Err(fault) => {
+                    lack.reached &= !matches!(fault, Fault::NotReached(_));
+                    lack.why.push(format!("{}: {}", client.name, fault.words()));
+                }
+            }
+        }
+        Err(lack)
+    }
 }
 
 async fn place(store: &Store, parts: Vec<Part>) -> Result<(), Fault> {
