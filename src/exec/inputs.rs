@@ -94,15 +94,18 @@ impl Inputs {
             }
         }
         for (name, output, stamp) in &self.stamps {
-            if !store.stamp(output, files).is_ok_and(|now| now == *stamp) {
-                if let Some(link) = stamp.linked_below(out) {
-                    let shown = link.strip_prefix(out).unwrap_or(&link).display();
-                    let words = format!(
-                        "it wrote `{shown}` as a hard link to its input in the store; its result is not recorded"
-                    );
-                    let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
-                    return Ok(Some((FailedKind::Output, failure)));
-                }
+            let now = store.stamp(output, files);
+            if now.as_ref().is_ok_and(|now| now == stamp) {
+                continue;
+            }
+            if let Some(link) = stamp.linked_below(out) {
+                let shown = link.strip_prefix(out).unwrap_or(&link).display();
+                let words =
+                    format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
+                let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
+                return Ok(Some((FailedKind::Output, failure)));
+            }
+            if !now.is_ok_and(|now| stamp.is_unwritten(&now)) {
                 let words =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::error::{Result, StoreError, Trouble};
+use super::layout;
 use super::record::{OutputRecord, OutputShape};
+use super::seal;
 use crate::digest::Digest;
 use crate::outside::{Files, Stat};
 
@@ -30,6 +32,22 @@ impl Stamp {
     /// The objects that it is about.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Path> {
         self.objects.keys().map(PathBuf::as_path)
+    }
+
+    /// Whether nobody wrote between this stamp and a later one: they are equal, or differ in what a second name or another
+    /// mode changes, in files that still bear their seal. So whoever links to an input spoils no other stage that reads it.
+    pub fn is_unwritten(&self, later: &Stamp) -> bool {
+        let is_same = |(path, before): (&PathBuf, &Option<(Stat, u32)>)| match (before, later.objects.get(path)) {
+            (Some((before, _)), Some(Some((now, _)))) => {
+                let of = |stat: &Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
+                let is_sealed = |digest| seal::is_sealed(&digest, now.mtime_ns);
+                before == now || of(before) == of(now) && layout::digest_of_path(path).is_some_and(is_sealed)
+            }
+            (before, now) => now == Some(before),
+        };
+        self.objects.len() == later.objects.len()
+            && self.objects.iter().all(is_same)
+            && (&self.outside, self.tree_is_right) == (&later.outside, later.tree_is_right)
     }
 
     /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over.

@@ -406,3 +406,20 @@ stages:
     context.run(&[]).ran_just(&["second"]);
     assert_eq!(context.output("second"), "one\ntwo\n");
 }
+
+#[test]
+fn who_links_to_an_input_spoils_no_other_stage_that_reads_it() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, with: { run: 'echo true > "$out"' } }
+  links: { stage: command, from: first, with: { run: 'sleep 0.3; ln -L "$in" "$out"' } }
+  reads: { stage: command, from: first, with: { run: 'sleep 1; cat "$in" > "$out"' } }
+"#,
+    );
+    let run = context.run(&["--jobs", "2"]);
+    assert_eq!(run.failed.keys().collect::<Vec<_>>(), ["links"], "{}", run.raw.stdout);
+    assert!(run.ran.contains("reads"), "{}", run.raw.stdout);
+    assert_eq!(context.output("reads"), "true\n");
+}
