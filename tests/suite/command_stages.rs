@@ -224,3 +224,13 @@ stages:
     assert!(run.failed["large"].contains("changed while the stage ran"), "{:?}", run.failed);
     assert_eq!(run.ran.iter().map(String::as_str).collect::<Vec<_>>(), ["small"]);
 }
+
+#[test]
+fn a_module_that_an_interpreter_does_not_find_is_told_to_need_deps() {
+    for (said, is_hinted) in [("ModuleNotFoundError: No module named helper", true), ("it is wrong", false)] {
+        let context = only(&format!("echo \"{said}\" >&2; exit 1"), "");
+        let ran = context.cwm(&["run"]);
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains("are found only if `deps:` names them"), is_hinted, "{}", ran.stderr);
+    }
+}
