@@ -105,7 +105,7 @@ pub fn differ(
 
 /// Whether the cause is a cell that changed itself.
 fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
-    matches!(cause, Cause::Input { source, .. } if moved(source))
+    matches!(cause, Cause::Input { source, .. } | Cause::InputRenamed { source, .. } if moved(source))
 }
 
 fn causes<'l>(
@@ -121,7 +121,9 @@ fn causes<'l>(
     };
     let mut causes = differences(old, new, |_| Line::default(), |_, _| String::new());
     for cause in &mut causes {
-        let Cause::Input { name, label, source, .. } = cause else { continue };
+        let (Cause::Input { name, label, source, .. } | Cause::InputRenamed { name, label, source, .. }) = cause else {
+            continue;
+        };
         // What is gone was made by somebody before.
         let (makers, content) = match digest(new, name, label) {
             Some(now) => (made_now, Some(now)),

@@ -105,6 +105,19 @@ pub enum Cause {
         /// Content now, if it is there.
         new: Option<Digest>,
     },
+    /// An input has another name or label than before, and the same content.
+    InputRenamed {
+        /// Name of the input.
+        name: String,
+        /// Label of the artifact within a group; empty for a single one.
+        label: String,
+        /// What made it: a stage, or a file from outside.
+        source: String,
+        /// Its name before.
+        old_name: String,
+        /// Its label before.
+        old_label: String,
+    },
     /// Code changed.
     Code {
         /// The crates or parts that changed.
@@ -196,22 +209,32 @@ pub fn differences(
             causes.push(Cause::Parameter { name, old: before, new: now, line, set });
         }
     }
-    let flat = |components: &Components| -> BTreeMap<(String, String), Digest> {
+    let flat = |components: &Components| -> BTreeMap<Place, Digest> {
         let inputs = components.inputs.iter();
         inputs
             .flat_map(|(name, group)| group.iter().map(move |(label, digest)| ((name.clone(), label.clone()), *digest)))
             .collect()
     };
     let (before, now) = (flat(old), flat(new));
+    let renamed = renamed(&before, &now);
     let mut places: Vec<_> = before.keys().chain(now.keys()).collect();
     places.sort();
     places.dedup();
+    // What has another name now is told of there.
+    let told: BTreeSet<&Place> = renamed.values().copied().collect();
+    places.retain(|place| !told.contains(place));
     for place in places {
         let (a, b) = (before.get(place), now.get(place));
         if a != b {
             let (name, label) = place.clone();
             let source = source(&name, &label);
-            causes.push(Cause::Input { name, label, source, old: a.copied(), new: b.copied() });
+            causes.push(match renamed.get(place) {
+                Some((old_name, old_label)) => {
+                    let (old_name, old_label) = (old_name.clone(), old_label.clone());
+                    Cause::InputRenamed { name, label, source, old_name, old_label }
+                }
+                None => Cause::Input { name, label, source, old: a.copied(), new: b.copied() },
+            });
         }
     }
     if old.code != new.code {
@@ -226,6 +249,54 @@ pub fn differences(
         causes.push(Cause::Code { what: what.into_iter().cloned().collect(), changes, since: Vec::new() });
     }
     causes
+}
+
+/// Where a content is among the inputs: the input's name, and the label within a group.
+type Place = (String, String);
+
+/// The places that are new and hold what exactly one place held that is gone; with that one. Of several that held it, it is
+/// the one with the same axes, or the same place in a list.
+fn renamed<'a>(
+    before: &'a BTreeMap<Place, Digest>,
+    now: &'a BTreeMap<Place, Digest>,
+) -> BTreeMap<&'a Place, &'a Place> {
+    let gone = without(before, now);
+    let new = without(now, before);
+    let mut renamed = pairs(&new, &gone, |_| "");
+    for (new, old) in pairs(&new, &gone, |(_, label)| &label[label.find('[').unwrap_or(0)..]) {
+        renamed.entry(new).or_insert(old);
+    }
+    renamed
+}
+
+/// The places of `these` that are not among `others`.
+fn without<'a>(these: &'a BTreeMap<Place, Digest>, others: &BTreeMap<Place, Digest>) -> Vec<(&'a Place, Digest)> {
+    let only = these.iter().filter(|(place, _)| !others.contains_key(*place));
+    only.map(|(place, digest)| (place, *digest)).collect()
+}
+
+/// New and old places where just one of each holds a content, among those that are `alike`.
+fn pairs<'a>(
+    new: &[(&'a Place, Digest)],
+    old: &[(&'a Place, Digest)],
+    alike: impl Fn(&'a Place) -> &'a str,
+) -> BTreeMap<&'a Place, &'a Place> {
+    let mut sides: BTreeMap<(Digest, &str), [Vec<&Place>; 2]> = BTreeMap::new();
+    for (side, places) in [new, old].into_iter().enumerate() {
+        for (place, digest) in places {
+            sides.entry((*digest, alike(place))).or_default()[side].push(place);
+        }
+    }
+    let one = |[new, old]: [Vec<&'a Place>; 2]| match (&new[..], &old[..]) {
+        ([new], [old]) => Some((*new, *old)),
+        _ => None,
+    };
+    sides.into_values().filter_map(one).collect()
+}
+
+/// An input, with its label where it is one of a group.
+fn which(name: &str, label: &str) -> String {
+    if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") }
 }
 
 fn short(digest: Option<Digest>) -> String {
@@ -321,12 +392,16 @@ impl fmt::Display for Cause {
                 write!(f, "{count} sources not fetched before: what comes is pinned in sources.lock")
             }
             Cause::Input { name, label, source, old, new } => {
-                let which = if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") };
+                let which = which(name, label);
                 match (old, new) {
                     (None, _) => write!(f, "input {which} is new, from {source}"),
                     (_, None) => write!(f, "input {which} is gone"),
                     _ => write!(f, "input {which} changed: {} -> {}, from {source}", short(*old), short(*new)),
                 }
+            }
+            Cause::InputRenamed { name, label, old_name, old_label, .. } => {
+                let (now, before) = (which(name, label), which(old_name, old_label));
+                write!(f, "input {now} was {before} before, with the same content")
             }
             Cause::Code { what, .. } if what.is_empty() => f.write_str("its code changed"),
             Cause::Code { what, since, .. } if since.is_empty() => write!(f, "code changed: {}", what.join(", ")),
@@ -389,5 +464,39 @@ mod tests {
         let input = said(&before, &components(50, b"b", "x"));
         assert_eq!(input.len(), 1);
         assert!(input[0].starts_with("input `games` changed: ") && input[0].ends_with(", from corpus"), "{input:?}");
+    }
+
+    fn with_games(games: &[(&str, &[u8])]) -> Components {
+        let group = games.iter().map(|(label, bytes)| ((*label).to_owned(), Digest::of(bytes))).collect();
+        Components { inputs: BTreeMap::from([("games".into(), group)]), ..components(50, b"a", "x") }
+    }
+
+    #[test]
+    fn an_input_of_another_name_and_the_same_content_is_told_as_such() {
+        let before = with_games(&[("s[k=1]", b"1"), ("s[k=2]", b"2")]);
+        let after = with_games(&[("ss[k=1]", b"1"), ("ss[k=2]", b"2")]);
+        let told = ["1", "2"]
+            .map(|k| format!("input `games` (ss[k={k}]) was `games` (s[k={k}]) before, with the same content"));
+        assert_eq!(said(&before, &after), told);
+        let mut other = before.clone();
+        other.inputs = BTreeMap::from([("plays".into(), before.inputs["games"].clone())]);
+        let told = ["1", "2"]
+            .map(|k| format!("input `plays` (s[k={k}]) was `games` (s[k={k}]) before, with the same content"));
+        assert_eq!(said(&before, &other), told);
+        // Of which of two it has the content cannot be told.
+        let before = with_games(&[("s[k=1]", b"1"), ("s[k=2]", b"1")]);
+        let after = with_games(&[("ss", b"1")]);
+        let gone = ["1", "2"].map(|k| format!("input `games` (s[k={k}]) is gone"));
+        let new = "input `games` (ss) is new, from corpus".to_owned();
+        assert_eq!(said(&before, &after), [&gone[..], &[new]].concat());
+        // Where all hold the same, the axes tell.
+        let after = with_games(&[("ss[k=1]", b"1"), ("ss[k=2]", b"1")]);
+        let told = ["1", "2"]
+            .map(|k| format!("input `games` (ss[k={k}]) was `games` (s[k={k}]) before, with the same content"));
+        assert_eq!(said(&before, &after), told);
+        // What was there before under its own name is no other's.
+        let before = with_games(&[("a", b"1")]);
+        let after = with_games(&[("a", b"1"), ("b", b"1")]);
+        assert_eq!(said(&before, &after), ["input `games` (b) is new, from corpus"]);
     }
 }

@@ -2,15 +2,15 @@
 
 mod reason;
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::brought;
 use crate::engine::cause::Cause;
 use crate::engine::components::Resolved;
 use crate::engine::forecast::{Forecast, Lacking, Remade};
 use crate::engine::history::History;
-use crate::engine::reasons::{changes, differences_of, is_repinned, own_causes, why_now};
+use crate::engine::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
 use crate::engine::status::{CellState, Known, Survey, sources, unread};
 use crate::error::Error;
 use crate::outside::Files;
@@ -34,6 +34,17 @@ pub struct Explainer<'a> {
     survey: &'a Survey,
     forecast: &'a Forecast,
     history: OnceCell<History>,
+    /// Of all cells.
+    labels: Vec<String>,
+    /// What was told of cells that others wait for.
+    roots: RefCell<HashMap<usize, Option<Root>>>,
+}
+
+/// What is to be said of a cell that others wait for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Root {
+    state: Standing,
+    why: Option<String>,
 }
 
 impl<'a> Explainer<'a> {
@@ -46,7 +57,9 @@ impl<'a> Explainer<'a> {
         survey: &'a Survey,
         forecast: &'a Forecast,
     ) -> Self {
-        Explainer { plan, store, files, known, survey, forecast, history: OnceCell::new() }
+        let labels = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
+        let roots = RefCell::default();
+        Explainer { plan, store, files, known, survey, forecast, history: OnceCell::new(), labels, roots }
     }
 
     fn history(&self) -> Result<&History, Error> {
@@ -87,33 +100,72 @@ impl<'a> Explainer<'a> {
     /// Its own causes, and what it waits for.
     fn waiting(&self, index: usize, reason: &Reason) -> Result<Vec<String>, Error> {
         let mut lines = reason.sentences();
-        lines.extend(self.roots_of(index)?);
+        lines.extend(self.roots_of(index, reason.joined())?);
         Ok(lines)
     }
 
-    /// What a cell waits for, and which cells behind that would run for reasons of their own.
-    fn roots_of(&self, index: usize) -> Result<Vec<String>, Error> {
+    /// What a cell waits for, and which cells behind that would run, or may, for reasons of their own: those next to it first,
+    /// those of one reason together. What is `said` of the cell itself is not said again of what it waits for.
+    fn roots_of(&self, index: usize, said: Option<String>) -> Result<Vec<String>, Error> {
         let is_open = |index: &usize| !matches!(self.survey.states[*index], CellState::Cached(_));
         let nearest: BTreeSet<usize> = sources(&self.plan.cells[index]).filter(is_open).collect();
-        let nearest: Vec<String> = nearest.iter().map(|index| self.plan.cells[*index].label.to_string()).collect();
-        let nearest: Vec<&str> = nearest.iter().map(String::as_str).collect();
-        let mut lines = vec![format!("depends on {}", several(&nearest, NEAREST, ", "))];
-        let mut roots = self.plan.ancestors(&[index]);
-        roots.retain(|index| is_open(index) && !matches!(self.survey.states[*index], CellState::Open));
-        for root in roots.iter().take(NAMED) {
-            let reason = self.follow(*root, DEPTH, &mut BTreeSet::new())?;
-            let why = reason.joined().map(|why| format!(", because {why}")).unwrap_or_default();
-            lines.push(format!("{} {}{why}", reason.label, reason.state.words()));
+        let words: Vec<&str> = nearest.iter().map(|index| self.labels[*index].as_str()).collect();
+        let mut lines = vec![format!("depends on {}", several(&words, NEAREST, ", "))];
+        let mut roots: Vec<(Root, Vec<&str>)> = Vec::new();
+        let mut places: HashMap<Root, usize> = HashMap::new();
+        let mut seen = nearest.clone();
+        let mut front: VecDeque<usize> = nearest.into_iter().collect();
+        while let Some(next) = front.pop_front() {
+            front.extend(sources(&self.plan.cells[next]).filter(is_open).filter(|source| seen.insert(*source)));
+            let Some(root) = self.root(next)? else { continue };
+            if matches!(self.survey.states[next], CellState::Open) && root.why == said {
+                continue;
+            }
+            let place = *places.entry(root.clone()).or_insert(roots.len());
+            if place == roots.len() {
+                roots.push((root, Vec::new()));
+            }
+            roots[place].1.push(&self.labels[next]);
         }
-        let more = roots.len().saturating_sub(NAMED);
-        lines.extend((more > 0).then(|| format!("and {more} more would run")));
+        for (Root { state, why }, cells) in roots.iter().take(NAMED) {
+            let why = why.as_ref().map(|why| format!(", because {why}")).unwrap_or_default();
+            lines.push(format!("{} {}{why}", several(cells, NAMED, ", "), state.words()));
+        }
+        let rest = roots.get(NAMED..).unwrap_or_default();
+        if !rest.is_empty() {
+            let certain = rest.iter().all(|(root, _)| root.state == Standing::WouldRun);
+            let state = if certain { Standing::WouldRun } else { Standing::MayRun };
+            let more: usize = rest.iter().map(|(_, cells)| cells.len()).sum();
+            lines.push(format!("and {more} more {}", state.words()));
+        }
         Ok(lines)
     }
 
-    /// The same; cells that were `told` of are not explained again.
-    fn follow(&self, index: usize, depth: usize, told: &mut BTreeSet<usize>) -> Result<Reason, Error> {
-        let mut reason = Reason {
-            label: self.plan.cells[index].label.to_string(),
+    /// What is to be said of a cell that would run, or may, for reasons of its own; nothing of one that only waits. Asked for each
+    /// cell behind it, so it is remembered.
+    fn root(&self, index: usize) -> Result<Option<Root>, Error> {
+        if let Some(root) = self.roots.borrow().get(&index) {
+            return Ok(root.clone());
+        }
+        let told = &mut BTreeSet::new();
+        let reason = match &self.survey.states[index] {
+            CellState::Open => {
+                let mut reason = self.nothing_yet(index);
+                self.own(index, &mut reason, DEPTH, told)?;
+                reason
+            }
+            _ => self.follow(index, DEPTH, told)?,
+        };
+        let why = reason.joined();
+        let waits_only = reason.state == Standing::Waits && why.is_none();
+        let root = (!waits_only).then_some(Root { state: reason.state, why });
+        self.roots.borrow_mut().insert(index, root.clone());
+        Ok(root)
+    }
+
+    fn nothing_yet(&self, index: usize) -> Reason {
+        Reason {
+            label: self.labels[index].clone(),
             state: Standing::Cached,
             origin: None,
             accepted: self.survey.is_accepted(index),
@@ -123,7 +175,27 @@ impl<'a> Explainer<'a> {
             causes: Vec::new(),
             advice: None,
             because_of: Vec::new(),
-        };
+        }
+    }
+
+    /// What makes a cell that waits run whatever it waits for.
+    fn own(&self, index: usize, reason: &mut Reason, depth: usize, told: &mut BTreeSet<usize>) -> Result<(), Error> {
+        reason.state = Standing::Waits;
+        match own_causes(self.plan, index, self.survey, self.store, self.files, self.known) {
+            Ok(causes) => reason.causes = causes,
+            Err(error) => {
+                reason.state = Standing::WouldFail;
+                reason.origin = Some(error.message);
+            }
+        }
+        self.date(&mut reason.causes)?;
+        reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+        Ok(())
+    }
+
+    /// The same; cells that were `told` of are not explained again.
+    fn follow(&self, index: usize, depth: usize, told: &mut BTreeSet<usize>) -> Result<Reason, Error> {
+        let mut reason = self.nothing_yet(index);
         match &self.survey.states[index] {
             CellState::Cached(record) => {
                 // What was taken over did not run.
@@ -152,17 +224,7 @@ impl<'a> Explainer<'a> {
                 reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
             }
             CellState::Open => {
-                reason.state = Standing::Waits;
-                let own = own_causes(self.plan, index, self.survey, self.store, self.files, self.known);
-                match own {
-                    Ok(causes) => reason.causes = causes,
-                    Err(error) => {
-                        reason.state = Standing::WouldFail;
-                        reason.origin = Some(error.message);
-                    }
-                }
-                self.date(&mut reason.causes)?;
-                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+                self.own(index, &mut reason, depth, told)?;
                 for source in sources(&self.plan.cells[index]) {
                     let is_cause = !matches!(self.survey.states[source], CellState::Cached(_));
                     if depth > 0 && is_cause && told.insert(source) {
@@ -236,23 +298,55 @@ impl<'a> Explainer<'a> {
         depth: usize,
         told: &mut BTreeSet<usize>,
     ) -> Result<Vec<Reason>, Error> {
+        let previous = previous_record(self.store, &self.plan.cells[index].label, self.known.locked)?;
+        self.followed(index, causes, previous.as_ref(), depth, told)
+    }
+
+    /// The same, where `reader` is what the cell had made before.
+    fn followed(
+        &self,
+        index: usize,
+        causes: &[Cause],
+        reader: Option<&ActionRecord>,
+        depth: usize,
+        told: &mut BTreeSet<usize>,
+    ) -> Result<Vec<Reason>, Error> {
         let mut reasons = Vec::new();
         for cause in causes {
-            let Cause::Input { source, old, new: Some(_), .. } = cause else { continue };
+            // What was not read before is new whether or not it ran.
+            let Cause::Input { source, old: Some(old), new: Some(_), .. } = cause else { continue };
             let mut read = sources(&self.plan.cells[index]);
             let Some(source) = read.find(|read| self.plan.cells[*read].label.to_string() == *source) else { continue };
             if depth == 0 || !told.insert(source) {
                 continue;
             }
             if let CellState::Cached(record) = &self.survey.states[source] {
-                let before = match old {
-                    Some(old) => self.history()?.maker(old, record),
-                    None => None,
-                };
-                reasons.push(self.ran_again(source, record, before, depth - 1, told)?);
+                let before = self.history()?.maker(old, record);
+                let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
+                if self.is_of_another(source, record, before) {
+                    continue;
+                }
+                let mut reason = self.ran_again(source, record, before, depth - 1, told)?;
+                if !ran {
+                    reason.state = Standing::Differs;
+                }
+                reasons.push(reason);
             }
         }
         Ok(reasons)
+    }
+
+    /// Whether an input is another one because another stage is read: what was read `before` is that of a stage that is still
+    /// there, or of nothing that is known.
+    fn is_of_another(&self, source: usize, record: &ActionRecord, before: Option<&ActionRecord>) -> bool {
+        match before {
+            Some(before) => {
+                let stage = &before.label.stage;
+                *stage != self.plan.cells[source].label.stage
+                    && self.plan.cells.iter().any(|cell| cell.label.stage == *stage)
+            }
+            None => record.cause == [Cause::NeverRan.to_string()],
+        }
     }
 
     /// Why a cell that is done has another result than `before`.
@@ -264,18 +358,7 @@ impl<'a> Explainer<'a> {
         depth: usize,
         told: &mut BTreeSet<usize>,
     ) -> Result<Reason, Error> {
-        let mut reason = Reason {
-            label: self.plan.cells[index].label.to_string(),
-            state: Standing::RanAgain,
-            origin: Some(record.origin()),
-            accepted: self.survey.is_accepted(index),
-            because: Vec::new(),
-            probe: None,
-            made_because: Vec::new(),
-            causes: Vec::new(),
-            advice: None,
-            because_of: Vec::new(),
-        };
+        let mut reason = Reason { state: Standing::RanAgain, origin: Some(record.origin()), ..self.nothing_yet(index) };
         match before {
             Some(before) => {
                 // What was first known by its URL only has a sum since it came.
@@ -286,7 +369,7 @@ impl<'a> Explainer<'a> {
                     reason.causes.iter_mut().for_each(Cause::by_pin);
                 }
                 self.date(&mut reason.causes)?;
-                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+                reason.because_of = self.followed(index, &reason.causes, Some(before), depth, told)?;
             }
             None if record.is_taken() => {}
             None => reason.made_because = record.cause.clone(),

@@ -232,3 +232,82 @@ fn of_a_lost_record_the_loss_is_all_that_is_told() {
         "nothing changed: {told:#}"
     );
 }
+
+const RENAMED: &str = r#"
+cwm: 1
+vars: { q: 1 }
+stages:
+  a: { stage: command, with: { run: 'echo a > "$out"', p: 1 } }
+  s:
+    stage: command
+    matrix: { k: [1, 2] }
+    from: { a: a }
+    with: { run: 'cat "$in_a" > "$out"; echo "$k$q" >> "$out"', k: $k, q: $q }
+  j: { stage: command, from: { s: s }, with: { run: 'cat "$in_s"/* > "$out"' } }
+  z: { stage: command, from: { j: j }, with: { run: 'echo z > "$out"', x: 1 } }
+"#;
+
+#[test]
+fn what_got_another_name_is_told_as_such_and_did_not_run_again() {
+    let context = Context::with(RENAMED);
+    context.run(&[]);
+    context.edit("pipeline.yaml", "  s:\n", "  ss:\n");
+    context.edit("pipeline.yaml", "from: { s: s }", "from: { s: ss }");
+    let lines = ["1", "2"].map(|k| format!("input `s` (ss[k={k}]) was `s` (s[k={k}]) before, with the same content"));
+    assert_eq!(why(&context, &["j"]), format!("j: would run\n  {}\n", lines.join("\n  ")));
+    assert!(dry(&context, &[]).contains(&format!("would run  j\n             {}\n", lines.join("\n             "))));
+    let ran = context.run(&[]);
+    ran.ran_just(&["j"]);
+    assert!(ran.causes["j"].contains(&lines[0]), "{:?}", ran.causes);
+    // The same of an input.
+    context.edit("pipeline.yaml", "from: { j: j }", "from: { jj: j }");
+    assert_eq!(why(&context, &["z"]), "z: would run\n  input `jj` was `j` before, with the same content\n");
+    assert_eq!(json(&context, &["z"])[0]["causes"][0]["cause"], "input_renamed");
+}
+
+#[test]
+fn an_input_from_another_stage_is_not_told_as_one_that_ran_again() {
+    let context = Context::with(CHAIN);
+    context.edit(
+        "pipeline.yaml",
+        "  axis:",
+        "  other: { stage: command, with: { run: 'echo other > \"$out\"' } }\n  axis:",
+    );
+    context.run(&[]);
+    context.edit("pipeline.yaml", "from: second", "from: other");
+    let told = why(&context, &["third"]);
+    assert!(told.ends_with(", from other\n") && !told.contains("ran again"), "{told}");
+    // A result of before that stands again did not run since.
+    context.edit("pipeline.yaml", "from: other", "from: second");
+    context.edit("pipeline.yaml", "n: 1,", "n: 5,");
+    context.run(&["second"]);
+    context.edit("pipeline.yaml", "n: 5,", "n: 1,");
+    context.run(&["first", "axis"]);
+    context.edit("pipeline.yaml", "n: 1,", "n: 5,");
+    context.run(&[]);
+    context.edit("pipeline.yaml", "n: 5,", "n: 1,");
+    context.edit("pipeline.yaml", "cat \"$in\" > \"$out\"", "cat \"$in\" >> \"$out\"");
+    let told = why(&context, &["third"]);
+    assert!(told.contains("\n  second: has another result: ") && !told.contains("ran again"), "{told}");
+}
+
+#[test]
+fn all_that_would_run_by_itself_is_named_to_what_waits_for_it() {
+    let context = Context::with(RENAMED);
+    context.run(&[]);
+    context.edit("pipeline.yaml", "p: 1", "p: 2");
+    context.edit("pipeline.yaml", "q: 1", "q: 2");
+    let own = "s[k=1], s[k=2] may run, because parameter `q` changed: 1 -> 2 (line 3)";
+    let root = "a would run, because parameter `p` changed: 1 -> 2 (line 5)";
+    let because = &json(&context, &["z"])[0]["because"];
+    assert_eq!(*because, serde_json::json!(["depends on j", own, root]));
+    assert!(
+        dry(&context, &["z"])
+            .contains(&format!("may run    z\n             depends on j\n             {own}\n             {root}\n"))
+    );
+    // What never ran says so of itself, and not once more of what it waits for.
+    std::fs::remove_dir_all(context.path("artifacts")).expect("removed");
+    std::fs::remove_file(context.path("pipeline.lock")).expect("removed");
+    let because = &json(&context, &["z"])[0]["because"];
+    assert_eq!(*because, serde_json::json!(["never ran", "depends on j", "a would run, because never ran"]));
+}

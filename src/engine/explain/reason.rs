@@ -42,7 +42,7 @@ pub struct Reason {
 }
 
 /// What would become of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Standing {
     /// Its result is there.
     #[serde(rename = "cached")]
@@ -62,6 +62,9 @@ pub enum Standing {
     /// Its result is there, and another one than what a cell that reads it was made from.
     #[serde(rename = "ran again")]
     RanAgain,
+    /// Its result is there, and another one than what a cell that reads it was made from; it did not run since.
+    #[serde(rename = "has another result")]
+    Differs,
     /// It would run.
     #[serde(rename = "would run")]
     WouldRun,
@@ -94,6 +97,7 @@ impl Standing {
                 "is cached"
             }
             Standing::RanAgain => "ran again",
+            Standing::Differs => "has another result",
             Standing::WouldRun => "would run",
             Standing::Waits | Standing::MayRun => "may run",
             Standing::WouldFail => "would fail",
