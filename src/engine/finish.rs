@@ -14,7 +14,7 @@ use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::{Body, Cell, Plan};
 use crate::provenance::{self, Telling};
-use crate::store::{ActionRecord, Store};
+use crate::store::{ActionRecord, Store, Trouble};
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
 /// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since
@@ -44,7 +44,8 @@ pub fn update_lock_file(
 }
 
 /// Lets go the files of stages with `keep: false` that everything that reads them has read: not of exports, nor of what
-/// nothing reads. Without a lock of the store being held.
+/// nothing reads. Without a lock of the store being held. Where something in the store is damaged nothing goes, which is told:
+/// what it names cannot be.
 ///
 /// # Errors
 /// The store cannot be read or written.
@@ -72,7 +73,18 @@ pub fn let_go(
         return Ok(());
     }
     let results: Vec<&ActionRecord> = candidates.iter().map(|(_, record)| *record).collect();
-    match drop_not_kept(store, locked.path(), &results)? {
+    let dropped = match drop_not_kept(store, locked.path(), &results) {
+        // Of damage elsewhere in the store nothing that was asked for is worse.
+        Err(error) if error.trouble() == Trouble::Damaged => {
+            let message = format!(
+                "files that are not kept (`keep: false`) stay for now: {error}; `cwm verify` sets damaged files aside"
+            );
+            readers.read(&RunEvent::Warning { message });
+            return Ok(());
+        }
+        dropped => dropped?,
+    };
+    match dropped {
         NotKept::Dropped(dropped) => {
             for (index, bytes) in dropped {
                 let message = format!("{} dropped, as `keep: false` says", amount::in_words(bytes));
