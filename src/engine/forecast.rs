@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::commands::quoted;
+use crate::digest::Digest;
 use crate::engine::cause::Cause;
 use crate::engine::status::{CellState, Survey, sources};
 use crate::error::Error;
@@ -93,7 +94,27 @@ impl Forecast {
                 }
             }
         }
-        Ok(Forecast { lacking })
+        let mut forecast = Forecast { lacking };
+        forecast.spare_what_others_make(plan, &cells);
+        Ok(forecast)
+    }
+
+    /// What lacks only content that is lacking before it too may find it there when its turn comes: whatever it waits for has
+    /// made it again.
+    fn spare_what_others_make(&mut self, plan: &Plan, cells: &[usize]) {
+        let mut made: BTreeMap<usize, BTreeSet<Digest>> = BTreeMap::new();
+        for &index in cells {
+            let Some(lacking) = self.lacking.get_mut(&index).filter(|lacking| lacking.remade > Remade::No) else {
+                continue;
+            };
+            let own: BTreeSet<Digest> = lacking.missing.iter().map(|missing| missing.digest).collect();
+            let before = sources(&plan.cells[index]).filter_map(|source| made.get(&source));
+            let before: BTreeSet<Digest> = before.flatten().copied().collect();
+            if own.is_subset(&before) {
+                lacking.remade = Remade::Perhaps;
+            }
+            made.insert(index, before.into_iter().chain(own).collect());
+        }
     }
 
     /// What files of the cell's recorded result are gone, if any are.

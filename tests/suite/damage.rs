@@ -147,3 +147,86 @@ stages:
     context.edit("pipeline.yaml", "last: 1", "last: 2");
     context.run(&[]).ran_just(&all);
 }
+
+#[test]
+fn damage_that_a_run_does_not_meet_keeps_files_that_are_not_kept_and_fails_nothing() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  a: { stage: command, keep: false, with: { run: 'echo "$v" > "$out"', v: 1 } }
+  b: { stage: command, from: a, outputs: { d: folder }, with: { run: 'mkdir -p "$out_d"; cat "$in" "$in" > "$out_d/x"' } }
+  c: { stage: command, from: b, with: { run: 'cat "$in/x" "$in/x" > "$out"' } }
+"#,
+    );
+    context.run(&[]).ran_just(&["a", "b", "c"]);
+    let tree = context.cwm(&["path", "b"]).stdout;
+    let digest: Vec<&str> = tree.trim().rsplit('/').take(2).collect();
+    let manifest = context.path(&format!("artifacts/objects/{}/{}", digest[1], digest[0]));
+    context.edit("pipeline.yaml", "v: 1", "v: 2");
+    fs::set_permissions(&manifest, fs::Permissions::from_mode(0o644)).expect("a mode");
+    fs::write(&manifest, "not a manifest").expect("other bytes");
+    let run = context.run(&[]);
+    run.ran_just(&["a", "b", "c"]);
+    assert_eq!(run.raw.code, 0, "{}{}", run.raw.stdout, run.raw.stderr);
+    assert!(
+        run.warns_of("stay for now") && run.warns_of("`cwm verify` sets damaged files aside"),
+        "{}",
+        run.raw.stdout
+    );
+    assert_eq!(context.cwm(&["verify"]).code, 5);
+    let run = context.run(&[]);
+    run.ran_just(&[]);
+    assert!(
+        !run.warns_of("stay for now") && run.raw.stdout.contains("dropped, as `keep: false` says"),
+        "{}",
+        run.raw.stdout
+    );
+}
+
+#[test]
+fn a_file_where_a_folder_of_the_store_belongs_is_told_with_what_to_do() {
+    let context = chain();
+    let shards = fs::read_dir(context.path("artifacts/objects")).expect("shards");
+    let empty = shards.flatten().map(|shard| shard.path()).find(|shard| fs::remove_dir(shard).is_ok());
+    fs::write(empty.expect("an empty shard"), "").expect("a file");
+    context.edit("pipeline.yaml", "last: 1", "last: 2");
+    let refused = context.cwm(&["run"]);
+    assert_eq!(refused.code, 4, "{}", refused.stderr);
+    assert!(refused.stderr.contains("is damaged: it is not a folder"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("cwm verify"), "{}", refused.stderr);
+    assert_eq!(context.cwm(&["verify"]).code, 5);
+    context.run(&[]).ran_just(&["third"]);
+}
+
+#[test]
+fn of_damage_that_stages_share_the_run_says_what_the_dry_run_said() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  a: { stage: command, with: { run: 'echo hi > "$out"' } }
+  b: { stage: command, from: a, outputs: { d: folder, n: file }, with: { run: 'mkdir -p "$out_d"; cp "$in" "$out_d/x"; echo 7 > "$out_n"' } }
+  c: { stage: command, from: b.d, with: { run: 'cat "$in/x" > "$out"' } }
+export: { c: out, b.d: o2 }
+"#,
+    );
+    context.run(&[]).ran_just(&["a", "b", "c"]);
+    for object in ["a", "b.n"].map(|source| context.object(source, "")) {
+        fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).expect("a mode");
+        fs::write(&object, "other").expect("other bytes");
+    }
+    let events = context.cwm(&["run", "--dry-run", "--json"]).stdout;
+    let events = events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("an event"));
+    let foretold: Vec<_> = events.filter(|event| event["event"] == "would_run").collect();
+    let certain: Vec<_> = foretold.iter().map(|event| (event["label"].as_str(), event["uncertain"] == false)).collect();
+    assert_eq!(certain, [(Some("a"), true), (Some("b"), true), (Some("c"), false)]);
+    let run = context.run(&[]);
+    run.ran_just(&["a", "b"]);
+    for event in &foretold[..2] {
+        let label = event["label"].as_str().expect("a label");
+        assert_eq!(run.causes[label], event["cause"][0].as_str().expect("a cause"), "{label}");
+    }
+    assert_eq!(run.causes["b"], "2 files of its recorded result were changed since they were stored");
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+}

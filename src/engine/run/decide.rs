@@ -61,7 +61,7 @@ impl Engine<'_> {
                         return Ok(());
                     }
                     self.must_be_reached(index)?;
-                    let cause = Cause::of_missing(self.store, &record, &missing)?;
+                    let cause = self.why_lacking(index, &record, &missing)?;
                     if self.to_fetch.contains(&index) {
                         self.to_remake.insert(index, (cause.clone(), record.output_digests()));
                     }
@@ -101,14 +101,29 @@ impl Engine<'_> {
 
     /// What of a result cannot be read; what was changed since it was stored is set aside, and told.
     fn unusable(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
-        let missing = self.store.unusable(record, self.files)?;
-        for damage in missing.iter().filter_map(|missing| missing.damage.as_ref()) {
+        let mut missing = self.store.unusable(record, self.files)?;
+        for one in &mut missing {
+            let Some(damage) = &one.damage else {
+                one.damage = self.set_aside.get(&one.digest).cloned();
+                continue;
+            };
             if let Some(finding) = self.store.set_damage_aside(damage)? {
                 let message = format!("{}: {finding}", self.plan.cells[index].label);
                 self.readers.read(&RunEvent::Warning { message });
             }
+            self.set_aside.insert(one.digest, damage.clone());
         }
         Ok(missing)
+    }
+
+    /// Why a cell is made again that lacks these files: what was said of it first in this run.
+    fn why_lacking(&mut self, index: usize, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, Error> {
+        if let Some(cause) = self.lacked.get(&(index, record.key)) {
+            return Ok(cause.clone());
+        }
+        let cause = Cause::of_missing(self.store, record, missing)?;
+        self.lacked.insert((index, record.key), cause.clone());
+        Ok(cause)
     }
 
     /// Before `index` runs, its inputs must be there. A source whose files are gone is made again first; returns whether
@@ -144,7 +159,7 @@ impl Engine<'_> {
                 waits = true;
                 continue;
             }
-            let cause = Cause::of_missing(self.store, &record, &missing)?;
+            let cause = self.why_lacking(source, &record, &missing)?;
             self.to_remake.insert(source, (cause, record.output_digests()));
             self.schedule.reopen(source);
             waits = true;

@@ -36,7 +36,7 @@ use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::Plan;
 use crate::slurm::{self, Cluster, Told};
-use crate::store::{ActionRecord, Difference, Store};
+use crate::store::{ActionRecord, Damage, Difference, Store};
 use attempts::{Fault, Pause, Tried};
 use jobs::Jobs;
 use outcome::End;
@@ -195,6 +195,11 @@ struct Engine<'a> {
     for_room: BTreeMap<usize, (Resolved, Vec<Cause>)>,
     /// Cells whose recorded files are gone, with what is to be said of that, and what they had made.
     to_remake: BTreeMap<usize, (Cause, BTreeMap<String, Digest>)>,
+    /// Content that this run found changed and set aside: for all that lack it, that is why.
+    set_aside: HashMap<Digest, Damage>,
+    /// Why cells whose recorded files are gone are made again, as it was when that was seen first: of what they share with
+    /// others some may be there again.
+    lacked: HashMap<(usize, Key), Cause>,
     /// Cells that ran in this run.
     ran: BTreeSet<usize>,
     /// Their keys.
@@ -284,6 +289,8 @@ pub fn run(
         in_making: HashMap::new(),
         for_room: BTreeMap::new(),
         to_remake: BTreeMap::new(),
+        set_aside: HashMap::new(),
+        lacked: HashMap::new(),
         ran: BTreeSet::new(),
         made: HashSet::new(),
         tried: HashMap::new(),
