@@ -145,11 +145,11 @@ fn perform(
     let recorded = store.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&work, key) {
         Ok(action) => action,
-        Err(_) if recorded => return already_recorded(&work),
+        Err(_) if recorded => return Ok(already_recorded(&work)),
         Err(error) => return Err(error),
     };
     if recorded && !action.force && !terms.check {
-        return already_recorded(&work);
+        return Ok(already_recorded(&work));
     }
     check_components(&action, &files)?;
     if terms.attempt > 1 {
@@ -174,7 +174,7 @@ fn perform(
         let checked = attempt.check();
         return Ok(match checked {
             Ok(differences) => {
-                attempt.work.remove()?;
+                remove(&attempt.work);
                 Outcome::Checked(differences)
             }
             // The log stays, which tells why.
@@ -214,9 +214,16 @@ pub fn goes_on(work: &WorkFolder) -> Result<bool, Error> {
 }
 
 /// Somebody else made the result; nobody needs what lies in the work folder any more.
-fn already_recorded(work: &WorkFolder) -> Result<Outcome, Error> {
-    work.remove()?;
-    Ok(Outcome::AlreadyRecorded)
+fn already_recorded(work: &WorkFolder) -> Outcome {
+    remove(work);
+    Outcome::AlreadyRecorded
+}
+
+/// What stays of the work folder of something that is done is only in the way.
+fn remove(work: &WorkFolder) {
+    if let Err(error) = work.remove() {
+        let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
+    }
 }
 
 /// Whether a file system has room for nothing worth writing.

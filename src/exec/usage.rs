@@ -1,7 +1,6 @@
 //! What an action cost, and its record.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -170,10 +169,7 @@ pub fn record(
         // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
         store.record_as(&recorded.record, action.components.clone(), fetched).map_err(failed)?;
     }
-    // The result is recorded; what stays of the work folder is only in the way.
-    if let Err(error) = work.remove() {
-        let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
-    }
+    super::remove(work);
     Ok(recorded.record.output_digests())
 }
 

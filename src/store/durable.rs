@@ -87,6 +87,12 @@ impl Disk {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
             Err(error) => Err(error),
         })
+        .map_err(|error| match error {
+            StoreError::Io { cause, .. } if cause.kind() == io::ErrorKind::AlreadyExists => {
+                StoreError::damaged(path, "it is not a folder")
+            }
+            other => other,
+        })
     }
 
     /// Makes a folder and those above it, for names that need not survive a power loss.
@@ -189,13 +195,9 @@ impl Disk {
         self.step(Step::Remove, "remove", path, || {
             // Most are files, and there may be many.
             let removed = fs::remove_file(path).or_else(|error| match fs::symlink_metadata(path) {
-                Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path).or_else(|error| match error.kind() {
-                    io::ErrorKind::PermissionDenied => {
-                        allow_changes(path)?;
-                        fs::remove_dir_all(path)
-                    }
-                    _ => Err(error),
-                }),
+                Ok(metadata) if metadata.is_dir() => remove_tree(path),
+                // Somebody else removed it just now.
+                Err(gone) if gone.kind() == io::ErrorKind::NotFound => Ok(()),
                 _ => Err(error),
             });
             match removed {
@@ -259,14 +261,40 @@ impl Disk {
     }
 }
 
-/// Gives the owner every permission on the folders in and under `path`.
+/// How often a folder is begun to be removed from which somebody else removes things meanwhile.
+const REMOVALS: u32 = 10;
+
+/// Removes a folder and all that is in it, whoever else does the same at the same time.
+fn remove_tree(path: &Path) -> io::Result<()> {
+    let mut attempt = 1;
+    loop {
+        let Err(error) = fs::remove_dir_all(path) else { return Ok(()) };
+        // Gone before it could be looked at, or filled while it was emptied.
+        let is_race = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty);
+        match error.kind() {
+            io::ErrorKind::PermissionDenied if attempt == 1 => allow_changes(path)?,
+            _ if is_race && attempt < REMOVALS && fs::symlink_metadata(path).is_ok() => (),
+            _ => return Err(error),
+        }
+        attempt += 1;
+    }
+}
+
+/// Gives the owner every permission on the folders in and under `path`. What somebody else removes meanwhile needs none.
 pub(crate) fn allow_changes(path: &Path) -> io::Result<()> {
+    fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            other => other.map(Some),
+        }
+    }
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
+        let allowed = fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        let Some(entries) = unless_gone(allowed.and_then(|()| fs::read_dir(&folder)))? else { continue };
+        for entry in entries {
+            let Some(entry) = unless_gone(entry)? else { continue };
+            if unless_gone(entry.file_type())?.is_some_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());
             }
         }

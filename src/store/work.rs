@@ -196,25 +196,34 @@ impl WorkFolder {
         self.store.disk.make_folder(&self.keep()).map(drop)
     }
 
-    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for kept work.
+    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for kept work. What killed
+    /// processes left goes too, as far as it can.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn remove(&self) -> Result<()> {
         let parent = self.store.root().join("work");
         if self.exists() {
-            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-            let aside = parent.join(format!("{REMOVING}{name}-{}", std::process::id()));
-            self.store.disk.remove(&aside)?;
+            let aside = self.name_aside(&parent);
             self.store.disk.place(&self.path, &aside)?;
+            self.store.disk.remove(&aside)?;
         }
-        // Also those that a killed process left.
         for (name, path) in list(&parent)? {
             if name.starts_with(REMOVING) {
-                self.store.disk.remove(&path)?;
+                // Others may remove it just now. What cannot be removed is in nobody's way.
+                drop(self.store.disk.remove(&path));
             }
         }
         Ok(())
+    }
+
+    /// A name that nothing has: the numbers of processes come again, on one machine and on several with one store.
+    fn name_aside(&self, parent: &Path) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{REMOVING}{name}-{}", std::process::id());
+        let numbered = (1u32..).map(|number| parent.join(format!("{name}-{number}")));
+        let mut names = std::iter::once(parent.join(&name)).chain(numbered);
+        names.find(|path| std::fs::symlink_metadata(path).is_err()).unwrap_or_else(|| parent.join(name))
     }
 
     /// Writes the action file in one instant. The folder is made if needed. Whoever holds the key's lock may finish and

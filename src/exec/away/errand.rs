@@ -55,11 +55,11 @@ pub fn perform(
     let action = match ActionFile::read(&asked, key) {
         Ok(action) => action,
         // An earlier start of this job was done, and took the folder away.
-        Err(_) if home.recorded(key, None)?.is_some() => return already_recorded(&asked),
+        Err(_) if home.recorded(key, None)?.is_some() => return Ok(already_recorded(&asked)),
         Err(error) => return Err(error),
     };
     if recorded && !action.force {
-        return already_recorded(&asked);
+        return Ok(already_recorded(&asked));
     }
     // What comes before the work is part of the attempt: a remote that is not reached may be the next time.
     lines.send(&Line::Started);
@@ -179,7 +179,7 @@ impl Errand<'_> {
             };
             if is_whole {
                 self.deliver(&record)?;
-                return already_recorded(self.asked).map(Some);
+                return Ok(Some(already_recorded(self.asked)));
             }
         }
         Ok(None)

@@ -118,3 +118,64 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     assert_eq!(names_in(&work.out()), Vec::<String>::new());
     assert_eq!(names_in(&work.keep()), ["checkpoint"]);
 }
+
+#[test]
+fn a_tree_that_two_remove_at_the_same_time_is_gone_and_nobody_minds() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..60 {
+        let tree = folder.path().join(format!("tree-{round}"));
+        for number in 0..12 {
+            let inner = tree.join(format!("a/{number}/b"));
+            fs::create_dir_all(&inner).unwrap();
+            fs::write(inner.join("file"), "x").unwrap();
+            if number % 4 == 0 {
+                fs::set_permissions(&inner, fs::Permissions::from_mode(0o555)).unwrap();
+            }
+        }
+        let begin = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            let remove = || {
+                begin.wait();
+                durable::Disk::default().remove(&tree)
+            };
+            let others = [scope.spawn(remove), scope.spawn(remove)];
+            remove().unwrap();
+            others.into_iter().for_each(|other| other.join().unwrap().unwrap());
+        });
+        assert!(!tree.exists());
+    }
+}
+
+#[test]
+fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a file");
+    fs::write(&file, "x").unwrap();
+    assert!(durable::Disk::default().make_folder(&file).is_err_and(|error| error.trouble() == Trouble::Damaged));
+    durable::Disk::default().remove(&folder.path().join("nothing")).unwrap();
+    let below_a_file = durable::Disk::default().remove(&file.join("x"));
+    assert!(below_a_file.is_err(), "a folder that is none is told");
+}
+
+#[test]
+fn a_leftover_of_the_same_process_number_is_in_nobody_s_way() {
+    let (_folder, store) = new_store();
+    let work = store.work(&key("a"));
+    work.prepare().unwrap();
+    let name = format!(".removing-{}-{}", key("a"), std::process::id());
+    let leftover = store.root().join("work").join(&name);
+    fs::create_dir_all(leftover.join("keep")).unwrap();
+    fs::write(leftover.join("keep/x"), "x").unwrap();
+    // It cannot be removed, and the folder goes all the same.
+    let cannot = leftover.clone();
+    let hook: durable::Hook = Arc::new(move |step, path, _| match step {
+        durable::Step::Remove if path == cannot => Err(io::Error::other("is in use")),
+        _ => Ok(()),
+    });
+    store.clone().watched(hook).work(&key("a")).remove().unwrap();
+    assert!(!work.exists());
+    assert_eq!(names_in(&store.root().join("work")), [name]);
+    work.prepare().unwrap();
+    work.remove().unwrap();
+    assert_eq!(names_in(&store.root().join("work")), Vec::<String>::new());
+}
