@@ -41,6 +41,9 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         expand::to_stdout(&workspace, output, arguments)?;
         return Ok(ExitCode::OK);
     }
+    if let Some((words, hint)) = workspace.store.export_obstacle(&arguments.destination) {
+        return Err(Error::usage(words).hint(hint));
+    }
     let exported = if arguments.labels || arguments.limit.is_some() {
         expand::to_folder(&workspace, output, arguments)?
     } else {

@@ -13,6 +13,9 @@ use crate::exit_code::ExitCode;
 /// # Errors
 /// The file holds no model that is known, or several; the folder is there; the disk refuses; or this build cannot do it.
 pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
+    if std::fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Err(Error::usage(format!("there is no file {}", arguments.file.display())));
+    }
     let workbench = workbench()?;
     let target = &arguments.folder;
     if is_taken(target)? {

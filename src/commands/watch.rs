@@ -31,12 +31,16 @@ const TICK: Duration = Duration::from_millis(50);
 /// Runs `cwm watch`. It ends when it is asked to, with [`ExitCode::INTERRUPTED`].
 ///
 /// # Errors
-/// There is no such pipeline at the start, or the system refuses.
+/// There is no such pipeline, or stage of it, at the start, or the system refuses.
 pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     if !file.is_file() {
         return Err(Error::usage(format!("there is no pipeline file {}", file.display())));
+    }
+    // Where it cannot be read now, that is told by the first run, and it may be mended.
+    if let Ok(plan) = plan::load(&file, &arguments.pipeline.sets, &Registry::built_in()) {
+        arguments.words.iter().try_for_each(|word| plan.select(word).map(drop))?;
     }
     // The same pipeline to the end, whatever appears in folders below it.
     arguments.pipeline.file = Some(file.clone());

@@ -74,8 +74,9 @@ impl Plan {
             let shown = path.display();
             problems.push(match std::fs::metadata(&path) {
                 Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
-                Ok(found) if found.is_dir() => Diagnostic::at(place, format!("{shown} is a folder"))
-                    .hint("name a file; where several are taken, a list of files"),
+                Ok(found) if found.is_dir() => {
+                    Diagnostic::at(place, format!("{shown} is a folder")).hint(self.in_place_of_a_folder(&path))
+                }
                 Ok(_) if !may_be_piped && once::is_read_once(&path) => {
                     Diagnostic::at(place, format!("{shown} is a pipe or a device, which can be read only once"))
                         .hint("name a plain file")
@@ -85,6 +86,15 @@ impl Plan {
         }
         problems.sort();
         problems
+    }
+
+    /// What to write in place of a folder.
+    fn in_place_of_a_folder(&self, path: &Path) -> String {
+        let files = "name a file; where several are taken, a list of files";
+        match path.strip_prefix(&self.folder).ok().and_then(Path::to_str).filter(|name| !name.is_empty()) {
+            Some(name) => format!("{files}; for all files in it, a command has `deps: [\"{name}/**\"]`"),
+            None => files.to_owned(),
+        }
     }
 
     /// The first thing that a cell names and that can be read only once.

@@ -172,6 +172,8 @@ impl Store {
         let bytes = match read_plain(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            // What stands there is not a file at all.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Vec::new(),
             Err(error) => return Err(StoreError::io("read", &path)(error)),
         };
         match String::from_utf8_lossy(&bytes).trim().parse::<u64>() {
@@ -183,8 +185,8 @@ impl Store {
             _ => Err(StoreError::refused(
                 &path,
                 format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),
-                "name another store with `--store` or CWM_STORE; or, if this folder is cwm's, delete it: all that the \
-                 pipeline needs is then made again",
+                "if this folder is cwm's, put the version there: `1`, where this cwm made it; or move it away, or delete it: \
+                 all that the pipeline needs is then made again. Or name another store with `--store` or CWM_STORE",
             )),
         }
     }

@@ -243,3 +243,63 @@ fn options_before_the_command_are_told_where_they_belong() {
     assert_eq!(told["exit_code"], 2);
     assert!(told["errors"][0]["message"].as_str().is_some_and(|message| message.contains("'-f'")), "{told}");
 }
+
+#[test]
+fn what_was_named_and_is_not_there_is_an_error_of_the_command_line() {
+    let context = Context::with(TWO);
+    for command in
+        [&["run", "none.yaml"][..], &["status", "-f", "none.yaml"], &["export", "second", "x", "-f", "none.yaml"]]
+    {
+        let refused = context.cwm(command);
+        assert_eq!(refused.code, 2, "{command:?}: {}", refused.stderr);
+        assert!(refused.stderr.starts_with("error: there is no pipeline file none.yaml\nhint: "), "{}", refused.stderr);
+    }
+    let refused = context.cwm(&["import", "nowhere.pt", "out"]);
+    assert_eq!((refused.code, refused.stderr.as_str()), (2, "error: there is no file nowhere.pt\n"));
+    context.run(&[]);
+    context.write("taken", "mine");
+    let refused = context.cwm(&["export", "second", "taken"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("taken is a file, and an export makes a folder\nhint: move it away"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_folder_as_an_input_is_told_with_what_takes_all_files_in_it() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  a: { stage: command, from: { d: { file: folder } }, with: { run: 'ls > \"$out\"' } }\n",
+    );
+    context.write("folder/x", "x");
+    let refused = context.cwm(&["run"]);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert!(refused.stderr.contains("a command has `deps: [\"folder/**\"]`"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_store_whose_format_is_damaged_is_told_with_what_to_do() {
+    let context = Context::with(TWO);
+    context.run(&[]);
+    let format = context.path("artifacts/format");
+    for damage in ["", "x", "a folder"] {
+        std::fs::remove_file(&format).expect("removed");
+        if damage == "a folder" {
+            std::fs::create_dir(&format).expect("a folder")
+        } else {
+            std::fs::write(&format, damage).expect("written")
+        }
+        let refused = context.cwm(&["status"]);
+        assert_eq!(refused.code, 4, "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("format does not hold the version of a store, such as `1`"),
+            "{}",
+            refused.stderr
+        );
+        assert!(refused.stderr.contains("put the version there: `1`"), "{}", refused.stderr);
+    }
+    std::fs::remove_dir(&format).expect("removed");
+    context.write("artifacts/format", "1\n");
+    context.run(&[]).ran_just(&[]);
+}

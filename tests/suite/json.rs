@@ -211,7 +211,7 @@ fn every_error_is_told_as_json_too() {
     assert!(plain(&["path", "numbers"]).1.contains("numbers is not made yet"));
     assert!(plain(&["log", "numbers"]).1.contains("numbers"));
     assert!(plain(&["why"]).1.contains("required"));
-    assert_eq!(plain(&["status", "-f", "none.yaml"]).0, 3);
+    assert_eq!(plain(&["status", "-f", "none.yaml"]).0, 2);
     assert!(plain(&["status", "--no-such-option"]).1.contains("--no-such-option"));
     assert_eq!(plain(&["man", "/proc/none"]).0, 70);
 }

@@ -150,3 +150,11 @@ fn without_a_pipeline_there_is_nothing_to_watch() {
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("there is no pipeline file none.yaml"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_stage_that_is_not_there_is_told_at_once() {
+    let context = Context::with("cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo > \"$out\"' } }\n");
+    let ran = context.cwm(&["watch", "nix"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("this pipeline has no stage `nix`") && ran.stdout.is_empty(), "{}", ran.stderr);
+}
