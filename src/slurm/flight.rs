@@ -32,6 +32,8 @@ pub struct Flight {
     /// Whether another run submitted it, and nothing has shown yet that it still lives.
     pub is_found: bool,
     has_listened: bool,
+    /// Whether the queue last knew its job, and not this task of it.
+    is_struck: bool,
 }
 
 impl Flight {
@@ -49,6 +51,7 @@ impl Flight {
             gone: None,
             is_found,
             has_listened: false,
+            is_struck: false,
         }
     }
 
@@ -96,6 +99,7 @@ impl Flight {
             }
             Some(Phase::Over(_)) | None => self.gone = Some((self.gone.map_or(now, |(first, _)| first), now)),
         }
+        self.is_struck = job.is_some_and(|job| queue.lacks_just(job, self.index));
         let changed = entry != self.entry;
         self.entry = entry;
         changed
@@ -107,12 +111,13 @@ impl Flight {
         job: Option<&str>,
         patience: Duration,
         recorded: impl FnOnce(bool) -> bool,
-        said: impl FnOnce() -> String,
+        said: impl FnOnce() -> Option<String>,
     ) -> Verdict {
         let evidence = Evidence {
             job: &self.name(job),
             told: self.told.as_ref().map(|(line, _)| line),
             begun: self.begun,
+            is_struck: self.is_struck,
             entry: self.entry.as_ref(),
             gone: self.gone.map(|(first, last)| last - first),
             told_ago: self.told.as_ref().map_or(Duration::ZERO, |(_, at)| at.elapsed()),

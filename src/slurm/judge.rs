@@ -37,6 +37,9 @@ pub enum Verdict {
 /// What is known of a job.
 #[derive(Debug)]
 pub struct Evidence<'e> {
+    /// Whether the queue knows the job, and not this task of it: so is what was cancelled while it waited, and nothing else tells
+    /// of that (neither `squeue --states=all` nor `scontrol show job`).
+    pub is_struck: bool,
     /// The job, as people name it: `17_3`.
     pub job: &'e str,
     /// The last line by which it told an end, if it has not begun again since.
@@ -58,8 +61,9 @@ pub struct Evidence<'e> {
 }
 
 impl Evidence<'_> {
-    /// What follows. `recorded` looks into the store, `said` is what Slurm wrote into the job's own output.
-    pub fn judge(&self, recorded: impl FnOnce() -> bool, said: impl FnOnce() -> String) -> Verdict {
+    /// What follows. `recorded` looks into the store, `said` is what Slurm wrote into the job's own
+    /// output, which it makes before anything else of the job.
+    pub fn judge(&self, recorded: impl FnOnce() -> bool, said: impl FnOnce() -> Option<String>) -> Verdict {
         match self.told {
             Some(Line::Checked(_)) => return Verdict::Succeeded,
             Some(Line::Recorded(_) | Line::AlreadyRecorded) => return self.judge_told(recorded()),
@@ -91,7 +95,10 @@ impl Evidence<'_> {
             Some(_) => return Verdict::Wait,
             None => None,
         };
-        self.judge_end(end, was_stopped, &said())
+        let said = said();
+        let never_began = !self.begun && !was_stopped && said.is_none();
+        let end = end.or_else(|| (self.is_struck && never_began).then_some(End::Cancelled));
+        self.judge_end(end, was_stopped, &said.unwrap_or_default())
     }
 
     /// Of a job that never told anything, and that the queue knows to have been ended before its time, there is no result.
@@ -236,6 +243,7 @@ mod tests {
             job: "17_3",
             told,
             begun,
+            is_struck: false,
             entry: entry.as_ref(),
             gone: gone.map(Duration::from_secs),
             told_ago: Duration::from_secs(gone.unwrap_or(0)),
@@ -243,7 +251,7 @@ mod tests {
             check: false,
             asked: "4 cores",
         };
-        evidence.judge(|| recorded, || said.to_owned())
+        evidence.judge(|| recorded, || Some(said.to_owned()))
     }
 
     fn kind(verdict: &Verdict) -> Option<FailedKind> {
@@ -281,6 +289,33 @@ mod tests {
         assert_eq!(judged(None, true, None, Some(59), false), Verdict::Wait);
         let Verdict::Again { why, counts: true } = judged(None, true, None, Some(60), false) else { panic!() };
         assert_eq!(why, "nothing is left of its job 17_3, in the queue or the store");
+    }
+
+    #[test]
+    fn a_task_that_alone_of_its_job_is_gone_and_never_began_was_cancelled() {
+        let judged = |is_struck, begun, gone, said: Option<&str>| {
+            let evidence = Evidence {
+                job: "17_3",
+                told: None,
+                begun,
+                is_struck,
+                entry: None,
+                gone: Some(Duration::from_secs(gone)),
+                told_ago: Duration::ZERO,
+                patience: PATIENCE,
+                check: false,
+                asked: "4 cores",
+            };
+            evidence.judge(|| false, || said.map(str::to_owned))
+        };
+        let Verdict::Failed(fault) = judged(true, false, 60, None) else { panic!() };
+        assert_eq!((fault.kind, fault.reason.as_str()), (FailedKind::Cancelled, "its job 17_3 was cancelled"));
+        // The first that a node writes may be hidden for so long.
+        assert_eq!(judged(true, false, 59, None), Verdict::Wait);
+        // Begun, or of a job of which nothing is left: that may have been anything.
+        for (is_struck, begun, said) in [(true, true, Some("")), (true, false, Some("")), (false, false, None)] {
+            assert!(matches!(judged(is_struck, begun, 60, said), Verdict::Again { counts: true, .. }));
+        }
     }
 
     #[test]

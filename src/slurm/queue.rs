@@ -1,6 +1,6 @@
 //! What the queue says of the jobs of this user, asked once for all of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::program::{Trouble, ask};
 
@@ -116,6 +116,8 @@ pub struct Queue {
     pub single: HashMap<String, Entry>,
     /// By job id, what holds for the tasks of an array that have no line of their own: those that were cancelled before they began.
     others: HashMap<String, Entry>,
+    /// The ids of all jobs of ours that the controller knows.
+    known: HashSet<String>,
 }
 
 impl Queue {
@@ -137,6 +139,7 @@ impl Queue {
             let reason = if reason == "None" { "" } else { reason };
             let entry = Entry { state: state.into(), reason: reason.into(), node: node.into() };
             queue.batches.insert(batch.to_owned(), job.to_owned());
+            queue.known.insert(job.to_owned());
             match index.parse() {
                 Ok(index) => _ = queue.tasks.insert((job.to_owned(), index), entry),
                 Err(_) => {
@@ -151,6 +154,12 @@ impl Queue {
     /// A task of a job.
     pub fn task(&self, job: &str, index: u32) -> Option<&Entry> {
         self.tasks.get(&(job.to_owned(), index)).or_else(|| self.others.get(job))
+    }
+
+    /// Whether anything of a job is known, while this task of it is not. A task leaves so only by being cancelled before it
+    /// began: of all others Slurm keeps how they ended, at least as long as of the job.
+    pub fn lacks_just(&self, job: &str, index: u32) -> bool {
+        self.task(job, index).is_none() && self.known.contains(job)
     }
 
     /// The job that has this batch in its comment.

@@ -421,8 +421,8 @@ fn stuck(job: &str, label: &Label, reason: &str) -> String {
     )
 }
 
-/// The last lines of what a job and Slurm said.
-fn end_of(path: &std::path::Path) -> String {
+/// The last lines of what a job and Slurm said; nothing if there is no such file.
+fn end_of(path: &std::path::Path) -> Option<String> {
     use std::io::{Read, Seek, SeekFrom};
     const BYTES: u64 = 4096;
     let read = || -> std::io::Result<Vec<u8>> {
@@ -433,5 +433,8 @@ fn end_of(path: &std::path::Path) -> String {
         file.take(BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    match read() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        bytes => Some(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()),
+    }
 }

@@ -86,6 +86,37 @@ stages:
     assert_eq!(cluster.starts()["slow"], 2);
 }
 
+/// Of a task that is cancelled before it begins Slurm keeps nothing, as long as others of its array are there.
+#[test]
+fn what_is_cancelled_of_an_array_while_it_waits_has_failed_too() {
+    let yaml = r#"
+cwm: 1
+stages:
+  each:
+    stage: command
+    matrix: { n: [0, 1, 2, 3] }
+    needs: { cpu: 8 }
+    with: { run: 'echo "each $n" >> "$HOME/ran"; touch "$HOME/begun"; while ! test -e "$HOME/go"; do sleep 0.2; done; echo "$n" > "$out"', n: $n }
+"#;
+    let Some(cluster) = Cluster::start(yaml, QUICK, &[]) else { return };
+    let child = cluster.spawn(&[]);
+    cluster.context.await_file("begun");
+    cluster.await_true("the others wait", || cluster.cwm(&["status"]).stdout.matches("queued").count() == 3);
+    let job = cluster.jobs()[0].clone();
+    cluster.slurm("scancel", &[&format!("{job}_2")]);
+    let known = cluster.slurm("squeue", &["--me", "--noheader", "--array", "--states=all", "--format", "%i"]);
+    assert!(!known.contains(&format!("{job}_2")), "{known}");
+    // While the others wait.
+    std::thread::sleep(std::time::Duration::from_secs(12));
+    cluster.context.write("go", "");
+    let run = ended(child);
+    let reasons: Vec<&str> = run.failed.values().map(String::as_str).collect();
+    assert_eq!(reasons, [format!("its job {job}_2 was cancelled")], "{}", run.raw.stdout);
+    assert_eq!((run.ran.len(), cluster.starts().len(), cluster.jobs().len()), (3, 3, 1), "{:?}", cluster.starts());
+    let again = cluster.run(&[]);
+    assert_eq!((again.raw.code, again.ran.len(), cluster.jobs().len()), (0, 1, 2), "{}", again.raw.stderr);
+}
+
 #[test]
 fn a_time_limit_of_slurm_is_told_as_one() {
     let yaml = r#"
