@@ -6,7 +6,7 @@ use cwm_contract::amount;
 use serde::Serialize;
 
 use crate::cli::DuArguments;
-use crate::commands::{print, print_json, store_of};
+use crate::commands::{print_json, print_words, store_of};
 use crate::error::Error;
 use crate::events::plural;
 use crate::exit_code::ExitCode;
@@ -41,7 +41,7 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
     if arguments.json {
         print_json(&Answer { format: FORMAT, bytes: usage.bytes(), usage: &usage })?;
     } else {
-        print(&text(&usage, arguments.stages.is_empty()))?;
+        print_words(&text(&usage, arguments.stages.is_empty()))?;
     }
     Ok(ExitCode::OK)
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::GcArguments;
-use crate::commands::{print, print_json, store_of};
+use crate::commands::{print_json, print_words, store_of};
 use crate::error::Error;
 use crate::events::plural;
 use crate::exit_code::ExitCode;
@@ -91,7 +91,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
     if arguments.json {
         print_json(&answer(&collection, arguments.delete))?;
     } else {
-        print(&text(&collection, arguments))?;
+        print_words(&text(&collection, arguments))?;
     }
     Ok(ExitCode::OK)
 }

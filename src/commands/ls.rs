@@ -7,7 +7,7 @@ use cwm_contract::{Label, amount};
 use serde::Serialize;
 
 use crate::cli::LsArguments;
-use crate::commands::{pipeline_file, print, print_json, store_of};
+use crate::commands::{pipeline_file, print_json, print_words, store_of};
 use crate::digest::{Digest, Key};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -113,7 +113,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     if arguments.json {
         print_json(&rows)?;
     } else {
-        print(&text(&rows, arguments.all))?;
+        print_words(&text(&rows, arguments.all))?;
     }
     Ok(ExitCode::OK)
 }

@@ -370,6 +370,14 @@ fn print(text: &str) -> Result<(), Error> {
     written.map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
 }
 
+/// Prints what people read: what stands in records, wherever they are from, does nothing to a terminal.
+///
+/// # Errors
+/// As [`print`].
+fn print_words(text: &str) -> Result<(), Error> {
+    print(&visible_lines(text))
+}
+
 /// Prints a value as JSON to standard output.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Error::internal(error.to_string()))?;

@@ -9,12 +9,13 @@ use serde_json::Value;
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::ls::{no_tag, of_lock};
-use crate::commands::{Workspace, print, print_json};
+use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::events::duration;
 use crate::exit_code::ExitCode;
 use crate::housekeeping::tags;
+use crate::plain_text::visible;
 use crate::store::ActionRecord;
 
 /// Artifacts of one input that are listed for people.
@@ -51,7 +52,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
     if arguments.json {
         print_json(&documents)?
     } else {
-        print(&texts.join("\n"))?
+        print_words(&texts.join("\n"))?
     }
     match faults.into_iter().next() {
         Some(fault) => Err(fault),
@@ -163,7 +164,7 @@ fn describe(record: &ActionRecord) -> String {
         text += &format!("  device      {device}\n");
     }
     for line in &record.cause {
-        text += &format!("  because     {line}\n");
+        text += &format!("  because     {}\n", visible(line));
     }
     for (name, output) in &record.outputs {
         let outside = output.outside.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::StatusArguments;
-use crate::commands::{Workspace, hint_at_remotes, print, print_json};
+use crate::commands::{Workspace, hint_at_remotes, print_json, print_words};
 use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -123,7 +123,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
-    print(&text)?;
+    print_words(&text)?;
     hint_at_remotes(&workspace.site, open.iter());
     Ok(ExitCode::OK)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::TagArguments;
 use crate::commands::ls::no_tag;
-use crate::commands::{pipeline_file, print, print_json, store_of};
+use crate::commands::{pipeline_file, print_json, print_words, store_of};
 use crate::error::Error;
 use crate::events::plural;
 use crate::exit_code::ExitCode;
@@ -135,6 +135,6 @@ fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
         eprintln!("no tags");
         return Ok(ExitCode::OK);
     }
-    print(&text)?;
+    print_words(&text)?;
     Ok(ExitCode::OK)
 }

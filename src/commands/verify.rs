@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Output, RunArguments, VerifyArguments};
 use crate::commands::ls::of_lock;
-use crate::commands::{pipeline_file, print, print_json, store_of};
+use crate::commands::{pipeline_file, print_json, print_words, store_of};
 use crate::error::Error;
 use crate::events::{duration, plural};
 use crate::exit_code::ExitCode;
@@ -65,7 +65,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
                 plural(report.findings.len() as u64, "finding", "findings")
             }
         );
-        print(&text)?;
+        print_words(&text)?;
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }

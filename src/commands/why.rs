@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::WhyArguments;
-use crate::commands::{Workspace, hint_at_remotes, print, print_json};
+use crate::commands::{Workspace, hint_at_remotes, print_json, print_words};
 use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -44,7 +44,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     } else {
         let mut text = String::new();
         reasons.iter().for_each(|reason| tell(reason, 0, &mut text));
-        print(&text)?;
+        print_words(&text)?;
         hint_at_remotes(&workspace.site, reasons.iter().flat_map(|reason| &reason.causes));
     }
     Ok(ExitCode::OK)

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::exec::action_file::ActionFile;
 use crate::exec::inputs::Inputs;
 use crate::exec::protocol::{Failed, FailedKind, failed};
+use crate::plain_text::visible;
 use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, Trouble, WorkFolder};
 
 /// The start of an action.
@@ -50,7 +51,7 @@ impl Clock {
             computed_on: None,
             goes_on: self.goes_on,
             taken_from: BTreeMap::new(),
-            user: user(),
+            user: visible(&user()),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -156,7 +157,7 @@ pub fn record(
         fetched: fetched.clone(),
         probe,
         log: work.log().exists().then(|| work.log()),
-        circumstances: Circumstances { computed_on, ..cost },
+        circumstances: Circumstances { computed_on: computed_on.map(|device| visible(&device)), ..cost },
     });
     let recorded = recorded.map_err(|error| match (error.trouble(), error.hint()) {
         (Trouble::Refused, hint) => {

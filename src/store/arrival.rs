@@ -17,7 +17,7 @@ use super::record::{ActionRecord, OutputShape};
 use super::{Store, seal};
 use crate::digest::{Digest, Key};
 use crate::outside::Files;
-use crate::spec::names::is_name;
+use crate::spec::names::{is_label, is_name};
 
 /// A longer record is none.
 pub const LARGEST_RECORD: u64 = 64 << 20;
@@ -40,6 +40,10 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
     if record.components.key() != record.key {
         return Err("has a key that is not that of its components".to_owned());
     }
+    check_words(&record)?;
+    if record.outputs.is_empty() {
+        return Err("has no outputs".to_owned());
+    }
     for (name, output) in &record.outputs {
         if !is_name(name) {
             return Err(format!("has an output with the name {name:?}"));
@@ -54,6 +58,38 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
         }
     }
     Ok(record)
+}
+
+/// Names must be names, and what people read must be one line of plain text: a terminal would obey it, and show it as ours.
+fn check_words(record: &ActionRecord) -> Result<(), String> {
+    let label = record.label.to_string();
+    let mut coordinates = record.label.coordinates.iter();
+    let is_address = is_name(&record.label.stage) && coordinates.all(|(axis, value)| is_name(axis) && is_label(value));
+    if !is_address {
+        return Err(format!("has the label {:?}, which no cell can have", shortened(&label)));
+    }
+    let made = &record.circumstances;
+    let mut words = vec![
+        ("pipeline", &record.pipeline),
+        ("kind", &record.components.kind),
+        ("user", &made.user),
+        ("host", &made.machine.host),
+        ("os", &made.machine.os),
+        ("cwm_version", &made.cwm_version),
+    ];
+    words.extend(record.cause.iter().map(|line| ("cause", line)));
+    words.extend(made.devices.iter().map(|device| ("devices", device)));
+    words.extend(made.computed_on.iter().map(|device| ("computed_on", device)));
+    match words.into_iter().find(|(_, text)| text.contains(char::is_control)) {
+        Some((field, text)) => {
+            Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shortened(text)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
 }
 
 /// What may follow the dot of a file's name: `pgn.zst`.

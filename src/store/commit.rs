@@ -25,6 +25,7 @@ use super::trees::PreparedTree;
 use super::written::WrittenRecord;
 use crate::digest::Digest;
 use crate::key::Components;
+use crate::plain_text::visible;
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
@@ -87,7 +88,7 @@ impl Store {
             label: action.label,
             components: action.components,
             outputs,
-            cause: action.cause,
+            cause: action.cause.iter().map(|line| visible(line)).collect(),
             metrics: action.metrics,
             fetched: action.fetched,
             probe: action.probe,

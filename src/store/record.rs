@@ -12,6 +12,7 @@ use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use crate::digest::{Digest, Key};
 use crate::key::Components;
+use crate::plain_text::visible;
 
 /// Version of the format of [`ActionRecord`].
 pub const RECORD_FORMAT: u32 = 1;
@@ -159,11 +160,12 @@ impl ActionRecord {
     /// Who made it, where and when: `ada@host, 2026-11-21 09:20`; of what was not computed, `taken over from FILE by …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
-        let who = format!("{}@{}, {}", made.user, made.machine.host, minute(made.started));
+        // Records from before they were checked may hold what a terminal obeys.
+        let who = visible(&format!("{}@{}, {}", made.user, made.machine.host, minute(made.started)));
         if !self.is_taken() {
             return who;
         }
-        let files: Vec<String> = made.taken_from.values().map(|path| path.display().to_string()).collect();
+        let files: Vec<String> = made.taken_from.values().map(|path| visible(&path.to_string_lossy())).collect();
         format!("not computed: taken over from {} by {who}", files.join(", "))
     }
 

@@ -26,7 +26,13 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
     if !built() {
         return;
     }
-    let lies: [(&str, &str, &str, &str); 7] = [
+    let lies: [(&str, &str, &str, &str); 13] = [
+        ("\"label\":\"games\"", "\"label\":\"../../x\"", "has the label \\\"../../x\\\"", "games"),
+        ("\"label\":\"games\"", "\"label\":\"games[a=\\u001b[2J]\"", "which no cell can have", "games"),
+        ("\"user\":\"", "\"user\":\"\\u001b]0;pwn\\u0007\\u001b[31m", "characters in `user` that a terminal", "games"),
+        ("\"host\":\"", "\"host\":\"\\u009b2J", "characters in `host` that a terminal", "games"),
+        ("\"cause\":[", "\"cause\":[\"\\u001b[2J it ran\\nFAKE LINE\",", "characters in `cause` that", "games"),
+        ("\"outputs\":", "\"outputs\":{},\"was\":", "has no outputs", "games"),
         ("\"extension\":\"\"", "\"extension\":\"../../x\"", "with the extension", "games"),
         ("\"outputs\":{\"out\"", "\"outputs\":{\"../out\"", "with the name", "games"),
         ("\"kind\":\"command\"", "\"kind\":\"comand\"", "not that of its components", "games"),
@@ -53,6 +59,21 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
         assert!(run.raw.stdout.contains(told), "{told} in {}", run.raw.stdout);
         assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
         sound(&ben);
+    }
+}
+
+/// A record that stands in the store, by an older version or by hand, is shown and not obeyed.
+#[test]
+fn what_stands_in_a_record_does_nothing_to_a_terminal() {
+    let context = Context::with(super::PIPELINE);
+    context.write_old("games.pgn", "1. e4 e5 2. nf3\n");
+    let mut run = context.command(&["run", "games"]);
+    let ran = run.env("USER", "\u{1b}]0;pwn\u{7}root\nfake").output().expect("cwm starts");
+    assert!(ran.status.success());
+    for words in [&["status"][..], &["why", "games"], &["ls", "--all"], &["show", "games"]] {
+        let told = well(context.cwm(words)).stdout;
+        assert!(told.contains("\\u{1b}]0;pwn\\u{7}root\\nfake@"), "{words:?}: {told}");
+        assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{words:?}: {told:?}");
     }
 }
 
