@@ -152,7 +152,7 @@ pub fn run_until(
     };
     let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
     let known = Known { locked, pins, accepted };
-    let Outcome { records, ran: ran_now, failures, summary } =
+    let Outcome { records, ran: ran_now, failures, summary, unasked } =
         engine::run(plan, store, files, known, options, &mut readers)?;
     if arguments.check {
         let again = again::checked(store_given, &arguments, plan, &failures.to_make);
@@ -186,6 +186,16 @@ pub fn run_until(
         readers.read(&failures.event(again));
     }
     let Summary { ran, cached, failed, skipped, .. } = summary;
+    // It was told when it happened, above all that ran since.
+    if let (Some(first), true) = (unasked.first(), arguments.pull && ran > 0) {
+        let more = match unasked.len() {
+            1 => String::new(),
+            n => format!("; {} more above", n - 1),
+        };
+        let message =
+            format!("not all that was asked of remotes was answered, and what did not come was made: {first}{more}");
+        readers.read(&RunEvent::Warning { message });
+    }
     readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
     pinned?;
     written?;

@@ -14,6 +14,8 @@ pub enum Fault {
     NotReached(String),
     /// The remote answered: we may not, or it does not do such things.
     Refused(String),
+    /// It wants credentials, and there are none: neither in the environment nor in files, and this machine has none of its own.
+    NoCredentials(&'static str),
     /// The remote sends files only as a whole, and part of one was asked for.
     OnlyWhole,
     /// What came is not what it should be.
@@ -37,6 +39,7 @@ impl Fault {
             Fault::NotThere => "is not there".to_owned(),
             Fault::NotReached(why) => format!("could not be reached: {why}"),
             Fault::Refused(why) => format!("refused: {why}"),
+            Fault::NoCredentials(advice) => format!("wants credentials, and none are found: {advice}"),
             Fault::OnlyWhole => format!("refused: {}", NotTheRange::Whole),
             Fault::Bad(what) => what.clone(),
             Fault::Here(why) => why.clone(),
@@ -58,6 +61,9 @@ impl From<object_store::Error> for Fault {
             Some(shorter) => return Fault::Bad(shorter.to_string()),
             None => {}
         }
+        if let Some(advice) = lacks_credentials(&error) {
+            return Fault::NoCredentials(advice);
+        }
         let why = reason(&error);
         let no_bucket = ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
         match &error {
@@ -72,6 +78,31 @@ impl From<object_store::Error> for Fault {
             Error::Generic { .. } | Error::JoinError { .. } => Fault::NotReached(why),
             _ => Fault::Refused(why),
         }
+    }
+}
+
+/// What to do where credentials were asked of the machine itself, as the last resort, and it has no such service or says no.
+/// That the service is busy passes.
+fn lacks_credentials(error: &object_store::Error) -> Option<&'static str> {
+    let object_store::Error::Generic { store, .. } = error else { return None };
+    let whole = error.to_string();
+    let asked_machine =
+        ["169.254.169.254", "169.254.170.2", "metadata.google.internal"].iter().any(|host| whole.contains(host));
+    let is_busy =
+        whole.split("status code: ").nth(1).is_some_and(|status| status.starts_with('5') || status.starts_with("429"));
+    let without_account = whole.contains("Account must be specified");
+    match *store {
+        "S3" if asked_machine && !is_busy => Some(
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them into ~/.aws/credentials (AWS_SKIP_SIGNATURE=true asks \
+             a public bucket without any)",
+        ),
+        "GCS" if asked_machine && !is_busy => {
+            Some("run `gcloud auth application-default login`, or let GOOGLE_APPLICATION_CREDENTIALS name a key file")
+        }
+        "MicrosoftAzure" if without_account || (asked_machine && !is_busy) => {
+            Some("set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY")
+        }
+        _ => None,
     }
 }
 
@@ -100,5 +131,37 @@ fn reason(error: &object_store::Error) -> String {
     match line.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generic(store: &'static str, words: &str) -> Fault {
+        object_store::Error::Generic { store, source: words.to_owned().into() }.into()
+    }
+
+    #[test]
+    fn whoever_has_no_credentials_is_told_how_to_give_some() {
+        let no = "Error performing PUT http://169.254.169.254/latest/api/token in 1ms - ";
+        let refused = format!("{no}Server returned non-2xx status code: 403 Forbidden: no");
+        let nobody = format!("{no}HTTP error: error sending request: operation timed out");
+        for words in [&refused, &nobody] {
+            for (store, advice) in [
+                ("S3", "AWS_ACCESS_KEY_ID"),
+                ("GCS", "application-default login"),
+                ("MicrosoftAzure", "AZURE_STORAGE_ACCOUNT_KEY"),
+            ] {
+                let fault = generic(store, words);
+                assert!(matches!(fault, Fault::NoCredentials(_)) && !fault.may_pass(), "{fault:?}");
+                assert!(fault.words().contains(advice), "{}", fault.words());
+            }
+        }
+        assert!(generic("MicrosoftAzure", "Account must be specified").words().contains("AZURE_STORAGE_ACCOUNT_NAME"));
+        // Its own service is busy, or another server is away.
+        let busy = format!("{no}Server returned non-2xx status code: 503 Service Unavailable: later");
+        assert!(generic("S3", &busy).may_pass());
+        assert!(generic("S3", "Error performing GET http://localhost:1/b - HTTP error: connection refused").may_pass());
     }
 }

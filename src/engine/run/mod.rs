@@ -100,6 +100,8 @@ pub struct Outcome {
     pub failures: Failures,
     /// In numbers.
     pub summary: Summary,
+    /// What did not go well when remotes were asked for records, a sentence each.
+    pub unasked: Vec<String>,
 }
 
 /// How a run ended.
@@ -320,11 +322,12 @@ pub fn run(
     engine.drive(&inbox);
     signals.close();
     let (ran, failures, summary) = (engine.ran, engine.failures, engine.summary);
+    let unasked = engine.told_of_remotes.into_iter().collect();
     let records = engine.schedule.stands.into_iter().map(|stand| match stand {
         Stand::Done(record) => Some(*record),
         _ => None,
     });
-    Ok(Outcome { records: records.collect(), ran, failures, summary })
+    Ok(Outcome { records: records.collect(), ran, failures, summary, unasked })
 }
 
 /// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
