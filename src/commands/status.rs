@@ -1,6 +1,8 @@
 //! `cwm status`: what is cached and what would run.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "remote")]
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -32,7 +34,7 @@ struct OnRemote {
     name: String,
     /// `there`, `record only`, `not there`, `not reached` or `refused`.
     state: &'static str,
-    /// Why it was not reached, or refused.
+    /// Why it was not reached, or refused; or that it was asked by the key in the lock file.
     detail: String,
 }
 
@@ -80,7 +82,12 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 };
                 (state, Some(record.key.short()), what)
             }
-            CellState::Cached(record) => ("cached", Some(record.key.short()), survey.origin(index, record)),
+            CellState::Cached(record) => {
+                let line = workspace.locked.get(&cell.label).filter(|line| line.key == record.key);
+                let is_other = line.is_some_and(|line| line.outputs != record.output_digests());
+                let other = if is_other { "; another result than the lock file's" } else { "" };
+                ("cached", Some(record.key.short()), format!("{}{other}", survey.origin(index, record)))
+            }
             CellState::Absent(resolved) if standings.contains_key(&resolved.components.key()) => {
                 let key = resolved.components.key();
                 let Standing { state, detail } = &standings[&key];
@@ -143,11 +150,18 @@ fn on_remotes(
     use crate::remote::{Exchange, Fault, Job, Presence, Told};
     let exchange = Exchange::open(&workspace.site, None, &workspace.store, false)?;
     let (sender, inbox) = std::sync::mpsc::channel();
+    let mut by_lock = BTreeSet::new();
     for &index in cells {
         let job = match &survey.states[index] {
             CellState::Cached(record) => Job::Look(record.key, Some(record.clone())),
             CellState::Absent(resolved) => Job::Look(resolved.components.key(), None),
-            CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => continue,
+            // Today's key is not known before what it waits for; in a fresh clone it is that of the lock file.
+            CellState::Open | CellState::Unread(_) => {
+                let Some(line) = workspace.locked.get(&workspace.plan.cells[index].label) else { continue };
+                by_lock.insert(index);
+                Job::Look(line.key, None)
+            }
+            CellState::Unreadable(_) => continue,
         };
         let sender = std::sync::Mutex::new(sender.clone());
         exchange.start(job, move |told| {
@@ -160,10 +174,11 @@ fn on_remotes(
     let mut rows = BTreeMap::new();
     for (index, found) in inbox {
         let row = |(name, found): (String, Result<Presence, Fault>)| {
+            let how = if by_lock.contains(&index) { "by the lock file's key" } else { "" }.to_owned();
             let (state, detail) = match found {
-                Ok(Presence::Whole) => ("there", String::new()),
-                Ok(Presence::Record) => ("record only", String::new()),
-                Ok(Presence::Nothing) | Err(Fault::NotThere) => ("not there", String::new()),
+                Ok(Presence::Whole) => ("there", how),
+                Ok(Presence::Record) => ("record only", how),
+                Ok(Presence::Nothing) | Err(Fault::NotThere) => ("not there", how),
                 Err(Fault::NotReached(why)) => ("not reached", why),
                 Err(fault) => ("refused", fault.words()),
             };

@@ -17,6 +17,15 @@ fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_
     let hint = "hint: the remotes may have what the lock file names: `cwm run --pull` asks them";
     assert!(open.stderr.contains(hint), "{}", open.stderr);
     assert!(well(ben.cwm(&["why", "games"])).stderr.contains(hint));
+    // What waits has no key yet but that of the lock file.
+    let asked = well(ben.cwm(&["status", "--remote", "--json"])).stdout;
+    let rows: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    for row in rows.as_array().unwrap() {
+        let how = if row["label"] == "games" { "" } else { "by the lock file's key" };
+        let on_lab = &row["remotes"][0];
+        assert_eq!((&on_lab["state"], &on_lab["detail"]), (&"there".into(), &how.into()), "{row}");
+    }
+    assert!(well(ben.cwm(&["status", "--remote"])).stdout.contains("lab: there (by the lock file's key)"));
 
     // Records of all, and files of one that nothing else needs.
     well(ben.cwm(&["pull", "report"]));
