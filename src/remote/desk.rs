@@ -49,7 +49,7 @@ impl Provider for Exchange {
                 Told::Progress(done, total) => return tell(Tidings::Progress { cell, done, total }),
                 Told::Offered(outcome, seconds) => (outcome, seconds),
                 Told::Pushed(outcome, seconds) => (outcome.map(Some), seconds),
-                Told::Records(..) | Told::Files(..) | Told::Looked(_) => return,
+                Told::Records(..) | Told::Files(..) | Told::Prepared(_) | Told::Looked(_) => return,
             };
             let came = match outcome {
                 Ok(Some(sent)) => Provided::There { objects: sent.objects, bytes: sent.bytes, seconds },

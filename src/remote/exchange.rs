@@ -46,6 +46,8 @@ pub enum Job {
     Records(Vec<Key>),
     /// Fetch the files of a result: of the first of these that can be had whole.
     Files(Vec<ActionRecord>),
+    /// See to it that the remote to push to can be written.
+    Prepare,
     /// Send a result.
     Push(Box<Parcel>, bool),
     /// Fetch these outputs, of whichever results they are.
@@ -69,6 +71,8 @@ pub enum Told {
     Records(usize, Vec<(String, Fault)>),
     /// The end of [`Job::Files`] and [`Job::Content`]: pieces of content, bytes, seconds, and what did not come.
     Files(u64, u64, f64, Vec<Lack>),
+    /// The end of [`Job::Prepare`]: what was begun there, in words; nothing of a remote that is in use, or does not answer.
+    Prepared(Option<String>),
     /// The end of [`Job::Offer`]: what was sent, with seconds; nothing if files of it are neither there nor here.
     Offered(Result<Option<Pushed>, Fault>, f64),
     /// The end of [`Job::Push`] and [`Job::Send`], with seconds.
@@ -211,6 +215,13 @@ impl Shared {
                 }
                 tell(Told::Files(objects, bytes, began.elapsed().as_secs_f64(), first.unwrap_or_default()));
             }
+            Job::Prepare => {
+                let mut begun = None;
+                if let Some(client) = self.clients.first() {
+                    begun = prepare(client).await;
+                }
+                tell(Told::Prepared(begun));
+            }
             Job::Push(parcel, anew) => {
                 let _permit = self.results.acquire().await;
                 let mut outcome = Err(nowhere());
@@ -304,6 +315,20 @@ impl Shared {
         }
         (new, faults)
     }
+}
+
+/// Begins a remote that holds nothing yet; what was done, in words. What goes wrong is told by what is sent after it.
+async fn prepare(client: &Client) -> Option<String> {
+    let name = &client.name;
+    let missing = client.folder.as_ref().filter(|folder| !folder.exists());
+    if missing.is_none() && client.has_format().await.ok()? {
+        return None;
+    }
+    client.prepare().await.ok()?;
+    Some(match missing {
+        Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
+        None => format!("the remote `{name}` held nothing of cwm's: it was begun"),
+    })
 }
 
 fn nowhere() -> Fault {

@@ -115,7 +115,8 @@ impl<'a> Transfer<'a> {
                 let remote = self.exchange.names().first().copied().unwrap_or_default().to_owned();
                 self.moved(label, key, 0, 0, seconds, vec![format!("the remote `{remote}` {}", fault.words())]);
             }
-            Told::Records(..) | Told::Offered(..) | Told::Looked(_) => {}
+            Told::Prepared(Some(message)) => self.readers.read(&RunEvent::Warning { message }),
+            Told::Prepared(None) | Told::Records(..) | Told::Offered(..) | Told::Looked(_) => {}
         }
     }
 

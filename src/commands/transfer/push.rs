@@ -72,6 +72,13 @@ fn send(
     readers: &mut Readers,
 ) -> Result<bool, Error> {
     let mut transfer = Transfer::new(exchange, Direction::Push, readers);
+    // A folder that was mistyped, or a disk that is not mounted, would otherwise be filled without a word.
+    if let Some((index, record, _)) = results.first() {
+        transfer.start(*index, record.key, Job::Prepare);
+        while let Some((cell, told)) = transfer.next() {
+            transfer.tell(plan, cell, told);
+        }
+    }
     let mut sent = HashSet::new();
     let mut lacking = Vec::new();
     for (index, record, with_files) in results {
