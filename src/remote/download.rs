@@ -83,7 +83,10 @@ pub async fn fetch(client: &Client, store: &Store, wanted: Wanted, tally: &Tally
         }
         if begun == 0 {
             store.discard(part)?;
-            return Err(Fault::Bad("has other content than its name says".to_owned()));
+            return Err(Fault::Bad(
+                "has other content than its name says; whoever has it whole mends that with `cwm push --force`"
+                    .to_owned(),
+            ));
         }
         // What an earlier attempt left may have been the fault.
         begun = 0;

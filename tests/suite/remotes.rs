@@ -257,6 +257,12 @@ fn not_there_and_not_reached_are_told_apart() {
     let run = ben.run(&["--pull"]);
     run.ran_just(&CELLS);
     assert!(run.raw.stdout.contains("is it mounted?"), "{}", run.raw.stdout);
+    // Once more where whoever comes back looks, above the counts.
+    let last: Vec<&str> = run.raw.stdout.lines().rev().take(2).collect();
+    let again = "and what did not come was made: the remote `lab`: could not be reached: ";
+    assert!(last[0].contains("\"summary\"") && last[1].contains(again), "{last:?}");
+    let pulled = lab.person().cwm(&["pull", "games"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("games: no remote was reached"), "{}", pulled.stderr);
     let pushed = ben.cwm(&["push", "--remote", "nobody"]);
     assert!(pushed.code == 2 && pushed.stderr.contains("there is no remote `nobody`"), "{}", pushed.stderr);
     ben.edit("cwm.toml", "[remotes.lab]\n", "[remotes.lab]\nread_only = true\n");
@@ -309,6 +315,79 @@ fn of_several_results_all_are_kept_and_the_lock_files_wins() {
     assert_eq!(ours.output("luck"), theirs.output("luck"));
     let rebuilt = clone.cwm(&["verify", "--rebuild", "luck"]);
     assert_eq!(rebuilt.code, 8, "{}", rebuilt.stderr);
+}
+
+/// A mistyped folder would otherwise be filled without a word.
+#[test]
+fn a_remote_that_is_begun_is_told_of_once() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let ada = lab.person();
+    assert_eq!(well(ada.cwm(&["push"])).stderr.matches("was not there").count(), 0, "nothing is begun for nothing");
+    ada.run(&[]);
+    let made = format!(
+        "the remote `lab` was not there: its folder {} was made",
+        lab.remote().canonicalize().unwrap_or(lab.remote()).display()
+    );
+    assert_eq!(well(ada.cwm(&["push"])).stderr.matches(&made).count(), 1);
+    let begun = |ran: Ran| ran.stderr.contains("was not there") || ran.stderr.contains("was begun");
+    assert!(!begun(well(ada.cwm(&["push"]))));
+    fs::remove_dir_all(lab.remote()).unwrap();
+    fs::create_dir(lab.remote()).unwrap();
+    let told = well(ada.cwm(&["push"])).stderr;
+    assert_eq!(told.matches("the remote `lab` held nothing of cwm's: it was begun").count(), 1, "{told}");
+}
+
+#[test]
+fn other_results_of_what_is_here_are_taken_over_and_told() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    for one in [&ada, &ben] {
+        one.write(
+            "pipeline.yaml",
+            "cwm: 1\nstages:\n  luck: { stage: command, with: { run: 'head -c 8 /dev/urandom | od -An -tx1 > \"$out\"' } }\n",
+        );
+        one.run(&["--push"]).ran_just(&["luck"]);
+    }
+    let pulled = well(ada.cwm(&["pull"])).stderr;
+    assert!(
+        pulled.contains("note     luck: 1 other result of it came from the remotes, beside the one that is here ("),
+        "{pulled}"
+    );
+    let shown: serde_json::Value = serde_json::from_str(&well(ada.cwm(&["ls", "--all", "--json"])).stdout).unwrap();
+    assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
+    assert!(!well(ada.cwm(&["pull"])).stderr.contains("other result"));
+    let status = || well(ada.cwm(&["status"])).stdout;
+    assert!(!status().contains("another result"), "{}", status());
+    ada.write("pipeline.lock", &ben.read("pipeline.lock"));
+    assert!(status().contains("; another result than the lock file's"), "{}", status());
+    ada.run(&["--pull"]).ran_just(&[]);
+    assert_eq!(ada.output("luck"), ben.output("luck"));
+    assert!(!status().contains("another result"), "{}", status());
+}
+
+#[test]
+fn results_are_counted_and_not_what_they_share() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let same = "cwm: 1\nstages:\n  same: { stage: command, matrix: { n: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] }, with: { run: 'echo same > \"$out\"', n: $n } }\n";
+    let (ada, ben) = (lab.person(), lab.person());
+    for one in [&ada, &ben] {
+        one.write("pipeline.yaml", same);
+    }
+    ada.run(&["--push"]);
+    let pulled = well(ben.cwm(&["pull"])).stderr;
+    assert!(pulled.contains("pulled 10 results: 1 file"), "{pulled}");
+    let status = well(ben.cwm(&["status"])).stdout;
+    assert!(status.ends_with("10 cached\n"), "{status}");
+    assert!(well(ben.cwm(&["pull"])).stderr.contains("pulled 0 results"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::commands::Workspace;
 use crate::digest::Key;
 use crate::engine::{CellState, Survey};
 use crate::error::Error;
-use crate::events::{Direction, Reader, RunEvent};
+use crate::events::{Direction, Reader, RunEvent, plural};
 use crate::exit_code::ExitCode;
 use crate::remote::{Exchange, Fault, Job, Told};
 
@@ -29,9 +29,9 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     })?;
     let all = workspace.plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
     let mut transfer = Transfer::new(&exchange, Direction::Pull, &mut readers);
-    let survey = records(&mut workspace, &all, &mut transfer)?;
+    let (survey, none_reached) = records(&mut workspace, &all, &chosen, &mut transfer)?;
 
-    let mut asked = HashSet::new();
+    let (mut asked, mut lacking) = (HashSet::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
         let record = match &survey.states[index] {
@@ -41,7 +41,11 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
                 continue;
             }
             CellState::Absent(_) | CellState::Open | CellState::Unread(_) => {
-                transfer.missing.push(format!("{}: no remote that was reached has a result of it", cell.label));
+                let why = match none_reached {
+                    true => "no remote was reached",
+                    false => "no remote that was reached has a result of it",
+                };
+                transfer.missing.push(format!("{}: {why}", cell.label));
                 continue;
             }
         };
@@ -49,6 +53,11 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         if !cell.keep || !asked.insert(record.key) || workspace.store.missing(record, &workspace.files)?.is_empty() {
             continue;
         }
+        lacking.push((index, record));
+    }
+    // Only then: what they share must not be missing in one and there in the next, as chance will have it.
+    for (index, record) in lacking {
+        let cell = &workspace.plan.cells[index];
         let line = workspace.locked.get(&cell.label).filter(|line| line.key == record.key);
         let candidates = workspace.store.candidates(&record.key, line.map(|line| &line.outputs))?;
         transfer.start(index, record.key, Job::Files(candidates));
@@ -64,25 +73,45 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     Ok(if transfer.end() { ExitCode::OK } else { ExitCode::REMOTE })
 }
 
-/// Takes over the records of cells, those before what rests on them: only a source's result tells a key.
-fn records(workspace: &mut Workspace, cells: &[usize], transfer: &mut Transfer<'_>) -> Result<Survey, Error> {
+/// Takes over the records of cells, those before what rests on them: only a source's result tells a key. What is here already is
+/// asked for if it is `chosen`: others may have other results of it. Also tells whether no remote at all was reached.
+fn records(
+    workspace: &mut Workspace,
+    cells: &[usize],
+    chosen: &BTreeSet<usize>,
+    transfer: &mut Transfer<'_>,
+) -> Result<(Survey, bool), Error> {
     let mut asked: HashSet<Key> = HashSet::new();
     let mut told_of = BTreeSet::new();
+    let mut away: BTreeSet<String> = BTreeSet::new();
     loop {
         let survey = workspace.survey()?;
         let before = transfer.begun;
         for &index in cells {
-            let keys = wanted(workspace, &survey, index);
+            let keys = wanted(workspace, &survey, index, chosen.contains(&index));
             if let Some(key) = keys.first().copied().filter(|key| asked.insert(*key)) {
                 transfer.start(index, key, Job::Records(keys));
             }
         }
         if transfer.begun == before {
-            return Ok(survey);
+            let none_reached = transfer.exchange.names().iter().all(|name| away.contains(*name));
+            return Ok((survey, none_reached));
         }
-        while let Some((_, told)) = transfer.next() {
-            let Told::Records(_, faults) = told else { continue };
+        while let Some((index, told)) = transfer.next() {
+            let Told::Records(new, faults) = told else { continue };
+            if let (CellState::Cached(record), true) = (&survey.states[index], new > 0) {
+                let label = workspace.plan.cells[index].label.clone();
+                let others = plural(new as u64, "other result", "other results");
+                let message = format!(
+                    "{others} of it came from the remotes, beside the one that is here ({}); `cwm ls --all {label}` lists them",
+                    record.origin()
+                );
+                transfer.readers.read(&RunEvent::Note { label, message });
+            }
             for (remote, fault) in faults {
+                if matches!(fault, Fault::NotReached(_) | Fault::Refused(_) | Fault::NoCredentials(_)) {
+                    away.insert(remote.clone());
+                }
                 let message = format!("the remote `{remote}`: {}", fault.words());
                 if told_of.insert(message.clone()) {
                     // A remote that is not there may have what the others lack.
@@ -96,8 +125,9 @@ fn records(workspace: &mut Workspace, cells: &[usize], transfer: &mut Transfer<'
     }
 }
 
-/// The keys whose records a cell may take: none, if it has a result, and the lock file names no other one.
-fn wanted(workspace: &Workspace, survey: &Survey, index: usize) -> Vec<Key> {
+/// The keys whose records a cell may take: of what has a result here, its own, if it was `chosen` or the lock file names another
+/// result of it.
+fn wanted(workspace: &Workspace, survey: &Survey, index: usize, chosen: bool) -> Vec<Key> {
     let label = &workspace.plan.cells[index].label;
     match &survey.states[index] {
         CellState::Absent(resolved) if !crate::brought::is_open(&resolved.components) => {
@@ -106,7 +136,8 @@ fn wanted(workspace: &Workspace, survey: &Survey, index: usize) -> Vec<Key> {
         }
         CellState::Cached(record) => {
             let line = workspace.locked.get(label).filter(|line| line.key == record.key);
-            match line.is_some_and(|line| line.outputs != record.output_digests()) {
+            let is_other = line.is_some_and(|line| line.outputs != record.output_digests());
+            match is_other || (chosen && !crate::brought::is_open(&record.components)) {
                 true => vec![record.key],
                 false => Vec::new(),
             }
