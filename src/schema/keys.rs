@@ -112,7 +112,7 @@ pub const COMMAND: &[Key] = &[
     },
     Key {
         name: "outputs",
-        about: "Its outputs: `file`, `folder`, or a map with `format`, `ext` and `folder`. Without this key it writes the file `out`.",
+        about: "Its outputs, a map by name: each `file`, `folder`, or a map with `format`, `ext` and `folder` (`outputs: { parts: folder }`). Without this key it writes the file `out`.",
         schema: || {
             let mut outputs = named(json!({ "anyOf": [
                 { "enum": ["file", "folder"] },
