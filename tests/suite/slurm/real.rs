@@ -101,7 +101,7 @@ stages:
     let Some(cluster) = Cluster::start(yaml, QUICK, &[]) else { return };
     let child = cluster.spawn(&[]);
     cluster.context.await_file("begun");
-    cluster.await_true("the others wait", || cluster.cwm(&["status"]).stdout.matches("queued").count() == 3);
+    cluster.await_true("the others wait", || cluster.cwm(&["status"]).stdout.contains("3 queued"));
     let job = cluster.jobs()[0].clone();
     cluster.slurm("scancel", &[&format!("{job}_2")]);
     let known = cluster.slurm("squeue", &["--me", "--noheader", "--array", "--states=all", "--format", "%i"]);
