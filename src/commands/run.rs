@@ -242,6 +242,7 @@ fn checked(summary: Summary, failures: Failures, again: String, readers: &mut Re
     readers.read(&RunEvent::CheckSummary { same, different, failed, skipped });
     match summary {
         _ if summary.interrupted => ExitCode::INTERRUPTED,
+        _ if summary.store_refused => ExitCode::STORE,
         _ if different > 0 => ExitCode::IRREPRODUCIBLE,
         _ if failed > 0 => ExitCode::STAGE_FAILED,
         _ => ExitCode::OK,
