@@ -21,9 +21,12 @@ pub(super) fn columns(table: &TableFile) -> Vec<(String, usize)> {
     numbered(table.columns.iter().map(Column::full_name).enumerate())
 }
 
+/// Names of rows, each with its place.
+type Names = Vec<(String, usize)>;
+
 /// Names of the rows of both tables that are compared, each with its place. Rows of one name are told apart by their
 /// source, and those of one source are taken in their order.
-pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Vec<(String, usize)>, Vec<(String, usize)>) {
+pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Names, Names) {
     let (in_old, in_new): (Vec<usize>, Vec<usize>) = of_words(old, new).into_iter().unzip();
     let (olds, news) = (words(old, &in_old), words(new, &in_new));
     let mut alike = repeated(&olds);

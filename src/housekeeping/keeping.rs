@@ -41,7 +41,7 @@ pub fn drop_not_kept(store: &Store, own_lock: &Path, results: &[&ActionRecord]) 
     let mut going = vec![None; inventory.held.len()];
     for (index, held) in inventory.held.iter().enumerate() {
         let is_it = |result: &&ActionRecord| result.key == held.key && result.outputs == held.outputs;
-        going[index] = results.iter().position(|result| is_it(result)).filter(|_| reach.stands[index] != Stands::Root);
+        going[index] = results.iter().position(is_it).filter(|_| reach.stands[index] != Stands::Root);
     }
     let mut wanted: HashSet<Digest> = reach.pinned.clone();
     for (held, going) in inventory.held.iter().zip(&going) {

@@ -157,9 +157,9 @@ pub fn roots(store: &Store, now: Timestamp) -> Result<Vec<Root>> {
         // One that cannot be read is being written, or was finished just now.
         let Ok(action) = ActionFile::read(&work, &key) else { continue };
         let inputs = action.inputs.iter().flat_map(|(name, group)| group.iter().map(move |input| (name, input)));
-        let read = inputs.filter_map(|(name, input)| match &input.artifact {
-            Artifact::Output(output) => Some((None, BTreeMap::from([(name.clone(), output.digest)]))),
-            Artifact::Outside(snapshot) => Some((None, BTreeMap::from([(name.clone(), snapshot.digest)]))),
+        let read = inputs.map(|(name, input)| match &input.artifact {
+            Artifact::Output(output) => (None, BTreeMap::from([(name.clone(), output.digest)])),
+            Artifact::Outside(snapshot) => (None, BTreeMap::from([(name.clone(), snapshot.digest)])),
         });
         let name = if is_awaited { "stage of a batch job" } else { "running stage" };
         let name = format!("{name} {}", action.label);

@@ -238,7 +238,7 @@ impl Client {
             Box::pin(async move {
                 let limit = self.silence + Duration::from_secs(bytes.len() as u64 / SLOWEST);
                 match timeout(limit, self.store.put(path, PutPayload::from(bytes))).await {
-                    Ok(answer) => Ok(drop(answer?)),
+                    Ok(answer) => answer.map(drop).map_err(Fault::from),
                     Err(_) => Err(self.silent()),
                 }
             })

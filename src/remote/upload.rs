@@ -179,7 +179,7 @@ async fn complete(
         let parts = parts.clone();
         Box::pin(async move {
             match timeout(client.limit(size), multipart.complete_multipart(place, id, parts)).await {
-                Ok(done) => Ok(drop(done?)),
+                Ok(done) => done.map(drop).map_err(Fault::from),
                 Err(_) => Err(client.silent()),
             }
         })

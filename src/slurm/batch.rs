@@ -346,9 +346,9 @@ mod tests {
         assert!(ended_batches(&store, later).is_empty() && unused_binaries(&store, &[], later).is_empty());
         batch.note_end(1, "its job 17_1 was cancelled");
         assert!(awaited_keys(&store).is_empty());
-        assert_eq!(ended_batches(&store, later), [batch.folder.clone()]);
+        assert_eq!(ended_batches(&store, later), std::slice::from_ref(&batch.folder));
         assert!(ended_batches(&store, batch.file.made).is_empty(), "not yet");
-        assert_eq!(unused_binaries(&store, &[batch.folder.clone()], later), [program]);
+        assert_eq!(unused_binaries(&store, std::slice::from_ref(&batch.folder), later), [program]);
         // One that everybody has seen the end of is not read again.
         batch.note_end(0, "done");
         batch.close_if_over();

@@ -215,7 +215,8 @@ fn skip(text: &mut &[u8]) -> Option<Key> {
     let key = Key(take(text)?);
     stat_from(text)?;
     for _ in 0..number(text)? {
-        (number(text)?, take::<32>(text)?);
+        number(text)?;
+        take::<32>(text)?;
         let size = usize::try_from(stat_from(text)?.size).ok()?;
         text.split_off(..size)?;
     }

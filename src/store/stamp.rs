@@ -50,7 +50,8 @@ impl Stamp {
             && (&self.outside, self.tree_is_right) == (&later.outside, later.tree_is_right)
     }
 
-    /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over.
+    /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over, and
+    /// what has one name only: it may have the number of an object that is gone.
     pub fn linked_below(&self, folder: &Path) -> Option<PathBuf> {
         let objects: BTreeSet<(u64, u64)> =
             self.objects.values().flatten().map(|(stat, _)| (stat.device, stat.inode)).collect();
@@ -60,7 +61,7 @@ impl Stamp {
                 let Ok(metadata) = entry.metadata() else { continue };
                 if metadata.is_dir() {
                     folders.push(entry.path());
-                } else if metadata.is_file() && objects.contains(&(metadata.dev(), metadata.ino())) {
+                } else if metadata.nlink() > 1 && objects.contains(&(metadata.dev(), metadata.ino())) {
                     return Some(entry.path());
                 }
             }

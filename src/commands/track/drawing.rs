@@ -79,7 +79,7 @@ fn remarks(tracked: &Tracked) -> String {
     }
     let doubt = &tracked.least_sure;
     // Not a number is no sureness either.
-    if !(doubt.belief.share >= DOUBTFUL) {
+    if doubt.belief.share.is_nan() || doubt.belief.share < DOUBTFUL {
         text += &format!("least sure of {}: {}\n", doubt.label, belief(&doubt.belief));
     }
     text

@@ -274,7 +274,7 @@ impl Errand<'_> {
         }
         let remote = self.courier.away.to();
         self.home.adopt(&record.key, vec![(checked, bytes)], remote)?;
-        self.home.has_departed(record, &Files::of_store(self.home), &remote)?;
+        self.home.has_departed(record, &Files::of_store(self.home), remote)?;
         Ok(())
     }
 }
