@@ -13,6 +13,7 @@ use super::actions::RecordFile;
 use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::hashing::hash_own_file;
+use super::locks::is_still_there;
 use super::record::{ActionRecord, OutputShape};
 use super::{Store, seal};
 use crate::digest::{Digest, Key};
@@ -98,6 +99,10 @@ fn is_extension(text: &str) -> bool {
     text.is_empty() || (text.len() <= 64 && text.split('.').all(is_part))
 }
 
+fn is_denied(opened: &std::io::Result<File>) -> bool {
+    opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
 /// Content on its way into the store: a file that an interruption leaves as it is.
 pub struct Part {
     /// What it is to become.
@@ -124,10 +129,19 @@ impl Store {
         let path = self.part_path(digest);
         let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let mut opened = open();
-        if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
-            // Whole and read-only, but killed before it got its name.
-            self.disk.remove(&path)?;
+        if is_denied(&opened) {
+            // Whole and read-only: it is about to get its name, or whoever had it was killed just before that.
+            if let Ok(whole) = File::open(&path) {
+                match whole.try_lock() {
+                    Ok(()) if is_still_there(&path, &whole) => self.disk.remove(&path)?,
+                    Ok(()) | Err(TryLockError::WouldBlock) => return Ok(None),
+                    Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+                }
+            }
             opened = open();
+            if is_denied(&opened) && File::open(&path).is_ok() {
+                return Ok(None);
+            }
         }
         let file = opened.map_err(StoreError::io("write", &path))?;
         match file.try_lock() {
