@@ -10,8 +10,9 @@ use super::candidates::compared;
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArguments {
-    /// The first: a report's folder, of which `tables/*.json` are compared; a lock file; `.`, the lock file of the pipeline; a revision in git, of that lock file
-    /// or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report in the store
+    /// The first: a report's folder, of which `tables/*.json` are compared; a lock file; `.`, the lock file of the pipeline;
+    /// a revision in git, of that lock file or as REV:path of another; or tag:NAME; or (the beginning of) a digest of a report
+    /// in the store
     #[arg(value_name = "A", add = ArgValueCompleter::new(compared))]
     pub old: String,
     /// The second

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::error::{Result, StoreError, Trouble};
+use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
-use super::seal;
 use crate::digest::Digest;
 use crate::outside::{Files, Stat};
 
@@ -35,13 +35,14 @@ impl Stamp {
     }
 
     /// Whether nobody wrote between this stamp and a later one: they are equal, or differ in what a second name or another
-    /// mode changes, in files that still bear their seal. So whoever links to an input spoils no other stage that reads it.
+    /// mode changes, and the content is what it is called. So whoever links to an input spoils no other stage that reads it.
+    /// What differs is hashed: a seal alone can be set back by whoever wrote.
     pub fn is_unwritten(&self, later: &Stamp) -> bool {
         let is_same = |(path, before): (&PathBuf, &Option<(Stat, u32)>)| match (before, later.objects.get(path)) {
             (Some((before, _)), Some(Some((now, _)))) => {
                 let of = |stat: &Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
-                let is_sealed = |digest| seal::is_sealed(&digest, now.mtime_ns);
-                before == now || of(before) == of(now) && layout::digest_of_path(path).is_some_and(is_sealed)
+                let is_whole = |digest| hash_own_file(path).is_ok_and(|found| found == digest);
+                before == now || of(before) == of(now) && layout::digest_of_path(path).is_some_and(is_whole)
             }
             (before, now) => now == Some(before),
         };

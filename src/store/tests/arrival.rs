@@ -1,5 +1,7 @@
 //! Records whose files are elsewhere, as a job puts them into the store of its run.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 use crate::outside::Files;
 
@@ -76,4 +78,23 @@ fn what_was_changed_is_set_aside_and_then_missing() {
     fs::write(&path, "tixt").unwrap();
     store.set_changed_aside(output, &files).unwrap();
     assert!(!path.exists() && missing(&store, &record).len() == 1);
+}
+
+/// For root, who may write to what is read-only, this tells less.
+#[test]
+fn a_part_that_is_about_to_get_its_name_is_somebody_elses_and_one_that_was_left_is_begun_anew() {
+    let (_here, store) = new_store();
+    let digest = Digest::of(b"whole");
+    let part = store.part(&digest).unwrap().unwrap();
+    fs::write(part.path(), "whole").unwrap();
+    let path = part.path().to_owned();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(store.part(&digest).unwrap().is_none(), "it is held");
+    assert_eq!(fs::read(&path).unwrap(), b"whole");
+    // Whoever held it was killed.
+    drop(part);
+    let part = store.part(&digest).unwrap().unwrap();
+    fs::write(part.path(), "whole").unwrap();
+    store.place_arrived(vec![part]).unwrap();
+    assert_eq!(fs::read(store.object_path(&digest)).unwrap(), b"whole");
 }

@@ -59,6 +59,27 @@ fn an_object_or_a_link_that_was_changed_shows() {
 }
 
 #[test]
+fn a_second_name_or_another_mode_is_no_change_and_a_write_whose_time_is_set_back_is_one() {
+    let (folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[])).unwrap().record;
+    let object = store.object_path(&Digest::of(b"hello"));
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let before = stamp(&store, &record, "text");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::hard_link(&object, out.join("linked")).unwrap();
+    let now = stamp(&store, &record, "text");
+    assert!(before != now && before.is_unwritten(&now));
+    assert_eq!(before.linked_below(&out), Some(out.join("linked")));
+    rewrite(&object, "hallo");
+    assert!(!before.is_unwritten(&stamp(&store, &record, "text")));
+    // Its number alone, as a new file may have it.
+    fs::remove_file(&object).unwrap();
+    assert_eq!(before.linked_below(&out), None);
+}
+
+#[test]
 fn a_file_from_outside_is_stamped_by_its_content() {
     let (folder, store) = new_store();
     let data = folder.path().join("data.pgn");
