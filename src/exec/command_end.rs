@@ -1,11 +1,10 @@
 //! How a command ended that did not end well: in words, and want of memory told apart.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Failure;
 
+use super::log_end::log_end;
 use super::out_of_memory;
 use super::protocol::{Failed, FailedKind};
 
@@ -44,19 +43,8 @@ struct Evidence {
 
 /// As Python and Node say it, in the end of a log.
 fn lacks_module(log: &Path, from: u64) -> bool {
-    let words: [&[u8]; 3] = [b"ModuleNotFoundError:", b"Error: Cannot find module", b"Error [ERR_MODULE_NOT_FOUND]"];
-    let said = end_of(log, from).unwrap_or_default();
-    words.iter().any(|words| said.windows(words.len()).any(|part| part == *words))
-}
-
-/// The last part of what a log holds behind byte `from`.
-fn end_of(log: &Path, from: u64) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(log)?;
-    let size = file.metadata()?.len();
-    file.seek(SeekFrom::Start(from.max(size.saturating_sub(16 << 10))))?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end)?;
-    Ok(end)
+    let words = ["ModuleNotFoundError:", "Error: Cannot find module", "Error [ERR_MODULE_NOT_FOUND]"];
+    log_end(log, from, 16 << 10).is_ok_and(|said| words.iter().any(|words| said.contains(words)))
 }
 
 /// How a command ended, with another status than 0 or by a signal.

@@ -13,6 +13,7 @@ mod family;
 mod inputs;
 mod kept;
 mod lifeline;
+mod log_end;
 pub mod out_of_memory;
 mod protocol;
 mod stragglers;
@@ -30,6 +31,7 @@ use cwm_contract::{Cancellation, Failure};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 pub use family::kill_descendants;
+pub use log_end::log_end;
 pub use protocol::{FailedKind, Line};
 pub use terms::Terms;
 pub use usage::user;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::log_end::log_end;
+
 /// What to do about it.
 pub const HINT: &str = "give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`";
 
@@ -32,19 +34,8 @@ pub fn kills() -> u64 {
 
 /// The line, among the last of a log, in which a program says that it could get no memory; from byte `from` on.
 pub fn told_in(log: &Path, from: u64) -> Option<String> {
-    let text = end_of(log, from, END)?;
+    let text = log_end(log, from, END).ok()?;
     text.lines().rev().find(|line| tells(line)).map(|line| line.trim().chars().take(200).collect())
-}
-
-/// The last `most` bytes of a log as text, of those that follow byte `from`.
-pub fn end_of(log: &Path, from: u64, most: u64) -> Option<String> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut file = std::fs::File::open(log).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(most).max(from))).ok()?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether a line tells of it: what Rust, C++, Python, Java, the C library and CUDA say in it.
@@ -83,7 +74,6 @@ mod tests {
         std::fs::write(&log, "MemoryError\nsecond attempt\n").unwrap();
         assert_eq!(told_in(&log, 0).as_deref(), Some("MemoryError"));
         assert_eq!(told_in(&log, 12), None);
-        assert_eq!(end_of(&log, 0, 8).as_deref(), Some("attempt\n"));
         assert_eq!(told_in(&folder.path().join("none"), 0), None);
     }
 }

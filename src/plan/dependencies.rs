@@ -104,9 +104,10 @@ impl Walk {
             }
             // A name that is not UTF-8 cannot be matched by a glob written in YAML.
             let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let is_compiled = last == COMPILED;
             let name = if name.is_empty() { last } else { format!("{name}/{last}") };
             if entry.file_type()?.is_dir() {
-                if self.with_compiled || !name.ends_with(COMPILED) {
+                if self.with_compiled || !is_compiled {
                     self.folder(root, &name, wanted)?;
                 }
             } else if wanted(&name) && root.join(&name).is_file() {
@@ -124,9 +125,16 @@ mod tests {
     #[test]
     fn globs_are_expanded_and_sorted() {
         let folder = tempfile::tempdir().unwrap();
-        for name in
-            ["b.py", "a.py", "lib/c.py", "lib/deep/d.py", "lib/x.txt", "é.py", "lib/__pycache__/c.cpython-313.pyc"]
-        {
+        for name in [
+            "b.py",
+            "a.py",
+            "lib/c.py",
+            "lib/deep/d.py",
+            "lib/x.txt",
+            "é.py",
+            "lib/__pycache__/c.cpython-313.pyc",
+            "my__pycache__/e.txt",
+        ] {
             let path = folder.path().join(name);
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, name).unwrap();
@@ -140,6 +148,7 @@ mod tests {
         assert_eq!(names("*.py").unwrap(), "a.py b.py é.py");
         assert_eq!(names("lib/**").unwrap(), "lib/c.py lib/deep/d.py lib/x.txt");
         assert_eq!(names("lib/__pycache__/*").unwrap(), "lib/__pycache__/c.cpython-313.pyc");
+        assert_eq!(names("my*/*.txt").unwrap(), "my__pycache__/e.txt");
         assert_eq!(names("**/*.py").unwrap(), "a.py b.py lib/c.py lib/deep/d.py é.py");
         assert_eq!(names("./lib/./x.txt").unwrap(), "lib/x.txt");
         for wrong in ["../a.py", "/etc/passwd", "lib", "none.py", "*.rs", "lib/../../x", "none/*.py", "[", "{a"] {

@@ -15,7 +15,7 @@ use super::queue::{Phase, Queue, is_stuck};
 use super::request::Request;
 use super::settings::Settings;
 use crate::digest::{Digest, Key};
-use crate::exec::{FailedKind, Line, Terms};
+use crate::exec::{FailedKind, Line, Terms, log_end};
 use crate::outside::Files;
 use crate::store::Store;
 
@@ -329,7 +329,7 @@ impl<'t> Watcher<'t> {
             let Some(watched) = self.batches.get(&flight.batch) else { continue };
             let job = watched.job.as_deref();
             let recorded = |told: bool| self.is_recorded(&flight.task, &watched.batch, told);
-            let said = || end_of(&watched.batch.out(flight.index));
+            let said = || said_in(&watched.batch.out(flight.index));
             let verdict = flight.judge(job, self.settings.patience, recorded, said);
             let cell = flight.task.cell;
             let how = match &verdict {
@@ -421,20 +421,10 @@ fn stuck(job: &str, label: &Label, reason: &str) -> String {
     )
 }
 
-/// The last lines of what a job and Slurm said; nothing if there is no such file.
-fn end_of(path: &std::path::Path) -> Option<String> {
-    use std::io::{Read, Seek, SeekFrom};
-    const BYTES: u64 = 4096;
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
-        let mut bytes = Vec::new();
-        file.take(BYTES).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    match read() {
+/// The last of what a job and Slurm said; nothing if there is no such file.
+fn said_in(path: &std::path::Path) -> Option<String> {
+    match log_end(path, 0, 4096) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        bytes => Some(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()),
+        said => Some(said.unwrap_or_default()),
     }
 }

@@ -127,7 +127,7 @@ impl Export<'_> {
             let known = list.files.get(&self.name).filter(|known| !list.whole && known.digest == output.digest);
             known.is_some() && look_at_copy(self.target, known).is_ok_and(|there| matches!(there, There::AsCopied))
         };
-        if read_list(&list_path).is_ok_and(stands) {
+        if self.leftovers()?.is_empty() && read_list(&list_path).is_ok_and(stands) {
             return Ok(false);
         }
         let _turn = self.turn()?;
@@ -169,7 +169,8 @@ impl Export<'_> {
 
     fn folder(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
         // Somebody else may be in the middle of it.
-        if fs::symlink_metadata(self.target).is_ok() && self.is_unchanged(files).unwrap_or(false) {
+        let is_there = fs::symlink_metadata(self.target).is_ok() && self.leftovers()?.is_empty();
+        if is_there && self.is_unchanged(files).unwrap_or(false) {
             return Ok(false);
         }
         let _turn = self.turn()?;
@@ -198,25 +199,35 @@ impl Export<'_> {
         Ok(true)
     }
 
-    /// Exports are made by one process at a time: their list is read and written, and what was killed is cleared away. From a
-    /// store that cannot be written they are made all the same.
+    /// Exports are made by one process at a time, for their list is read and written; and away with what killed ones to this
+    /// target left. From a store that cannot be written they are made all the same.
     fn turn(&self) -> Result<Option<File>> {
-        match locks::wait_alone(&self.store.layout.lock("exports")) {
-            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => Ok(None),
-            locked => locked.map(Some),
-        }
-    }
-
-    /// A folder beside the target, locked as long as the file is open; and away with those that killed exports to this
-    /// target left.
-    fn aside(&self) -> Result<(Temporary<'_>, File)> {
-        let prefix = format!("{TEMPORARY}{}-", self.name);
-        for (name, path) in actions::list(self.parent)? {
-            if name.starts_with(&prefix) && File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
+        let turn = match locks::wait_alone(&self.store.layout.lock("exports")) {
+            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => None,
+            locked => Some(locked?),
+        };
+        for path in self.leftovers()? {
+            if File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
                 self.disk.remove(&path)?;
             }
         }
-        let aside = self.disk.temporary_folder(self.parent, &prefix)?;
+        Ok(turn)
+    }
+
+    /// What exports to this target have beside it: in the middle of one, or killed.
+    fn leftovers(&self) -> Result<Vec<PathBuf>> {
+        let prefix = self.prefix();
+        let listed = actions::list(self.parent)?.into_iter();
+        Ok(listed.filter(|(name, _)| name.starts_with(&prefix)).map(|(_, path)| path).collect())
+    }
+
+    fn prefix(&self) -> String {
+        format!("{TEMPORARY}{}-", self.name)
+    }
+
+    /// A folder beside the target, locked as long as the file is open.
+    fn aside(&self) -> Result<(Temporary<'_>, File)> {
+        let aside = self.disk.temporary_folder(self.parent, &self.prefix())?;
         let folder = File::open(aside.path()).map_err(StoreError::io("open", aside.path()))?;
         folder.lock().map_err(StoreError::io("lock", aside.path()))?;
         Ok((aside, folder))

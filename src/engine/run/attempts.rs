@@ -1,6 +1,5 @@
 //! Further attempts at what failed, for stages that ask for them.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,7 @@ use super::Engine;
 use crate::digest::Key;
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::exec::{FailedKind, Terms};
+use crate::exec::{FailedKind, Terms, log_end};
 use crate::plain_text::as_shown;
 use crate::plan::Attempts;
 
@@ -116,13 +115,7 @@ pub(super) fn log_tail(path: &Path, reason: &str) -> Vec<String> {
     const LINES: usize = 12;
     const BYTES: u64 = 16 * 1024;
     const LONGEST: usize = 300;
-    let Ok(mut file) = std::fs::File::open(path) else { return Vec::new() };
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::new();
-    if file.seek(SeekFrom::Start(length.saturating_sub(BYTES))).is_err() || file.read_to_end(&mut bytes).is_err() {
-        return Vec::new();
-    }
-    let text = String::from_utf8_lossy(&bytes);
+    let Ok(text) = log_end(path, 0, BYTES) else { return Vec::new() };
     let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
     if let Some(heading) = lines.iter().rposition(|line| Terms::is_heading(line)) {
         lines.drain(..=heading);

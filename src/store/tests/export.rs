@@ -238,3 +238,27 @@ fn several_who_export_to_one_place_at_once_are_in_nobodys_way() {
     }
     assert_eq!(names_in(&place), [".cwm-export", "deep", "text.txt"], "nothing temporary stays");
 }
+
+#[test]
+fn what_a_killed_export_left_goes_also_when_there_is_nothing_to_export() {
+    let (folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
+    let place = folder.path().join("out");
+    let export_both = || ["text", "folder"].map(|output| export(&store, &record, output, &place.join(output)).unwrap());
+    export_both();
+    for left in ["text/.cwm-text.txt-Ab12Cd", ".cwm-folder-Ab12Cd"] {
+        fs::create_dir(place.join(left)).unwrap();
+        fs::write(place.join(left).join("x"), "one").unwrap();
+    }
+    // Somebody else is in the middle of one.
+    let other = place.join(".cwm-folder-Zz99Zz");
+    fs::create_dir(&other).unwrap();
+    let held = fs::File::open(&other).unwrap();
+    held.lock().unwrap();
+    assert!(export_both().iter().all(|exported| !exported.written));
+    assert_eq!(names_in(&place), [".cwm-folder-Zz99Zz", "folder", "text"]);
+    assert_eq!(names_in(&place.join("text")), [".cwm-export", "text.txt"]);
+    drop(held);
+    export_both();
+    assert_eq!(names_in(&place), ["folder", "text"]);
+}
