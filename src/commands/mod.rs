@@ -331,12 +331,15 @@ fn store_root(given: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
 /// The pipeline that is meant: the given one, else `pipeline.yaml` here or in a folder above.
 pub(crate) fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
     if let Some(given) = given {
-        // Whatever else is wrong with it is told by whoever reads it.
-        if std::fs::metadata(given).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-            return Err(Error::usage(format!("there is no pipeline file {}", given.display()))
-                .hint("name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above"));
-        }
-        return Ok(given.to_owned());
+        let shown = given.display();
+        let wrong = match std::fs::metadata(given) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("there is no pipeline file {shown}"),
+            Ok(found) if found.is_dir() => format!("{shown} is a folder, and a pipeline is a file"),
+            // Whatever else is wrong with it is told by whoever reads it.
+            _ => return Ok(given.to_owned()),
+        };
+        return Err(Error::usage(wrong)
+            .hint("name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above"));
     }
     let here =
         std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;

@@ -35,9 +35,6 @@ const TICK: Duration = Duration::from_millis(50);
 pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
-    if !file.is_file() {
-        return Err(Error::usage(format!("there is no pipeline file {}", file.display())));
-    }
     // Where it cannot be read now, that is told by the first run, and it may be mended.
     if let Ok(plan) = plan::load(&file, &arguments.pipeline.sets, &Registry::built_in()) {
         arguments.words.iter().try_for_each(|word| plan.select(word).map(drop))?;

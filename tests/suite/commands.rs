@@ -254,6 +254,9 @@ fn what_was_named_and_is_not_there_is_an_error_of_the_command_line() {
         assert_eq!(refused.code, 2, "{command:?}: {}", refused.stderr);
         assert!(refused.stderr.starts_with("error: there is no pipeline file none.yaml\nhint: "), "{}", refused.stderr);
     }
+    let refused = context.cwm(&["watch", "-f", "."]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.starts_with("error: . is a folder, and a pipeline is a file\nhint: "), "{}", refused.stderr);
     let refused = context.cwm(&["import", "nowhere.pt", "out"]);
     assert_eq!((refused.code, refused.stderr.as_str()), (2, "error: there is no file nowhere.pt\n"));
     context.run(&[]);

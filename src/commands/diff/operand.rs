@@ -30,9 +30,6 @@ impl<'a> Places<'a> {
     /// The pipeline's lock file.
     fn lock(&self) -> Result<PathBuf, Error> {
         let file = pipeline_file(self.file)?;
-        if !file.is_file() {
-            return Err(Error::usage(format!("there is no pipeline {}", file.display())));
-        }
         let file = std::path::absolute(&file).map_err(|error| Error::io("find", &file, error))?;
         Ok(LockFile::path_for(&file))
     }
