@@ -178,6 +178,9 @@ impl Evidence<'_> {
                 format!("its job {job} ended without a word{}", last_words(said)),
                 "somebody or something killed its process; `cwm run` goes on from there",
             ),
+            Some(End::Failed) if is_slurms_alone(said) => {
+                Verdict::Again { why: format!("Slurm could not start its job {job}{}", last_words(said)), counts: true }
+            }
             Some(End::Failed) => failed(
                 FailedKind::System,
                 format!("its job {job} ended before it began{}", last_words(said)),
@@ -201,6 +204,13 @@ fn end_in(said: &str) -> Option<End> {
         _ if last.contains("DUE TO NODE FAILURE") => End::NodeFail,
         _ => End::Cancelled,
     })
+}
+
+/// Whether a job's output holds words of Slurm's own program on the node, and nothing that the job said: so it is where that
+/// broke before the job came to anything, as when the controller was started again meanwhile.
+fn is_slurms_alone(said: &str) -> bool {
+    let mut lines = said.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| line.starts_with("slurmstepd") && line.contains(": error: "))
 }
 
 fn last_words(said: &str) -> String {
@@ -382,5 +392,14 @@ mod tests {
         let said = "sh: 5: module: not found\n";
         let Verdict::Failed(fault) = judged_with(None, false, Some("FAILED"), Some(60), false, said) else { panic!() };
         assert_eq!(fault.reason, "its job 17_3 ended before it began: sh: 5: module: not found");
+        let own = "slurmstepd-cn1: error: rmdir(/var/spool/job00011): No such file or directory\n";
+        let verdict = judged_with(None, false, Some("FAILED"), Some(60), false, own);
+        let Verdict::Again { why, counts: true } = verdict else { panic!("{verdict:?}") };
+        assert!(why.starts_with("Slurm could not start its job 17_3: slurmstepd-cn1: error: rmdir("), "{why}");
+        // It said something of its own, or it had begun.
+        for (begun, said) in [(false, format!("{said}{own}")), (true, own.to_owned())] {
+            let verdict = judged_with(None, begun, Some("FAILED"), Some(60), false, &said);
+            assert!(matches!(verdict, Verdict::Failed(_)), "{verdict:?}");
+        }
     }
 }
