@@ -32,7 +32,7 @@ struct Row {
 struct OnRemote {
     /// The remote.
     name: String,
-    /// `there`, `record only`, `not there`, `not reached` or `refused`.
+    /// `there`, `another result`, `record only`, `not there`, `not reached` or `refused`.
     state: &'static str,
     /// Why it was not reached, or refused; or that it was asked by the key in the lock file.
     detail: String,
@@ -152,14 +152,21 @@ fn on_remotes(
     let (sender, inbox) = std::sync::mpsc::channel();
     let mut by_lock = BTreeSet::new();
     for &index in cells {
+        let line = workspace.locked.get(&workspace.plan.cells[index].label);
+        let locked = |key| line.filter(|line| line.key == key).map(|line| line.outputs.clone());
         let job = match &survey.states[index] {
-            CellState::Cached(record) => Job::Look(record.key, Some(record.clone())),
-            CellState::Absent(resolved) => Job::Look(resolved.components.key(), None),
+            CellState::Cached(record) => {
+                Job::Look(record.key, locked(record.key).or_else(|| Some(record.output_digests())))
+            }
+            CellState::Absent(resolved) => {
+                let key = resolved.components.key();
+                Job::Look(key, locked(key))
+            }
             // Today's key is not known before what it waits for; in a fresh clone it is that of the lock file.
             CellState::Open | CellState::Unread(_) => {
-                let Some(line) = workspace.locked.get(&workspace.plan.cells[index].label) else { continue };
+                let Some(line) = line else { continue };
                 by_lock.insert(index);
-                Job::Look(line.key, None)
+                Job::Look(line.key, Some(line.outputs.clone()))
             }
             CellState::Unreadable(_) => continue,
         };
@@ -177,6 +184,7 @@ fn on_remotes(
             let how = if by_lock.contains(&index) { "by the lock file's key" } else { "" }.to_owned();
             let (state, detail) = match found {
                 Ok(Presence::Whole) => ("there", how),
+                Ok(Presence::Other) => ("another result", how),
                 Ok(Presence::Record) => ("record only", how),
                 Ok(Presence::Nothing) | Err(Fault::NotThere) => ("not there", how),
                 Err(Fault::NotReached(why)) => ("not reached", why),

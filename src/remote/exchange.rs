@@ -56,8 +56,8 @@ pub enum Job {
     Offer(Box<ActionRecord>),
     /// Send a file from outside.
     Send(Snapshot),
-    /// Ask whether a result of this key is there: this one, or any.
-    Look(Key, Option<Box<ActionRecord>>),
+    /// Ask whether a result of this key is there: that with these outputs, or any.
+    Look(Key, Option<BTreeMap<String, Digest>>),
 }
 
 /// How a job goes; the last one is its end.
@@ -113,6 +113,8 @@ pub enum Presence {
     Nothing,
     /// The record, and not all of its files.
     Record,
+    /// All of another result of the key than the one that was asked for.
+    Other,
     /// All of it.
     Whole,
 }
@@ -251,11 +253,11 @@ impl Shared {
                 };
                 tell(Told::Pushed(outcome, began.elapsed().as_secs_f64()));
             }
-            Job::Look(key, record) => {
+            Job::Look(key, outputs) => {
                 let _permit = self.keys.acquire().await;
                 let mut found = Vec::new();
                 for client in &self.clients {
-                    found.push((client.name.clone(), look(client, &key, record.as_deref()).await));
+                    found.push((client.name.clone(), look(client, &key, outputs.as_ref()).await));
                 }
                 tell(Told::Looked(found));
             }
@@ -273,7 +275,7 @@ impl Shared {
         let looking = self.keys.acquire().await;
         let mut first = None;
         for client in &self.clients {
-            let found = look(client, &record.key, Some(record)).await;
+            let found = look(client, &record.key, Some(&record.output_digests())).await;
             if found == Ok(Presence::Whole) {
                 return Ok(Some(Pushed::default()));
             }
@@ -335,24 +337,40 @@ fn nowhere() -> Fault {
     Fault::Refused("there is no remote to push to".to_owned())
 }
 
-/// What a remote has of a key: of this result, or of any. Of a folder its list is asked for alone, which went there after the
-/// files.
-async fn look(client: &Client, key: &Key, record: Option<&ActionRecord>) -> Result<Presence, Fault> {
-    let records = match record {
-        _ if !client.has_format().await? => Vec::new(),
-        Some(record) if records::index_of(client, key).await?.has_result(&result_of(record)) => vec![record.clone()],
-        Some(_) => Vec::new(),
-        None => records::look(client, key).await?.records.into_iter().map(|(record, _)| record).collect(),
-    };
-    let mut best = if records.is_empty() { Presence::Nothing } else { Presence::Record };
-    for record in records {
-        let mut is_whole = true;
-        for output in record.outputs.values() {
-            is_whole &= client.size(&layout::object(&output.digest)).await?.is_some();
+/// What a remote has of a key: of the result with these outputs, or of any. Of a folder its list is asked for alone, which went
+/// there after the files.
+async fn look(client: &Client, key: &Key, outputs: Option<&BTreeMap<String, Digest>>) -> Result<Presence, Fault> {
+    if !client.has_format().await? {
+        return Ok(Presence::Nothing);
+    }
+    let mut best = Presence::Nothing;
+    if let Some(outputs) = outputs
+        && records::index_of(client, key).await?.has_result(&result_of(outputs))
+    {
+        if is_whole(client, outputs).await? {
+            return Ok(Presence::Whole);
         }
-        if is_whole {
-            best = Presence::Whole;
+        best = Presence::Record;
+    }
+    let whole = if outputs.is_some() { Presence::Other } else { Presence::Whole };
+    for (record, _) in records::look(client, key).await?.records {
+        let theirs = record.output_digests();
+        if outputs == Some(&theirs) {
+            continue;
         }
+        if is_whole(client, &theirs).await? {
+            return Ok(whole);
+        }
+        best = Presence::Record;
     }
     Ok(best)
+}
+
+async fn is_whole(client: &Client, outputs: &BTreeMap<String, Digest>) -> Result<bool, Fault> {
+    for digest in outputs.values() {
+        if client.size(&layout::object(digest)).await?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -11,7 +11,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::digest::Digest;
-use crate::store::ActionRecord;
 
 /// A longer index is none.
 pub const LARGEST: u64 = 1 << 20;
@@ -71,8 +70,8 @@ impl Index {
 }
 
 /// What a result is known by, whoever made it: the digests of its outputs.
-pub fn result_of(record: &ActionRecord) -> Digest {
-    let lines: String = record.outputs.iter().map(|(name, output)| format!("{name} {}\n", output.digest)).collect();
+pub fn result_of(outputs: &BTreeMap<String, Digest>) -> Digest {
+    let lines: String = outputs.iter().map(|(name, digest)| format!("{name} {digest}\n")).collect();
     Digest::of(lines.as_bytes())
 }
 

@@ -44,7 +44,7 @@ impl Parcel {
         let mut parcel = Parcel {
             key: result.key,
             record: store.shared_record(result)?,
-            result: result_of(result),
+            result: result_of(&result.output_digests()),
             files: BTreeMap::new(),
             manifests: BTreeMap::new(),
             has_files: with_files && store.missing(result, outside)?.is_empty(),
@@ -165,7 +165,7 @@ async fn enter(client: &Client, key: &Key, mut index: Index, digest: Digest, res
     for _ in 0..ROUNDS {
         for other in index.lacks(&listed(client, key).await?).difference(&spoilt.clone()) {
             match record(client, key, other).await {
-                Ok((found, _)) => drop(index.records.insert(*other, result_of(&found))),
+                Ok((found, _)) => drop(index.records.insert(*other, result_of(&found.output_digests()))),
                 Err(Fault::Bad(_) | Fault::NotThere) => drop(spoilt.insert(*other)),
                 Err(fault) => return Err(fault),
             }

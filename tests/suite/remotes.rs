@@ -6,6 +6,7 @@ mod hostile;
 mod interrupted;
 mod proxy;
 mod s3;
+mod several;
 mod told;
 mod web;
 
@@ -270,53 +271,6 @@ fn not_there_and_not_reached_are_told_apart() {
     assert!(pushed.code == 2 && pushed.stderr.contains("every remote is read-only"), "{}", pushed.stderr);
 }
 
-#[test]
-fn of_several_results_all_are_kept_and_the_lock_files_wins() {
-    if !built() {
-        return;
-    }
-    let lab = Lab::new();
-    let other = "cwm: 1\nstages:\n  luck: { stage: command, with: { run: 'head -c 8 /dev/urandom | od -An -tx1 > \"$out\"' } }\n";
-    let person = || {
-        let context = lab.person();
-        context.write("pipeline.yaml", other);
-        context
-    };
-    let people: Vec<Context> = (0..6).map(|_| person()).collect();
-    people.iter().for_each(|person| person.run(&[]).ran_just(&["luck"]));
-    // All at once: none is lost.
-    std::thread::scope(|scope| {
-        for person in &people {
-            scope.spawn(|| well(person.cwm(&["push"])));
-        }
-    });
-    assert_eq!(lab.files(".json").len(), 6);
-    let index = fs::read_to_string(&lab.files("/index")[0]).unwrap();
-    assert_eq!(index.lines().count(), 7, "{index}");
-
-    for one in &people {
-        let clone = person();
-        clone.write("pipeline.lock", &one.read("pipeline.lock"));
-        clone.run(&["--pull"]).ran_just(&[]);
-        assert_eq!(clone.output("luck"), one.output("luck"), "the lock file's");
-        let shown: serde_json::Value =
-            serde_json::from_str(&well(clone.cwm(&["ls", "--all", "--json"])).stdout).unwrap();
-        assert_eq!(shown.as_array().unwrap().len(), 6, "{shown}");
-        sound(&clone);
-    }
-    // Without a lock file it is the first that was recorded.
-    let clone = person();
-    clone.run(&["--pull"]).ran_just(&[]);
-    assert_eq!(clone.output("luck"), people[0].output("luck"));
-    // Somebody with another result than the lock file's takes that, and is told where it cannot be had.
-    let (ours, theirs) = (&people[0], &people[1]);
-    ours.write("pipeline.lock", &theirs.read("pipeline.lock"));
-    ours.run(&["--pull"]).ran_just(&[]);
-    assert_eq!(ours.output("luck"), theirs.output("luck"));
-    let rebuilt = clone.cwm(&["verify", "--rebuild", "luck"]);
-    assert_eq!(rebuilt.code, 8, "{}", rebuilt.stderr);
-}
-
 /// A mistyped folder would otherwise be filled without a word.
 #[test]
 fn a_remote_that_is_begun_is_told_of_once() {
@@ -338,37 +292,6 @@ fn a_remote_that_is_begun_is_told_of_once() {
     fs::create_dir(lab.remote()).unwrap();
     let told = well(ada.cwm(&["push"])).stderr;
     assert_eq!(told.matches("the remote `lab` held nothing of cwm's: it was begun").count(), 1, "{told}");
-}
-
-#[test]
-fn other_results_of_what_is_here_are_taken_over_and_told() {
-    if !built() {
-        return;
-    }
-    let lab = Lab::new();
-    let (ada, ben) = (lab.person(), lab.person());
-    for one in [&ada, &ben] {
-        one.write(
-            "pipeline.yaml",
-            "cwm: 1\nstages:\n  luck: { stage: command, with: { run: 'head -c 8 /dev/urandom | od -An -tx1 > \"$out\"' } }\n",
-        );
-        one.run(&["--push"]).ran_just(&["luck"]);
-    }
-    let pulled = well(ada.cwm(&["pull"])).stderr;
-    assert!(
-        pulled.contains("note     luck: 1 other result of it came from the remotes, beside the one that is here ("),
-        "{pulled}"
-    );
-    let shown: serde_json::Value = serde_json::from_str(&well(ada.cwm(&["ls", "--all", "--json"])).stdout).unwrap();
-    assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
-    assert!(!well(ada.cwm(&["pull"])).stderr.contains("other result"));
-    let status = || well(ada.cwm(&["status"])).stdout;
-    assert!(!status().contains("another result"), "{}", status());
-    ada.write("pipeline.lock", &ben.read("pipeline.lock"));
-    assert!(status().contains("; another result than the lock file's"), "{}", status());
-    ada.run(&["--pull"]).ran_just(&[]);
-    assert_eq!(ada.output("luck"), ben.output("luck"));
-    assert!(!status().contains("another result"), "{}", status());
 }
 
 #[test]

@@ -73,9 +73,20 @@ impl<'a> Transfer<'a> {
         });
     }
 
-    /// Whether as many are under way as may be.
-    fn is_full(&self) -> bool {
-        self.begun - self.ended >= AT_ONCE
+    /// Tells how it goes until fewer jobs are under way than may be.
+    fn make_room(&mut self, plan: &Plan) {
+        while self.begun - self.ended >= AT_ONCE
+            && let Some((index, told)) = self.next()
+        {
+            self.tell(plan, index, told);
+        }
+    }
+
+    /// Tells how it goes until all jobs have ended.
+    fn wait(&mut self, plan: &Plan) {
+        while let Some((index, told)) = self.next() {
+            self.tell(plan, index, told);
+        }
     }
 
     /// What is told next; nothing once all jobs have ended.

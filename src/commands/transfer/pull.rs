@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::events::{Direction, Reader, RunEvent, plural};
 use crate::exit_code::ExitCode;
 use crate::remote::{Exchange, Fault, Job, Told};
+use crate::store::ActionRecord;
 
 /// Runs `cwm pull`: the records of what is named and of what that rests on, and the files of what is named.
 ///
@@ -29,12 +30,35 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     })?;
     let all = workspace.plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
     let mut transfer = Transfer::new(&exchange, Direction::Pull, &mut readers);
-    let (survey, none_reached) = records(&mut workspace, &all, &chosen, &mut transfer)?;
+    let (mut so_far, mut others) = (SoFar::default(), HashSet::new());
+    let survey = loop {
+        let survey = records(&mut workspace, &all, &chosen, &mut transfer, &mut so_far)?;
+        // The key of what rests on a result follows from it: with the lock file's, others are asked for.
+        let locked = locked_ones(&workspace, &survey, &all, &mut others)?;
+        if locked.is_empty() {
+            break survey;
+        }
+        for (index, record) in locked {
+            transfer.start(index, record.key, Job::Files(vec![record]));
+            transfer.make_room(&workspace.plan);
+        }
+        transfer.wait(&workspace.plan);
+    };
+    let none_reached = exchange.names().iter().all(|name| so_far.away.contains(*name));
 
     let (mut asked, mut lacking) = (HashSet::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
         let record = match &survey.states[index] {
+            CellState::Cached(record) if is_other(&workspace, index, record) && !others.contains(&record.key) => {
+                let why = match none_reached {
+                    true => "no remote was reached",
+                    false => "no remote that was reached has it",
+                };
+                let what = "the one here is another than the lock file's";
+                transfer.missing.push(format!("{}: {what}, and {why}", cell.label));
+                record
+            }
             CellState::Cached(record) => record,
             CellState::Unreadable(error) => {
                 transfer.missing.push(format!("{}: {}", cell.label, error.message));
@@ -61,41 +85,73 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         let line = workspace.locked.get(&cell.label).filter(|line| line.key == record.key);
         let candidates = workspace.store.candidates(&record.key, line.map(|line| &line.outputs))?;
         transfer.start(index, record.key, Job::Files(candidates));
-        while transfer.is_full()
-            && let Some((cell, told)) = transfer.next()
-        {
-            transfer.tell(&workspace.plan, cell, told);
-        }
+        transfer.make_room(&workspace.plan);
     }
-    while let Some((cell, told)) = transfer.next() {
-        transfer.tell(&workspace.plan, cell, told);
-    }
+    transfer.wait(&workspace.plan);
     Ok(if transfer.end() { ExitCode::OK } else { ExitCode::REMOTE })
 }
 
+/// What was asked and told so far.
+#[derive(Default)]
+struct SoFar {
+    /// Keys whose records were asked for.
+    asked: HashSet<Key>,
+    /// What was said of remotes.
+    told: BTreeSet<String>,
+    /// Remotes that did not answer.
+    away: BTreeSet<String>,
+}
+
+/// Whether the lock file names another result of the key than `record`, which is taken as nothing better is here.
+fn is_other(workspace: &Workspace, index: usize, record: &ActionRecord) -> bool {
+    let line = workspace.locked.get(&workspace.plan.cells[index].label).filter(|line| line.key == record.key);
+    line.is_some_and(|line| line.outputs != record.output_digests())
+}
+
+/// The lock file's results of cells that have another one here, each once: their files are not here, or not all.
+fn locked_ones(
+    workspace: &Workspace,
+    survey: &Survey,
+    cells: &[usize],
+    known: &mut HashSet<Key>,
+) -> Result<Vec<(usize, ActionRecord)>, Error> {
+    let mut locked = Vec::new();
+    for &index in cells {
+        let cell = &workspace.plan.cells[index];
+        let CellState::Cached(here) = &survey.states[index] else { continue };
+        let Some(line) = workspace.locked.get(&cell.label).filter(|_| cell.keep && is_other(workspace, index, here)) else {
+            continue;
+        };
+        let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;
+        if let Some(record) = recorded.filter(|record| record.output_digests() == line.outputs)
+            && known.insert(line.key)
+        {
+            locked.push((index, record));
+        }
+    }
+    Ok(locked)
+}
+
 /// Takes over the records of cells, those before what rests on them: only a source's result tells a key. What is here already is
-/// asked for if it is `chosen`: others may have other results of it. Also tells whether no remote at all was reached.
+/// asked for if it is `chosen`: others may have other results of it.
 fn records(
     workspace: &mut Workspace,
     cells: &[usize],
     chosen: &BTreeSet<usize>,
     transfer: &mut Transfer<'_>,
-) -> Result<(Survey, bool), Error> {
-    let mut asked: HashSet<Key> = HashSet::new();
-    let mut told_of = BTreeSet::new();
-    let mut away: BTreeSet<String> = BTreeSet::new();
+    so_far: &mut SoFar,
+) -> Result<Survey, Error> {
     loop {
         let survey = workspace.survey()?;
         let before = transfer.begun;
         for &index in cells {
             let keys = wanted(workspace, &survey, index, chosen.contains(&index));
-            if let Some(key) = keys.first().copied().filter(|key| asked.insert(*key)) {
+            if let Some(key) = keys.first().copied().filter(|key| so_far.asked.insert(*key)) {
                 transfer.start(index, key, Job::Records(keys));
             }
         }
         if transfer.begun == before {
-            let none_reached = transfer.exchange.names().iter().all(|name| away.contains(*name));
-            return Ok((survey, none_reached));
+            return Ok(survey);
         }
         while let Some((index, told)) = transfer.next() {
             let Told::Records(new, faults) = told else { continue };
@@ -110,10 +166,10 @@ fn records(
             }
             for (remote, fault) in faults {
                 if matches!(fault, Fault::NotReached(_) | Fault::Refused(_) | Fault::NoCredentials(_)) {
-                    away.insert(remote.clone());
+                    so_far.away.insert(remote.clone());
                 }
                 let message = format!("the remote `{remote}`: {}", fault.words());
-                if told_of.insert(message.clone()) {
+                if so_far.told.insert(message.clone()) {
                     // A remote that is not there may have what the others lack.
                     if !matches!(fault, Fault::NotThere) {
                         transfer.missing.push(message.clone());
@@ -128,16 +184,13 @@ fn records(
 /// The keys whose records a cell may take: of what has a result here, its own, if it was `chosen` or the lock file names another
 /// result of it.
 fn wanted(workspace: &Workspace, survey: &Survey, index: usize, chosen: bool) -> Vec<Key> {
-    let label = &workspace.plan.cells[index].label;
     match &survey.states[index] {
         CellState::Absent(resolved) if !crate::brought::is_open(&resolved.components) => {
             let older = workspace.accepted.stand_ins(&resolved.components).map(|older| older.key());
             [resolved.components.key()].into_iter().chain(older).collect()
         }
         CellState::Cached(record) => {
-            let line = workspace.locked.get(label).filter(|line| line.key == record.key);
-            let is_other = line.is_some_and(|line| line.outputs != record.output_digests());
-            match is_other || (chosen && !crate::brought::is_open(&record.components)) {
+            match is_other(workspace, index, record) || (chosen && !crate::brought::is_open(&record.components)) {
                 true => vec![record.key],
                 false => Vec::new(),
             }

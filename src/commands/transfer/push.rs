@@ -85,11 +85,7 @@ fn send(
         if !sent.insert((record.key, with_files)) {
             continue;
         }
-        while transfer.is_full()
-            && let Some((cell, told)) = transfer.next()
-        {
-            transfer.tell(plan, cell, told);
-        }
+        transfer.make_room(plan);
         let parcel = Parcel::of(store, files, record, with_files)?;
         if with_files && !parcel.has_files && record.dropped.is_none() {
             lacking.push(plan.cells[index].label.to_string());

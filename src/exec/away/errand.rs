@@ -172,7 +172,7 @@ impl Errand<'_> {
                     Err((kind, failure)) => Outcome::Failed(kind, failure),
                 }));
             }
-            let is_whole = match self.courier.ask("looking", Job::Look(key, Some(Box::new(record.clone()))))? {
+            let is_whole = match self.courier.ask("looking", Job::Look(key, Some(record.output_digests())))? {
                 Some(Told::Looked(found)) => found.iter().any(|(_, found)| *found == Ok(Presence::Whole)),
                 Some(_) => false,
                 None => return Ok(Some(stopped())),
