@@ -32,7 +32,8 @@ fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
     told
 }
 
-fn is_hidden(character: char) -> bool {
+/// Whether a terminal obeys this character, reorders text by it, or does not show it.
+pub fn is_hidden(character: char) -> bool {
     let is_known = matches!(character,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::events::duration;
 use crate::exit_code::ExitCode;
 use crate::housekeeping::tags;
-use crate::plain_text::visible;
+use crate::plain_text::visible_lines;
 use crate::store::ActionRecord;
 
 /// Artifacts of one input that are listed for people.
@@ -164,7 +164,7 @@ fn describe(record: &ActionRecord) -> String {
         text += &format!("  device      {device}\n");
     }
     for line in &record.cause {
-        text += &format!("  because     {}\n", visible(line));
+        text += &format!("  because     {}\n", line);
     }
     for (name, output) in &record.outputs {
         let outside = output.outside.as_ref().map(|outside| format!(", in place at {}", outside.path.display()));
@@ -194,5 +194,5 @@ fn describe(record: &ActionRecord) -> String {
     for (name, digest) in &record.components.code {
         text += &format!("  code        {name}: {}\n", digest.get(..12).unwrap_or(digest));
     }
-    text
+    visible_lines(&text)
 }

@@ -1,11 +1,12 @@
 //! `retry:` and `limits:`: how often a cell is tried, and when an attempt is ended.
 
+use crate::plain_text::visible;
 use std::time::Duration;
 
 use cwm_contract::{Value, amount};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spec::names::{printable, suggest};
+use crate::spec::names::suggest;
 use crate::spec::{Content, Node, Word};
 
 /// How often a cell is tried, and when an attempt is ended. Nothing of it is in a key.
@@ -103,14 +104,17 @@ fn entries<'n>(
     let mut found: Vec<(&Word, &Node)> = Vec::new();
     for (key, node) in entries {
         if let Some((first, _)) = found.iter().find(|(other, _)| other.text == key.text) {
-            let problem = Diagnostic::at(key.place, format!("`{}` is written twice", printable(&key.text)));
+            let problem = Diagnostic::at(key.place, format!("`{}` is written twice", visible(&key.text)));
             problems.push(problem.related(first.place, "the first"));
         } else if known.contains(&key.text.as_str()) {
             found.push((key, node));
         } else {
             problems.push(
-                Diagnostic::at(key.place, format!("`{name}` has no key `{}`", printable(&key.text)))
-                    .maybe_hint(suggest(&key.text, "keys", known.iter().copied())),
+                Diagnostic::at(key.place, format!("`{name}` has no key `{}`", visible(&key.text))).maybe_hint(suggest(
+                    &key.text,
+                    "keys",
+                    known.iter().copied(),
+                )),
             );
         }
     }

@@ -1,5 +1,6 @@
 //! Which output each input of a stage takes, by name and by format; cells come later.
 
+use crate::plain_text::visible;
 use std::path::PathBuf;
 
 use cwm_contract::{Count, Format};
@@ -8,7 +9,7 @@ use super::OutputPlan;
 use super::ports::{Kind, Takes, output};
 use super::references::Reference;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{list, printable, suggest};
+use crate::spec::names::{list, suggest};
 use crate::spec::{FromSpec, SourceSpec, StageSpec, Word};
 
 /// What a written source stands for in one cell.
@@ -228,7 +229,7 @@ fn unknown_input(stage: &StageSpec, name: &Word, inputs: &[Takes]) -> Diagnostic
     } else {
         suggest(&name.text, "inputs", names).or(Some("it has no inputs".into()))
     };
-    Diagnostic::at(name.place, format!("`{}` has no input `{}`", kind_name(stage), printable(&name.text)))
+    Diagnostic::at(name.place, format!("`{}` has no input `{}`", kind_name(stage), visible(&name.text)))
         .maybe_hint(hint)
 }
 

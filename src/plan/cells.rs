@@ -1,5 +1,6 @@
 //! The cells of each stage: `each` followed, the matrix multiplied out.
 
+use crate::plain_text::visible;
 use std::rc::Rc;
 
 use cwm_contract::Label;
@@ -7,7 +8,7 @@ use cwm_contract::Label;
 use super::axes::{Axis, Labels, own_axes};
 use super::variables::Variables;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spec::names::{printable, suggest};
+use crate::spec::names::suggest;
 use crate::spec::{Node, Spec};
 
 /// More cells than this are taken for a mistake.
@@ -70,7 +71,7 @@ pub fn grids(
             if found.is_none() {
                 let names = stages.iter().map(|stage| stage.name.text.as_str());
                 problems.push(
-                    Diagnostic::at(each.place, format!("there is no stage `{}`", printable(&each.text)))
+                    Diagnostic::at(each.place, format!("there is no stage `{}`", visible(&each.text)))
                         .maybe_hint(suggest(&each.text, "stages", names)),
                 );
             }

@@ -1,5 +1,6 @@
 //! The body and the outputs of a `command`.
 
+use crate::plain_text::visible;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
@@ -8,7 +9,6 @@ use cwm_contract::{Format, Shape, Value, Values};
 use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spec::names::printable;
 use crate::spec::{Node, OutputSpec, StageSpec, Word, is_given, is_variable};
 
 /// The parameter that holds the command.
@@ -76,7 +76,7 @@ pub fn command(
         let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
         if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
             report(
-                Diagnostic::at(key.place, format!("variable `{}` has two values", printable(&key.text)))
+                Diagnostic::at(key.place, format!("variable `{}` has two values", visible(&key.text)))
                     .related(word.place, "the other is that of cwm's own environment")
                     .hint("name it in `with` or in `env`"),
             );
@@ -84,7 +84,7 @@ pub fn command(
         if taken || !is_variable(&key.text) {
             let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
             report(
-                Diagnostic::at(key.place, format!("`{}` cannot name a variable here", printable(&key.text)))
+                Diagnostic::at(key.place, format!("`{}` cannot name a variable here", visible(&key.text)))
                     .hint(format!("each key of `with` but `run` is a variable of the command's environment; {why}")),
             );
         }

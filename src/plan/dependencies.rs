@@ -1,5 +1,6 @@
 //! `deps:` of a command: files and globs, expanded.
 
+use crate::plain_text::visible;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path};
@@ -9,7 +10,6 @@ use globset::GlobBuilder;
 use super::Dependency;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::spec::Word;
-use crate::spec::names::printable;
 
 /// What Python compiled, beside what it was compiled from: a run by hand would change what every command rests on.
 const COMPILED: &str = "__pycache__";
@@ -37,7 +37,7 @@ pub fn dependencies(written: &[Word], folder: &Path, problems: &mut Diagnostics)
 type Fault = (String, Option<String>);
 
 fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
-    let shown = printable(text);
+    let shown = visible(text);
     let mut parts = Vec::new();
     for part in Path::new(text).components() {
         match (part, part.as_os_str().to_str()) {

@@ -1,5 +1,6 @@
 //! `export:`: what is copied out, and where to.
 
+use crate::plain_text::visible;
 use std::path::{Component, PathBuf};
 
 use super::cells::Grid;
@@ -10,7 +11,7 @@ use super::substitute::Scope;
 use super::variables::Variables;
 use super::{Export, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{list, printable};
+use crate::spec::names::list;
 use crate::spec::{Spec, Word};
 
 /// What is known when exports are resolved.
@@ -54,7 +55,7 @@ fn place(path: &Word, known: &Known, problems: &mut Diagnostics) -> Option<(Path
     let node = Scope::new(known.variables).node(&text(path), problems)?;
     let path = known.folders.absolute(&node.value().to_string(), node.origin);
     let problem = if path.components().any(|part| part == Component::ParentDir) {
-        let shown = printable(&node.value().to_string());
+        let shown = visible(&node.value().to_string());
         Diagnostic::at(node.place, format!("`{shown}` leads upwards, and what `..` means may depend on links"))
             .hint("export into a folder below the pipeline (`report/`), or name the place from the root (`/…`)")
     } else if known.folders.file.starts_with(&path) {

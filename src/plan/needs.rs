@@ -1,12 +1,13 @@
 //! `needs:`: a cell's share of the machine.
 
+use crate::plain_text::visible;
 use std::time::Duration;
 
 use cwm_contract::{Needs, Value, amount};
 
 use super::attempts::{DURATION, duration};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spec::names::{printable, suggest};
+use crate::spec::names::suggest;
 use crate::spec::{Node, Word};
 
 const KEYS: [&str; 4] = ["cpu", "gpu", "memory", "time"];
@@ -55,7 +56,7 @@ pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnost
             },
             _ => {
                 problems.push(
-                    Diagnostic::at(key.place, format!("there is no need `{}`", printable(&key.text)))
+                    Diagnostic::at(key.place, format!("there is no need `{}`", visible(&key.text)))
                         .maybe_hint(suggest(&key.text, "needs", KEYS)),
                 );
                 continue;

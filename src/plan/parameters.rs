@@ -1,12 +1,13 @@
 //! A stage's parameters: names and types checked, defaults filled in, paths made absolute.
 
+use crate::plain_text::visible;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{nearest, printable, suggest};
+use crate::spec::names::{nearest, suggest};
 use crate::spec::{Content, Node, Word};
 
 /// What paths are relative to.
@@ -84,7 +85,7 @@ pub fn complete(
             let known = specs.iter().map(|spec| spec.name);
             meant.extend(nearest(&key.text, known.clone()));
             problems.push(
-                Diagnostic::at(key.place, format!("`{}` has no parameter `{}`", stage.kind(), printable(&key.text)))
+                Diagnostic::at(key.place, format!("`{}` has no parameter `{}`", stage.kind(), visible(&key.text)))
                     .maybe_hint(suggest(&key.text, "parameters", known).or(Some("it has none".into()))),
             );
         }

@@ -1,12 +1,13 @@
 //! Inputs and outputs of a kind of stage, and which output an input takes.
 
+use crate::plain_text::visible;
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Stage};
 
 use super::OutputPlan;
 use super::references::Reference;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::registry::Registry;
-use crate::spec::names::{list, printable, suggest};
+use crate::spec::names::{list, suggest};
 use crate::spec::{COMMAND, StageSpec};
 
 /// A kind of stage, asked once for what it declares.
@@ -55,7 +56,7 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) 
                 .hint(format!("build it with the cargo feature `{}`, which is on by default", word.text))
         } else {
             let kinds = registry.iter().map(|stage| stage.kind()).chain([COMMAND]);
-            Diagnostic::at(word.place, format!("there is no kind of stage `{}`", printable(&word.text)))
+            Diagnostic::at(word.place, format!("there is no kind of stage `{}`", visible(&word.text)))
                 .maybe_hint(suggest(&word.text, "kinds", kinds))
         };
         problems.push(problem);
@@ -81,7 +82,7 @@ pub fn output<'o>(
             None => {
                 let names = outputs.iter().map(|output| output.name.as_str());
                 return Err(Box::new(
-                    Diagnostic::at(reference.place, format!("stage `{stage}` has no output `{}`", printable(port)))
+                    Diagnostic::at(reference.place, format!("stage `{stage}` has no output `{}`", visible(port)))
                         .maybe_hint(suggest(port, "outputs", names)),
                 ));
             }

@@ -1,11 +1,12 @@
 //! References such as `model[size=d32/l1].checkpoint`: read, and resolved to a stage and some of its cells.
 
+use crate::plain_text::visible;
 use std::collections::HashMap;
 
 use super::axes::Labels;
 use super::cells::Grid;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{printable, suggest};
+use crate::spec::names::suggest;
 use crate::spec::{Spec, Word};
 
 /// A reference as written.
@@ -26,7 +27,7 @@ pub struct Address<'t> {
 pub fn address(text: &str) -> Result<Address<'_>, String> {
     let (stage, inside, rest) = match text.find(['[', '.']) {
         Some(at) if text[at..].starts_with('[') => {
-            let end = text.find(']').ok_or_else(|| format!("`{}` lacks its closing bracket", printable(text)))?;
+            let end = text.find(']').ok_or_else(|| format!("`{}` lacks its closing bracket", visible(text)))?;
             (&text[..at], text.get(at + 1..end).unwrap_or_default(), &text[end + 1..])
         }
         Some(at) => (&text[..at], "", &text[at..]),
@@ -35,7 +36,7 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
     let port = match rest.strip_prefix('.') {
         Some(port) if !port.is_empty() => Some(port),
         None if rest.is_empty() => None,
-        _ => return Err(format!("`{}` is not a reference", printable(text))),
+        _ => return Err(format!("`{}` is not a reference", visible(text))),
     };
     let coordinates = inside
         .split(',')
@@ -43,7 +44,7 @@ pub fn address(text: &str) -> Result<Address<'_>, String> {
         .map(|part| {
             let (axis, label) = part
                 .split_once('=')
-                .ok_or_else(|| format!("`{}` is not of the form axis=value", printable(part.trim())))?;
+                .ok_or_else(|| format!("`{}` is not of the form axis=value", visible(part.trim())))?;
             Ok((axis.trim(), label.trim()))
         })
         .collect::<Result<_, String>>()?;
@@ -116,7 +117,7 @@ impl<'a> References<'a> {
         let Some(&stage) = self.names.get(address.stage) else {
             let names = self.spec.stages.iter().map(|stage| stage.name.text.as_str());
             return Err(Box::new(
-                wrong(format!("there is no stage `{}`", printable(address.stage))).maybe_hint(suggest(
+                wrong(format!("there is no stage `{}`", visible(address.stage))).maybe_hint(suggest(
                     address.stage,
                     "stages",
                     names,
@@ -129,7 +130,7 @@ impl<'a> References<'a> {
             let Some(position) = grid.axis(axis) else {
                 let names = grid.axes.iter().map(|axis| axis.name.as_str());
                 return Err(Box::new(
-                    wrong(format!("stage `{}` has no axis `{}`", address.stage, printable(axis)))
+                    wrong(format!("stage `{}` has no axis `{}`", address.stage, visible(axis)))
                         .maybe_hint(suggest(axis, "axes", names).or(Some("it has no axes at all".into()))),
                 ));
             };
@@ -140,13 +141,9 @@ impl<'a> References<'a> {
                 None => {
                     let labels = values.iter().map(|value| value.label.as_str());
                     return Err(Box::new(
-                        wrong(format!(
-                            "axis `{axis}` of stage `{}` has no value `{}`",
-                            address.stage,
-                            printable(label)
-                        ))
-                        .related(grid.axes[position].place, "the axis")
-                        .maybe_hint(suggest(label, "values", labels)),
+                        wrong(format!("axis `{axis}` of stage `{}` has no value `{}`", address.stage, visible(label)))
+                            .related(grid.axes[position].place, "the axis")
+                            .maybe_hint(suggest(label, "values", labels)),
                     ));
                 }
             }

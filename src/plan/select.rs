@@ -1,12 +1,13 @@
 //! Cells and outputs by their addresses, as people type them.
 
+use crate::plain_text::visible;
 use std::fmt;
 
 use cwm_contract::Format;
 
 use super::Plan;
 use super::references::{Address, address};
-use crate::spec::names::{list, printable, suggest};
+use crate::spec::names::{list, suggest};
 
 /// An address that means nothing in this pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Plan {
         match address.port {
             None => self.cells_at(&address),
             Some(port) => Err(SelectError {
-                message: format!("`{}` names the output `{port}`, and a stage is wanted here", printable(text)),
+                message: format!("`{}` names the output `{port}`, and a stage is wanted here", visible(text)),
                 hint: text
                     .strip_suffix(port)
                     .map(|stage| format!("leave the output out: `{}`", stage.trim_end_matches('.'))),
@@ -72,7 +73,7 @@ impl Plan {
                 (Some(port), _) if names.contains(&port) => port,
                 (Some(port), _) => {
                     return Err(SelectError {
-                        message: format!("stage `{}` has no output `{}`", address.stage, printable(port)),
+                        message: format!("stage `{}` has no output `{}`", address.stage, visible(port)),
                         hint: suggest(port, "outputs", names.iter().copied()),
                     });
                 }
@@ -95,19 +96,19 @@ impl Plan {
         let Some(stage) = self.stages.iter().find(|stage| stage.name == address.stage) else {
             let names = self.stages.iter().map(|stage| stage.name.as_str());
             return fault(
-                format!("this pipeline has no stage `{}`", printable(address.stage)),
+                format!("this pipeline has no stage `{}`", visible(address.stage)),
                 suggest(address.stage, "stages", names),
             );
         };
         let mut cells = stage.cells.clone();
         for (position, (axis, label)) in address.coordinates.iter().enumerate() {
             if address.coordinates[..position].iter().any(|(other, _)| other == axis) {
-                return fault(format!("axis `{}` is fixed twice", printable(axis)), None);
+                return fault(format!("axis `{}` is fixed twice", visible(axis)), None);
             }
             if !stage.axes.iter().any(|name| name == axis) {
                 let names = stage.axes.iter().map(String::as_str);
                 return fault(
-                    format!("stage `{}` has no axis `{}`", stage.name, printable(axis)),
+                    format!("stage `{}` has no axis `{}`", stage.name, visible(axis)),
                     suggest(axis, "axes", names).or(Some("it has no axes at all".into())),
                 );
             }
@@ -118,7 +119,7 @@ impl Plan {
                 labels.sort_unstable();
                 labels.dedup();
                 return fault(
-                    format!("stage `{}` has no cell with {axis}={}", stage.name, printable(label)),
+                    format!("stage `{}` has no cell with {axis}={}", stage.name, visible(label)),
                     suggest(label, "values", labels),
                 );
             }

@@ -1,9 +1,10 @@
 //! Variables: their values in the file, and what `--set` makes of them.
 
+use crate::plain_text::visible;
 use std::collections::HashMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Source};
-use crate::spec::names::{list, nearest, printable};
+use crate::spec::names::{list, nearest};
 use crate::spec::{Node, Word, is_of_variable, not_of_variable, parse_yaml};
 
 use super::substitute::Scope;
@@ -39,7 +40,7 @@ pub fn variables(written: &[(Word, Node)], sets: &[(String, String)], problems: 
                 let place = crate::diagnostics::Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
                 let listed = list(&known).map_or("it has none".into(), |list| format!("it has {list}"));
                 problems.push(
-                    Diagnostic::at(place, format!("this pipeline has no variable `{}`; {listed}", printable(name)))
+                    Diagnostic::at(place, format!("this pipeline has no variable `{}`; {listed}", visible(name)))
                         .maybe_hint(nearest(name, known).map(|near| format!("did you mean `{near}`?"))),
                 );
             }

@@ -1,5 +1,6 @@
 //! A site's file as text -> [`Site`].
 
+use crate::plain_text::visible;
 use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -13,7 +14,7 @@ use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
 use crate::diagnostics::{Diagnostic, Diagnostics, Source, Sources};
 use crate::plan::duration;
-use crate::spec::names::{NAME_RULE, is_name, printable, suggest};
+use crate::spec::names::{NAME_RULE, is_name, suggest};
 use crate::spec::{Content, Node, Reader, Word};
 
 /// A longer file is no site's.
@@ -111,12 +112,12 @@ fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
 
 fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> Option<Remote> {
     if !is_name(&name.text) {
-        let message = format!("`{}` cannot be the name of a remote", printable(&name.text));
+        let message = format!("`{}` cannot be the name of a remote", visible(&name.text));
         reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
     }
-    let whose = format!("remote `{}`", printable(&name.text));
+    let whose = format!("remote `{}`", visible(&name.text));
     if !matches!(node.content, Content::Map(_)) {
-        let hint = format!("write `[remotes.{}]`, and below it `url = \"s3://bucket/prefix\"`", printable(&name.text));
+        let hint = format!("write `[remotes.{}]`, and below it `url = \"s3://bucket/prefix\"`", visible(&name.text));
         reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
         return None;
     }

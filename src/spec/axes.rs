@@ -1,8 +1,9 @@
 //! `matrix:` as written.
 
+use crate::plain_text::visible;
 use cwm_contract::Value;
 
-use super::names::{is_label, printable};
+use super::names::is_label;
 use super::node::{Content, Node, Word};
 use super::pipeline::check_name;
 use super::reader::Reader;
@@ -89,6 +90,6 @@ fn labelled(values: &Node, reader: &mut Reader) -> Vec<AxisValueSpec> {
 
 /// What is wrong with a label that [`is_label`] refuses.
 pub fn bad_label(label: &Word) -> Diagnostic {
-    Diagnostic::at(label.place, format!("`{}` cannot be a label", printable(&label.text)))
+    Diagnostic::at(label.place, format!("`{}` cannot be a label", visible(&label.text)))
         .hint("a label has no `[`, `]`, `,`, `=`, no control characters, and no space around it: `{ label: value }`")
 }

@@ -1,5 +1,7 @@
 //! What names may look like, and which one was meant.
 
+use crate::plain_text::is_hidden;
+
 /// The rule, for messages.
 pub const NAME_RULE: &str = "a small letter, then small letters, digits and `_`";
 
@@ -11,19 +13,7 @@ pub fn is_name(text: &str) -> bool {
 
 /// Whether this can be the label of an axis value: what an address such as `model[size=d32/l1]` can hold.
 pub fn is_label(text: &str) -> bool {
-    !text.is_empty() && text.trim() == text && !text.contains(['[', ']', ',', '=']) && !text.contains(char::is_control)
-}
-
-/// Text as it can be shown in a message: control characters escaped, all else as it is.
-pub fn printable(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
-        if c.is_control() {
-            out.extend(c.escape_default())
-        } else {
-            out.push(c)
-        }
-        out
-    })
+    !text.is_empty() && text.trim() == text && !text.contains(['[', ']', ',', '=']) && !text.contains(is_hidden)
 }
 
 /// The candidate that was probably meant, if one is near enough.

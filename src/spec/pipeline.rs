@@ -1,8 +1,9 @@
 //! The file as a whole: `cwm`, `vars`, `stages`, `export`.
 
+use crate::plain_text::visible;
 use cwm_contract::Value;
 
-use super::names::{NAME_RULE, is_name, printable};
+use super::names::{NAME_RULE, is_name};
 use super::node::{Content, Node, Word};
 use super::reader::Reader;
 use super::stage::StageSpec;
@@ -154,7 +155,7 @@ fn exports(node: &Node, reader: &mut Reader) -> Vec<(Word, Word)> {
 pub(super) fn check_name(name: &Word, what: &str, reader: &mut Reader) {
     if !is_name(&name.text) {
         reader.report(
-            Diagnostic::at(name.place, format!("`{}` cannot be the name of {what}", printable(&name.text)))
+            Diagnostic::at(name.place, format!("`{}` cannot be the name of {what}", visible(&name.text)))
                 .hint(format!("a name is {NAME_RULE}")),
         );
     }

@@ -2,11 +2,12 @@
 
 use super::axes::{AxisSpec, axes};
 use super::inputs::{FromSpec, from};
-use super::names::{is_name, printable};
+use super::names::is_name;
 use super::node::{Content, Node, Word};
 use super::pipeline::check_name;
 use super::reader::Reader;
 use crate::diagnostics::Diagnostic;
+use crate::plain_text::visible;
 
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";
@@ -140,7 +141,7 @@ fn cloned(entries: Vec<&(Word, Node)>) -> Vec<(Word, Node)> {
 fn env(node: &Node, reader: &mut Reader) -> Vec<Word> {
     let mut words = reader.words(node, "`env`");
     words.retain(|word| {
-        let shown = printable(&word.text);
+        let shown = visible(&word.text);
         let good = is_variable(&word.text);
         if !good {
             reader.report(Diagnostic::at(word.place, format!("`{shown}` cannot name a variable")));
@@ -225,7 +226,7 @@ fn extension(node: &Node, reader: &mut Reader) -> Option<Word> {
         && word.text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     if !good {
         reader.report(
-            Diagnostic::at(word.place, format!("`{}` cannot be an extension", printable(&word.text)))
+            Diagnostic::at(word.place, format!("`{}` cannot be an extension", visible(&word.text)))
                 .hint("letters and digits, without a dot in front: `csv`, `pgn.zst`"),
         );
     }

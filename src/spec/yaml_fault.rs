@@ -1,9 +1,9 @@
 //! The YAML parser's errors in our words.
 
+use crate::plain_text::visible;
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{DefaultMessageFormatter, Error, MessageFormatter};
 
-use super::names::printable;
 use crate::diagnostics::{Diagnostic, Place};
 
 /// Whether this says that a key is written twice.
@@ -71,7 +71,7 @@ fn words(error: &Error) -> (String, Option<String>) {
             other => too_large(&format!("{other:?}")),
         },
         other => {
-            let text = printable(&DefaultMessageFormatter.format_message(other));
+            let text = visible(&DefaultMessageFormatter.format_message(other));
             match text.as_str() {
                 "recursion limit exceeded" => too_large("more than 64 levels of nesting"),
                 _ => (format!("this is not YAML: {text}"), ""),

@@ -14,14 +14,21 @@ use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::hashing::hash_own_file;
 use super::locks::is_still_there;
-use super::record::{ActionRecord, OutputShape};
+use super::record::{ActionRecord, Circumstances, OutputShape};
 use super::{Store, seal};
 use crate::digest::{Digest, Key};
 use crate::outside::Files;
+use crate::plain_text::is_hidden;
 use crate::spec::names::{is_label, is_name};
 
 /// A longer record is none.
 pub const LARGEST_RECORD: u64 = 64 << 20;
+
+/// A name, or another word of a record, that is longer is none. Bytes.
+const LONGEST_WORD: usize = 4096;
+
+/// A thousand years, on a thousand cores.
+const MOST_SECONDS: f64 = 3.2e13;
 
 /// A longer manifest of a folder is none.
 pub const LARGEST_MANIFEST: u64 = 512 << 20;
@@ -42,6 +49,7 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
         return Err("has a key that is not that of its components".to_owned());
     }
     check_words(&record)?;
+    check_cost(&record.circumstances)?;
     if record.outputs.is_empty() {
         return Err("has no outputs".to_owned());
     }
@@ -71,6 +79,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     }
     let made = &record.circumstances;
     let mut words = vec![
+        ("label", label.as_str()),
         ("pipeline", &record.pipeline),
         ("kind", &record.components.kind),
         ("user", &made.user),
@@ -78,14 +87,31 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
         ("os", &made.machine.os),
         ("cwm_version", &made.cwm_version),
     ];
-    words.extend(record.cause.iter().map(|line| ("cause", line)));
-    words.extend(made.devices.iter().map(|device| ("devices", device)));
-    words.extend(made.computed_on.iter().map(|device| ("computed_on", device)));
-    match words.into_iter().find(|(_, text)| text.contains(char::is_control)) {
+    words.extend(made.devices.iter().map(|device| ("devices", device.as_str())));
+    words.extend(made.computed_on.iter().map(|device| ("computed_on", device.as_str())));
+    words.extend(record.metrics.keys().map(|name| ("metrics", name.as_str())));
+    words.extend(record.probe.keys().map(|name| ("probe", name.as_str())));
+    words.extend(record.outputs.values().map(|output| ("outputs", output.format.as_str())));
+    if let Some((field, _)) = words.iter().find(|(_, text)| text.len() > LONGEST_WORD) {
+        return Err(format!("is too long in `{field}`"));
+    }
+    // What changed, the cause tells with its values, which may hold what they will: it is made visible where it is shown.
+    let causes = record.cause.iter().map(|line| ("cause", line.as_str()));
+    let causes = causes.filter(|(_, line)| line.contains(char::is_control));
+    match words.into_iter().filter(|(_, text)| text.contains(is_hidden)).chain(causes).next() {
         Some((field, text)) => {
             Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shortened(text)))
         }
         None => Ok(()),
+    }
+}
+
+/// Estimates rest on it.
+fn check_cost(made: &Circumstances) -> Result<(), String> {
+    let seconds = [made.wall_seconds, made.user_seconds, made.system_seconds];
+    match seconds.into_iter().all(|seconds| (0.0..=MOST_SECONDS).contains(&seconds)) {
+        true => Ok(()),
+        false => Err(format!("says that it took {seconds:?} seconds")),
     }
 }
 

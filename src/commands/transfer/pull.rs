@@ -119,7 +119,8 @@ fn locked_ones(
     for &index in cells {
         let cell = &workspace.plan.cells[index];
         let CellState::Cached(here) = &survey.states[index] else { continue };
-        let Some(line) = workspace.locked.get(&cell.label).filter(|_| cell.keep && is_other(workspace, index, here)) else {
+        let Some(line) = workspace.locked.get(&cell.label).filter(|_| cell.keep && is_other(workspace, index, here))
+        else {
             continue;
         };
         let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;

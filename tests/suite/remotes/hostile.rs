@@ -26,10 +26,14 @@ fn records_that_lie_are_refused_and_what_they_name_is_made() {
     if !built() {
         return;
     }
-    let lies: [(&str, &str, &str, &str); 13] = [
+    let long = format!("\"user\":\"{}", "x".repeat(5000));
+    let lies: [(&str, &str, &str, &str); 16] = [
         ("\"label\":\"games\"", "\"label\":\"../../x\"", "has the label \\\"../../x\\\"", "games"),
         ("\"label\":\"games\"", "\"label\":\"games[a=\\u001b[2J]\"", "which no cell can have", "games"),
         ("\"user\":\"", "\"user\":\"\\u001b]0;pwn\\u0007\\u001b[31m", "characters in `user` that a terminal", "games"),
+        ("\"user\":\"", "\"user\":\"\\u202eada", "characters in `user` that a terminal", "games"),
+        ("\"user\":\"", &long, "is too long in `user`", "games"),
+        ("\"wall_seconds\":", "\"wall_seconds\":-1e300,\"was\":", "says that it took", "games"),
         ("\"host\":\"", "\"host\":\"\\u009b2J", "characters in `host` that a terminal", "games"),
         ("\"cause\":[", "\"cause\":[\"\\u001b[2J it ran\\nFAKE LINE\",", "characters in `cause` that", "games"),
         ("\"outputs\":", "\"outputs\":{},\"was\":", "has no outputs", "games"),

@@ -5,7 +5,8 @@ use std::fs;
 use super::{Lab, built, sound, well};
 use crate::context::Context;
 
-const LUCK: &str = "cwm: 1\nstages:\n  luck: { stage: command, with: { run: 'head -c 8 /dev/urandom | od -An -tx1 > \"$out\"' } }\n";
+const LUCK: &str =
+    "cwm: 1\nstages:\n  luck: { stage: command, with: { run: 'head -c 8 /dev/urandom | od -An -tx1 > \"$out\"' } }\n";
 
 /// One that rests on the other.
 const LUCKS: &str = r#"
