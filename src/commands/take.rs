@@ -212,7 +212,10 @@ fn record(
 
 /// What is given, if the output can be that.
 fn shape(output: &OutputPlan, path: &Path) -> Result<OutputShape, Error> {
-    let metadata = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
+    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::usage(format!("there is no file {}", path.display())),
+        _ => Error::io("read", path, error),
+    })?;
     match (output.shape, metadata.is_dir()) {
         (Shape::Folder | Shape::FileOrFolder(_), true) => Ok(OutputShape::Folder),
         (Shape::File(_) | Shape::FileOrFolder(_), false) => Ok(output.shape.into()),

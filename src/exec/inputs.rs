@@ -9,7 +9,7 @@ use super::protocol::{Failed, FailedKind};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
 use crate::error::Error;
 use crate::outside::{Files, Snapshot};
-use crate::store::{OutputRecord, Stamp, Store};
+use crate::store::{OutputRecord, Stamp, Store, StoreError};
 
 /// The inputs of an action, found.
 pub struct Inputs {
@@ -21,6 +21,13 @@ pub struct Inputs {
     stamps: Vec<(String, OutputRecord, Stamp)>,
     /// What is read from the store, with where it lies.
     pub stored: Vec<(PathBuf, OutputRecord)>,
+}
+
+/// What is wrong with content of the store, and as which input it was to be read.
+fn of_input(name: &str, error: StoreError) -> Error {
+    let mut error = Error::from(error);
+    error.message = format!("its input `{name}` cannot be read: {}", error.message);
+    error
 }
 
 impl Inputs {
@@ -39,13 +46,13 @@ impl Inputs {
                         snapshot.path.clone()
                     }
                     Artifact::Output(output) => {
-                        let path = store.path_of(output, files)?;
+                        let path = store.path_of(output, files).map_err(|error| of_input(name, error))?;
                         if output.outside.is_some() && !store.contains(&path) {
                             found.outside.push(files.snapshot(&path)?);
                         }
-                        let stamp = store.stamp(output, files)?;
+                        let stamp = store.stamp(output, files).map_err(|error| of_input(name, error))?;
                         // After the stamp: what is changed from here on shows when the action has ended.
-                        store.must_be_sound(&stamp, files)?;
+                        store.must_be_sound(&stamp, files).map_err(|error| of_input(name, error))?;
                         found.stamps.push((name.clone(), output.clone(), stamp));
                         found.stored.push((path.clone(), output.clone()));
                         path

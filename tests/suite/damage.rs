@@ -96,6 +96,46 @@ fn what_is_exported_shown_or_named_is_what_was_stored() {
     assert_eq!(context.output("third"), "1\n2\n3\n100\n1\n");
 }
 
+/// A stage that writes into the store, past what it was given: others read what its victim made.
+#[test]
+fn what_a_stage_spoils_for_others_is_made_again_in_the_same_run_and_not_without_end() {
+    let context = Context::with("cwm: 1\nstages: {}\n");
+    let objects = context.path("artifacts/objects");
+    let spoil = format!(
+        "for f in {}/*/*; do if grep -q victim \"$f\"; then chmod u+w \"$f\"; echo spoilt > \"$f\"; fi; done; echo $number > \"$out\"",
+        objects.display()
+    );
+    let pipeline = r#"
+cwm: 1
+stages:
+  victim: { stage: command, with: { run: 'echo victim > "$out"' } }
+  first: { stage: command, from: victim, with: { run: 'wc -c < "$in" > "$out"' } }
+  spoiler: { stage: command, from: { after: first }, with: { run: 'SPOIL', number: 1 } }
+  reader: { stage: command, from: { victim: victim, spoiler: spoiler }, with: { run: 'cat "$in_victim" "$in_spoiler" | tr v V > "$out"' } }
+"#;
+    let pipeline = pipeline.replace("SPOIL", &spoil.replace('\'', "''"));
+    context.write("pipeline.yaml", &pipeline.replace("{ run: 'echo victim", "{ run: 'echo a victim"));
+    let run = context.run(&[]);
+    run.ran_just(&["victim", "first", "spoiler", "reader"]);
+    assert!(run.warns_of("quarantine"), "{}", run.raw.stdout);
+    assert_eq!(context.output("reader"), "a Victim\n1\n");
+    context.run(&[]).ran_just(&[]);
+
+    // Once more behind it, in one run.
+    let again = r#"
+  again: { stage: command, from: { after: reader }, with: { run: 'SPOIL', number: 2 } }
+  last: { stage: command, from: { victim: victim, again: again }, with: { run: 'cat "$in_victim" "$in_again" | tr v V > "$out"' } }
+"#;
+    let both = format!("{pipeline}{}", again.trim_start_matches('\n').replace("SPOIL", &spoil.replace('\'', "''")));
+    context.write("pipeline.yaml", &both);
+    let run = context.run(&[]);
+    let told = "files of its input from victim are gone from the store, or were changed there";
+    assert!(run.raw.code == 1 && run.failed["last"].contains(told), "{}", run.raw.stdout);
+    assert_eq!(context.output("reader"), "Victim\n1\n");
+    context.run(&[]).ran_just(&["victim", "last"]);
+    assert_eq!(context.output("last"), "Victim\n2\n");
+}
+
 #[test]
 fn a_check_says_so_and_changes_nothing() {
     let context = chain();

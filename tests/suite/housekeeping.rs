@@ -321,6 +321,8 @@ fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     ] {
         assert_ne!(context.cwm(wrong).code, 0, "{wrong:?}");
     }
+    let absent = context.cwm(&["take", "second", "none.txt"]);
+    assert!(absent.code == 2 && absent.stderr.contains("there is no file none.txt"), "{}", absent.stderr);
     assert_eq!(context.told(&["take", "second", "given.txt", "--json"])["new"], true);
     context.write("given.txt", "changed afterwards");
     assert_eq!(context.output("second"), "1\n2\n3\n");

@@ -12,6 +12,9 @@ use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::store::{ActionRecord, Missing};
 
+/// A cell that was made so many times in one run is not made again for files of it that are gone.
+const MOST_TIMES: u32 = 2;
+
 impl Engine<'_> {
     pub(super) fn look_at(&mut self, index: usize) -> Result<(), Error> {
         if self.takes_awaited(index)? {
@@ -31,8 +34,8 @@ impl Engine<'_> {
             return Ok(());
         }
         let mut causes = Vec::new();
-        let made = self.made.contains(&key);
-        if self.force.contains(&index) && !made {
+        let made = self.made.get(&key).is_some_and(|made| made.stands);
+        if self.force.contains(&index) && !made && !self.to_remake.contains_key(&index) {
             causes.push(Cause::Forced);
             let before = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
             if before.is_none() {
@@ -143,15 +146,17 @@ impl Engine<'_> {
                 waits = true;
                 continue;
             }
-            if self.ran.contains(&source) {
+            if self.made.get(&record.key).is_some_and(|made| made.times >= MOST_TIMES) {
                 return Err(Error::store(format!(
-                    "files of {} are missing although it has just run",
+                    "files of its input from {} are gone from the store, or were changed there, although it was made \
+                     {MOST_TIMES} times in this run",
                     self.plan.cells[source].label
                 ))
-                .hint("is something else deleting from the store?"));
+                .hint("does another stage write into the store, or does somebody delete from it?"));
             }
-            if self.summary.cached > 0 {
-                self.summary.cached -= 1;
+            match self.ran.remove(&source) {
+                true => self.summary.ran -= 1,
+                false => self.summary.cached = self.summary.cached.saturating_sub(1),
             }
             if self.may_ask_for_files(&record) {
                 self.to_fetch.insert(source);
@@ -161,6 +166,10 @@ impl Engine<'_> {
             }
             let cause = self.why_lacking(source, &record, &missing)?;
             self.to_remake.insert(source, (cause, record.output_digests()));
+            if let Some(made) = self.made.get_mut(&record.key) {
+                made.stands = false;
+                self.tried.remove(&record.key);
+            }
             self.schedule.reopen(source);
             waits = true;
         }
@@ -168,6 +177,24 @@ impl Engine<'_> {
             self.withdraw_those_that_cannot_go();
         }
         Ok(waits)
+    }
+
+    /// Whether a cell that failed lacks an input which was there when it was looked at: then that was no attempt, and it waits
+    /// until the input was made again.
+    pub(super) fn lost_an_input(&mut self, index: usize, key: Key) -> Result<bool, Error> {
+        let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
+        for source in unique {
+            let Some(record) = self.schedule.record(source).cloned() else { continue };
+            if !self.unusable(source, &record)?.is_empty() {
+                if let Some(tried) = self.tried.get_mut(&key) {
+                    tried.attempts = tried.attempts.saturating_sub(1);
+                }
+                self.schedule.wait_again(index);
+                self.release_waiting(&key);
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Cells that wait for room while a source of theirs was reopened are looked at again when it is done.

@@ -174,6 +174,15 @@ impl Running {
     }
 }
 
+/// What was made of a key in this run.
+#[derive(Default)]
+struct Made {
+    /// How often.
+    times: u32,
+    /// Whether that is to be used: its files were not missed since.
+    stands: bool,
+}
+
 /// A run under way.
 struct Engine<'a> {
     plan: &'a Plan,
@@ -204,8 +213,8 @@ struct Engine<'a> {
     lacked: HashMap<(usize, Key), Cause>,
     /// Cells that ran in this run.
     ran: BTreeSet<usize>,
-    /// Their keys.
-    made: HashSet<Key>,
+    /// Keys that were made in this run.
+    made: HashMap<Key, Made>,
     /// What was tried in this run.
     tried: HashMap<Key, Tried>,
     /// Cells that failed and wait to be tried again.
@@ -294,7 +303,7 @@ pub fn run(
         set_aside: HashMap::new(),
         lacked: HashMap::new(),
         ran: BTreeSet::new(),
-        made: HashSet::new(),
+        made: HashMap::new(),
         tried: HashMap::new(),
         pausing: BTreeMap::new(),
         failures: Failures::default(),

@@ -87,7 +87,9 @@ impl Engine<'_> {
         };
         match record {
             Some(record) => {
-                self.made.insert(running.key);
+                let made = self.made.entry(running.key).or_default();
+                made.times += 1;
+                made.stands = true;
                 let is_taken_over = running.outputs.is_none();
                 if is_taken_over {
                     self.summary.cached += 1;
@@ -121,6 +123,10 @@ impl Engine<'_> {
                     self.release_waiting(&running.key);
                 } else {
                     self.to_remake.extend(before.map(|before| (index, before)));
+                    let may_be_lost = fault.kind == FailedKind::System && matches!(running.place, Place::Child { .. });
+                    if may_be_lost && self.lost_an_input(index, running.key).unwrap_or(false) {
+                        return;
+                    }
                     self.attempt_failed(index, running.key, running.began.is_some(), fault);
                 }
                 return;
