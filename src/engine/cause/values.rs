@@ -1,0 +1,140 @@
+//! Values as they stand in components, for people; of two long ones, where they differ.
+
+use std::ops::Range;
+
+use cwm_contract::Value;
+
+use crate::brought;
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 80;
+
+/// Characters that two values share and that are shown before the first that differs.
+const BEFORE: usize = 20;
+
+/// A value: files and secrets by digest, long text cut.
+pub fn readable(value: &Value) -> String {
+    cut(&whole(value))
+}
+
+/// Two values that differ: where from on, if that is to be said of a text of several lines (` from its line 3 on`), and both from
+/// there. Of longer texts the shared beginning is left out, so that the difference is seen.
+pub fn change(old: &Value, new: &Value) -> (String, String, String) {
+    let (old, new) = (whole(old), whole(new));
+    let (one, other) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
+    if one == other || one.contains('\n') || other.contains('\n') {
+        return change_of_lines(&old, &new);
+    }
+    let (old, new) = apart(one, other);
+    (String::new(), old, new)
+}
+
+fn change_of_lines(old: &str, new: &str) -> (String, String, String) {
+    let (before, now): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let same = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
+    if old.trim_end_matches('\n') == new.trim_end_matches('\n') {
+        // In what ends the last line.
+        let (old, new) = (format!("{:?}", ending(old)), format!("{:?}", ending(new)));
+        return (" at its end".to_owned(), old, new);
+    }
+    let rest = before.len().min(now.len()) - same;
+    let after = before.iter().rev().zip(now.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let (gone, come) = (same..before.len() - after, same..now.len() - after);
+    let (a, b) = match (gone.is_empty(), come.is_empty()) {
+        // Only the space around it differs.
+        (false, false) if before[same].trim() == now[same].trim() => {
+            (format!("{:?}", before[same]), format!("{:?}", now[same]))
+        }
+        (false, false) => apart(before[same].trim(), now[same].trim()),
+        (true, _) => (String::new(), cut(now[same].trim())),
+        (_, true) => (cut(before[same].trim()), String::new()),
+    };
+    let lines = |first: String, lines: Range<usize>| match lines.len() {
+        0 => "(nothing)".to_owned(),
+        1 => first,
+        more => format!("{first} (and {})", crate::events::plural(more as u64 - 1, "line more", "lines more")),
+    };
+    (format!(" from its line {} on", same + 1), lines(a, gone), lines(b, come))
+}
+
+/// What stands behind the last character that is seen.
+fn ending(text: &str) -> &str {
+    &text[text.trim_end().len()..]
+}
+
+/// Two texts of one line, both from shortly before the first character that differs, if that comes late.
+fn apart(old: &str, new: &str) -> (String, String) {
+    let is_short = |text: &str| text.chars().count() <= SHOWN;
+    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    if (is_short(old) && is_short(new)) || same <= 2 * BEFORE {
+        return (cut(old), cut(new));
+    }
+    let from = |text: &str| -> String { text.chars().skip(same - BEFORE).collect() };
+    (format!("…{}", cut(&from(old))), format!("…{}", cut(&from(new))))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+fn whole(value: &Value) -> String {
+    if let Value::Map(map) = value
+        && let Some((kind, Value::Text(digest))) = map.first_key_value()
+    {
+        let short = digest.get(..12).unwrap_or(digest);
+        match kind.as_str() {
+            "$file" => return format!("file {short}"),
+            "$secret" => return format!("secret {short}"),
+            _ => {}
+        }
+    }
+    brought::readable(value).unwrap_or_else(|| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn told(old: &str, new: &str) -> String {
+        let (place, old, new) = change(&Value::Text(old.into()), &Value::Text(new.into()));
+        format!("changed{place}: {old} -> {new}")
+    }
+
+    #[test]
+    fn where_long_texts_differ_is_seen() {
+        assert_eq!(told("a", "b"), "changed: a -> b");
+        assert_eq!(told("a\n", "b\n"), "changed: a -> b");
+        let same = "x".repeat(100);
+        let seen = format!("…{}", &same[..20]);
+        assert_eq!(told(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));
+        let script = |end: &str| format!("# {same}\nset -e\n  {end}\n");
+        let one = told(&script("echo the end"), &script("echo THE END"));
+        assert_eq!(one, "changed from its line 3 on: echo the end -> echo THE END");
+        assert_eq!(told("a\nc\n", "a\nb\nc\n"), "changed from its line 2 on: (nothing) -> b");
+        assert_eq!(told("a\nb\nc\nd\n", "a\nd\n"), "changed from its line 2 on: b (and 1 line more) -> (nothing)");
+        assert_eq!(told("a\nb\nc\n", "x\n"), "changed from its line 1 on: a (and 2 lines more) -> x");
+        assert_eq!(told("a\nb\n", "a\nb"), "changed at its end: \"\\n\" -> \"\"");
+        assert_eq!(told("a\nb\n", "a"), "changed from its line 2 on: b -> (nothing)");
+        assert_eq!(told("a\n b\n", "a\n  b\n"), "changed from its line 2 on: \" b\" -> \"  b\"");
+    }
+
+    proptest! {
+        #[test]
+        fn any_two_texts_are_told_apart_in_one_short_line(old in "[ab\n]{0,12}", new in "[ab\n]{0,12}") {
+            prop_assume!(old != new);
+            let told = told(&old, &new);
+            prop_assert!(!told.contains('\n') && told.len() < 300, "{told:?}");
+        }
+
+        #[test]
+        fn long_lines_are_not_told_as_the_same(same in "[a-z]{0,200}", one in "[0-4]{1,90}", other in "[5-9]{1,90}") {
+            let (_, old, new) = change(&Value::Text(format!("{same}{one}")), &Value::Text(format!("{same}{other}")));
+            prop_assert_ne!(old, new);
+        }
+    }
+}
