@@ -1,6 +1,7 @@
 //! Running a plan: ready cells side by side within the machine, each in its own process; a failure stops what depends
 //! on it and nothing else.
 
+mod asked;
 mod attempts;
 mod check;
 mod decide;
@@ -8,6 +9,7 @@ mod fetch;
 mod jobs;
 mod outcome;
 mod provide;
+mod signals;
 mod start;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,106 +26,24 @@ use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage};
 use crate::engine::components::Resolved;
 use crate::engine::fetch::{Fetcher, Provider, Tidings};
-use crate::engine::machine::{Machine, Pool, Share};
+use crate::engine::machine::{Pool, Share};
 use crate::engine::schedule::{Schedule, Stand};
 use crate::engine::status::Known;
 use crate::error::Error;
-use crate::events::{FailedCell, Reader, Readers, RunEvent, SkippedCell};
+use crate::events::{Reader, Readers, RunEvent};
 use crate::exec::{FailedKind, out_of_memory};
-use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::Plan;
-use crate::slurm::{self, Cluster, Told};
+use crate::slurm::{Cluster, Told};
 use crate::store::{ActionRecord, Damage, Difference, Store};
+pub use asked::{Failures, Options, Outcome, Summary};
 use attempts::{Fault, Pause, Tried};
 use jobs::Jobs;
 use outcome::End;
 use provide::{Provisions, Unfetched};
-
-/// What a run is asked for.
-pub struct Options {
-    /// Cells that must be done; their sources come along.
-    pub targets: Vec<usize>,
-    /// Cells that run even if cached.
-    pub force: BTreeSet<usize>,
-    /// The machine to use.
-    pub machine: Machine,
-    /// Where stages compute that ask, in place of what the pipeline says.
-    pub device: Option<DeviceChoice>,
-    /// Once it is set, what runs is finished and nothing else is begun.
-    pub held: Arc<AtomicBool>,
-    /// Do the targets anew beside what is recorded, and compare; change nothing.
-    pub check: bool,
-    /// Whether no stage was named: what cannot be checked then is told, and no failure.
-    pub whole: bool,
-    /// What was typed, for those who wait for what this run does.
-    pub command: String,
-    /// Where cells are done as batch jobs: how those are to be.
-    pub cluster: Option<slurm::Settings>,
-    /// Who is asked for what others made, before it is made.
-    pub fetcher: Option<Box<dyn Fetcher>>,
-    /// Where jobs do not read the store: who sends what they read to where they do.
-    pub provider: Option<Box<dyn Provider>>,
-}
-
-/// What failed in a run and what was skipped because of that, by index.
-#[derive(Default)]
-pub struct Failures {
-    /// What failed.
-    pub failed: BTreeMap<usize, FailedCell>,
-    /// What was skipped because of that.
-    pub skipped: BTreeMap<usize, SkippedCell>,
-    /// Of a check, what has to be made before it can be done.
-    pub to_make: BTreeSet<usize>,
-}
-
-impl Failures {
-    /// The table of it, with the command that tries `again`.
-    pub fn event(self, again: String) -> RunEvent {
-        RunEvent::Failures {
-            failed: self.failed.into_values().collect(),
-            skipped: self.skipped.into_values().collect(),
-            again,
-        }
-    }
-}
-
-/// What came of a run.
-pub struct Outcome {
-    /// The record of every cell that is done, by index.
-    pub records: Vec<Option<ActionRecord>>,
-    /// The cells that ran.
-    pub ran: BTreeSet<usize>,
-    /// What failed.
-    pub failures: Failures,
-    /// In numbers.
-    pub summary: Summary,
-    /// What did not go well when remotes were asked for records, a sentence each.
-    pub unasked: Vec<String>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Cells that ran.
-    pub ran: usize,
-    /// Cells that were cached, or that another run made meanwhile.
-    pub cached: usize,
-    /// Cells that failed.
-    pub failed: usize,
-    /// Cells that were skipped.
-    pub skipped: usize,
-    /// Cells that were checked and made the same bytes.
-    pub same: usize,
-    /// Cells that were checked and made others.
-    pub different: usize,
-    /// Whether it was stopped from outside.
-    pub interrupted: bool,
-    /// Whether a cell could not even be started, because the store cannot be used.
-    pub store_refused: bool,
-}
+pub use signals::stop_signals;
 
 enum Message {
     Child(ChildMessage),
@@ -277,7 +197,7 @@ pub fn run(
     }
     readers.read(&RunEvent::Planned { cells: wanted.iter().filter(|wanted| **wanted).count() });
     let (messages, inbox) = channel();
-    let signals = watch_signals(messages.clone())?;
+    let signals = signals::watch(messages.clone())?;
     let jobs = options.cluster.map(|settings| Jobs {
         cluster: Cluster::start(store.clone(), settings.clone(), options.command.clone(), messages.clone()),
         settings,
@@ -337,44 +257,6 @@ pub fn run(
         _ => None,
     });
     Ok(Outcome { records: records.collect(), ran, failures, summary, unasked })
-}
-
-/// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
-pub fn stop_signals() -> Vec<i32> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-    let mut signals = vec![SIGINT, SIGTERM, SIGUSR1];
-    if !is_ignored(SIGHUP) {
-        signals.push(SIGHUP);
-    }
-    signals
-}
-
-/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
-/// stages end with it.
-fn watch_signals(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
-    let mut signals = signal_hook::iterator::Signals::new(stop_signals())
-        .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
-    let handle = signals.handle();
-    std::thread::spawn(move || {
-        for (count, _) in signals.forever().enumerate() {
-            if count == 2 {
-                std::process::exit(ExitCode::INTERRUPTED.0.into());
-            }
-            if messages.send(Message::Signal).is_err() {
-                break;
-            }
-        }
-    });
-    Ok(handle)
-}
-
-/// Whether whoever started this process had the signal ignored, as `nohup` does.
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: all-zero is a valid sigaction, and sigaction without a new action only writes into it.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
-    }
 }
 
 impl Engine<'_> {

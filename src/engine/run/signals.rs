@@ -1,0 +1,45 @@
+//! The signals that ask a run to stop.
+
+use std::sync::mpsc::Sender;
+
+use super::Message;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+/// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
+pub fn stop_signals() -> Vec<i32> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    let mut signals = vec![SIGINT, SIGTERM, SIGUSR1];
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
+/// stages end with it.
+pub(super) fn watch(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
+    let mut signals = signal_hook::iterator::Signals::new(stop_signals())
+        .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
+    let handle = signals.handle();
+    std::thread::spawn(move || {
+        for (count, _) in signals.forever().enumerate() {
+            if count == 2 {
+                std::process::exit(ExitCode::INTERRUPTED.0.into());
+            }
+            if messages.send(Message::Signal).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(handle)
+}
+
+/// Whether whoever started this process had the signal ignored, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all-zero is a valid sigaction, and sigaction without a new action only writes into it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
