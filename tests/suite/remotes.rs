@@ -2,6 +2,7 @@
 
 mod azure;
 mod equal;
+mod gcs;
 mod hostile;
 mod interrupted;
 mod proxy;

@@ -2,6 +2,7 @@
 //! behind a proxy of ours. Another server, such as garage: `CWM_S3_ENDPOINT`, `CWM_S3_BUCKET` and the credentials that
 //! AWS's variables name.
 
+use std::ffi::OsString;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -38,16 +39,8 @@ impl Server {
             let port = endpoint.rsplit(':').next().and_then(|port| port.trim_end_matches('/').parse().ok());
             return Some(Server { child: None, proxy: Proxy::before(port.expect("a port")), bucket });
         }
-        let python = std::env::var_os("CWM_PYTHON").unwrap_or_else(|| "python3".into());
-        let found = Command::new(&python).args(["-c", "import moto.server"]).output();
-        if !found.is_ok_and(|found| found.status.success()) {
-            let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
-            let how = "CWM_PYTHON=$(tests/python/setup s3 | tail -1)";
-            assert!(required.split(',').all(|name| name != "s3"), "s3 is required (CWM_REQUIRE): {how}");
-            println!("skipped: no server of S3 ({how})");
-            return None;
-        }
-        let port = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port").local_addr().expect("it").port();
+        let python = python_with_moto()?;
+        let port = free_port();
         let child = Command::new(&python)
             .args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()])
             .stdout(Stdio::null())
@@ -55,13 +48,8 @@ impl Server {
             .spawn()
             .expect("moto starts");
         let server = Server { child: Some(child), proxy: Proxy::before(port), bucket: "bucket".to_owned() };
-        for _ in 0..600 {
-            if put_bucket(port).is_ok() {
-                return Some(server);
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("moto did not answer within a minute");
+        wait_for_bucket(port);
+        Some(server)
     }
 
     /// A prefix of its own in the bucket.
@@ -82,6 +70,34 @@ impl Server {
         );
         context
     }
+}
+
+/// A Python that has moto; without one it says, in words, that the test is skipped, unless `CWM_REQUIRE` names `s3`.
+pub fn python_with_moto() -> Option<OsString> {
+    let python = std::env::var_os("CWM_PYTHON").unwrap_or_else(|| "python3".into());
+    let found = Command::new(&python).args(["-c", "import moto.server"]).output();
+    if found.is_ok_and(|found| found.status.success()) {
+        return Some(python);
+    }
+    let required = std::env::var("CWM_REQUIRE").unwrap_or_default();
+    let how = "CWM_PYTHON=$(tests/python/setup s3 | tail -1)";
+    assert!(required.split(',').all(|name| name != "s3"), "s3 is required (CWM_REQUIRE): {how}");
+    println!("skipped: no server of S3 ({how})");
+    None
+}
+
+/// A port that nobody listens at.
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port").local_addr().expect("it").port()
+}
+
+/// Makes the bucket `bucket` as soon as the server answers.
+pub fn wait_for_bucket(port: u16) {
+    let made = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        put_bucket(port).is_ok()
+    });
+    assert!(made, "moto did not answer within a minute");
 }
 
 /// Makes the bucket, by the simplest request that does.
