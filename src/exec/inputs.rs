@@ -93,8 +93,9 @@ impl Inputs {
         };
         for snapshot in self.outside.iter().chain(given) {
             if !snapshot.still_the_same()? {
-                let changed = snapshot.path.display();
-                let words = format!("{changed} changed while the stage ran, so its result is not recorded");
+                let (file, changed) =
+                    (snapshot.path.display(), if snapshot.path.exists() { "changed" } else { "was removed" });
+                let words = format!("{file} {changed} while the stage ran, so its result is not recorded");
                 let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
                 let failure = Failure::input(words).hint(hint);
                 return Ok(Some((FailedKind::Input, failure)));
