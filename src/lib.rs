@@ -25,6 +25,7 @@ mod keyed;
 pub mod lock_file;
 pub mod outside;
 pub mod pins;
+mod plain_file;
 mod plain_text;
 pub mod plan;
 mod probe;

@@ -16,6 +16,7 @@ use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, Key};
+use crate::plain_file::read_plain;
 use crate::store::durable::Disk;
 use crate::store::{Result, StoreError};
 use parse::parse;
@@ -89,7 +90,7 @@ impl LockFile {
     /// It cannot be read, or a newer cwm wrote it.
     pub fn read(path: &Path) -> Result<LockFile> {
         let path = std::path::absolute(path).map_err(StoreError::io("find", path))?;
-        let text = match fs::read(&path) {
+        let text = match read_plain(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(LockFile { path, ..LockFile::default() });
@@ -104,7 +105,7 @@ impl LockFile {
     /// # Errors
     /// As [`LockFile::read`].
     pub fn again(&self) -> Result<LockFile> {
-        let is_same = |text: &String| fs::read(&self.path).is_ok_and(|now| now == text.as_bytes());
+        let is_same = |text: &String| read_plain(&self.path).is_ok_and(|now| now == text.as_bytes());
         if self.text.as_ref().is_some_and(is_same) { Ok(self.clone()) } else { LockFile::read(&self.path) }
     }
 

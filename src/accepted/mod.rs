@@ -16,6 +16,7 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::key::{Canonical, Components};
 use crate::pins::lock;
+use crate::plain_file::read_plain;
 use crate::store::durable::Disk;
 
 /// The name of the file.
@@ -128,7 +129,7 @@ impl Accepted {
     }
 
     fn read(path: PathBuf) -> Result<Accepted, Error> {
-        let text = match fs::read(&path) {
+        let text = match read_plain(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Accepted { path, ..Accepted::default() });

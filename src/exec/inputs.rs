@@ -114,6 +114,7 @@ impl Inputs {
                 return Ok(Some((FailedKind::Output, failure)));
             }
             if !now.is_ok_and(|now| stamp.is_unwritten(&now)) {
+                store.set_rewritten_aside(output, stamp, files)?;
                 let words =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \

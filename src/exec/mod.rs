@@ -147,7 +147,8 @@ fn perform(
     let recorded = store.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&work, key) {
         Ok(action) => action,
-        Err(_) if recorded => return Ok(already_recorded(&work)),
+        // Or have checked it: who asked for this check writes the file anew.
+        Err(_) if recorded || terms.check => return Ok(already_recorded(&work)),
         Err(error) => return Err(error),
     };
     if recorded && !action.force && !terms.check {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stat::Stat;
 use crate::digest::Digest;
-use crate::store::read_plain;
+use crate::plain_file::read_plain;
 
 /// Version of the format; any other is ignored and written anew, since nothing is lost but time.
 const CACHE_FORMAT: u32 = 1;

@@ -1,11 +1,11 @@
 //! `retry:` and `limits:`: how often a cell is tried, and when an attempt is ended.
 
-use crate::plain_text::visible;
 use std::time::Duration;
 
 use cwm_contract::{Value, amount};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::plain_text::visible;
 use crate::spec::names::suggest;
 use crate::spec::{Content, Node, Word};
 

@@ -1,6 +1,5 @@
 //! Which output each input of a stage takes, by name and by format; cells come later.
 
-use crate::plain_text::visible;
 use std::path::PathBuf;
 
 use cwm_contract::{Count, Format};
@@ -9,6 +8,7 @@ use super::OutputPlan;
 use super::ports::{Kind, Takes, output};
 use super::references::Reference;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::plain_text::visible;
 use crate::spec::names::{list, suggest};
 use crate::spec::{FromSpec, SourceSpec, StageSpec, Word};
 

@@ -1,6 +1,5 @@
 //! The cells of each stage: `each` followed, the matrix multiplied out.
 
-use crate::plain_text::visible;
 use std::rc::Rc;
 
 use cwm_contract::Label;
@@ -8,6 +7,7 @@ use cwm_contract::Label;
 use super::axes::{Axis, Labels, own_axes};
 use super::variables::Variables;
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::plain_text::visible;
 use crate::spec::names::suggest;
 use crate::spec::{Node, Spec};
 

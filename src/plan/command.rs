@@ -1,6 +1,5 @@
 //! The body and the outputs of a `command`.
 
-use crate::plain_text::visible;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
@@ -9,6 +8,7 @@ use cwm_contract::{Format, Shape, Value, Values};
 use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::plain_text::visible;
 use crate::spec::{Node, OutputSpec, StageSpec, Word, is_given, is_variable};
 
 /// The parameter that holds the command.

@@ -1,6 +1,5 @@
 //! `deps:` of a command: files and globs, expanded.
 
-use crate::plain_text::visible;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path};
@@ -8,11 +7,14 @@ use std::path::{Component, Path};
 use globset::GlobBuilder;
 
 use super::Dependency;
+use super::own_files::{is_own_folder, own_files};
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::plain_text::visible;
 use crate::spec::Word;
 
-/// What Python compiled, beside what it was compiled from: a run by hand would change what every command rests on.
-const COMPILED: &str = "__pycache__";
+/// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
+/// change what every command rests on.
+const BESIDE: [&str; 2] = ["__pycache__", ".git"];
 
 /// A glob that walks past more entries than this was meant otherwise.
 const MOST_ENTRIES: usize = 200_000;
@@ -68,7 +70,8 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
         .map_err(|error| (format!("`{shown}` is not a glob: {}", error.kind()), None))?
         .compile_matcher();
     let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
-    let mut walk = Walk { names: Vec::new(), entries: 0, with_compiled: name.contains(COMPILED) };
+    let passed_over = BESIDE.into_iter().filter(|one| !name.contains(one)).collect();
+    let mut walk = Walk { names: Vec::new(), entries: 0, passed_over };
     walk.folder(folder, &literal.join("/"), &|name| glob.is_match(name)).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => (
             format!("`{shown}` walks past more than {MOST_ENTRIES} files"),
@@ -85,13 +88,14 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
 struct Walk {
     names: Vec<String>,
     entries: usize,
-    /// Whether folders of what Python compiled are meant too.
-    with_compiled: bool,
+    /// Names of folders that are not meant.
+    passed_over: Vec<&'static str>,
 }
 
 impl Walk {
-    /// Links to folders are not followed: they may lead anywhere.
+    /// Links to folders are not followed: they may lead anywhere. Nothing that cwm itself writes is walked past.
     fn folder(&mut self, root: &Path, name: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        let (mut files, mut folders) = (BTreeSet::new(), BTreeSet::new());
         let entries = match fs_err::read_dir(root.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
@@ -104,14 +108,21 @@ impl Walk {
             }
             // A name that is not UTF-8 cannot be matched by a glob written in YAML.
             let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
-            let is_compiled = last == COMPILED;
-            let name = if name.is_empty() { last } else { format!("{name}/{last}") };
             if entry.file_type()?.is_dir() {
-                if self.with_compiled || !is_compiled {
-                    self.folder(root, &name, wanted)?;
-                }
-            } else if wanted(&name) && root.join(&name).is_file() {
-                self.names.push(name);
+                folders.insert(last)
+            } else {
+                files.insert(last)
+            };
+        }
+        let whole = |last: &String| if name.is_empty() { last.clone() } else { format!("{name}/{last}") };
+        let own = own_files(&root.join(name), &files);
+        let meant = files.difference(&own).map(whole).filter(|name| wanted(name) && root.join(name).is_file());
+        self.names.extend(meant);
+        for name in
+            folders.iter().filter(|last| !self.passed_over.contains(&last.as_str())).map(whole).collect::<Vec<_>>()
+        {
+            if !is_own_folder(&root.join(&name)) {
+                self.folder(root, &name, wanted)?;
             }
         }
         Ok(())
@@ -121,6 +132,34 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Else every run would find what the one before has written.
+    #[test]
+    fn what_cwm_and_git_write_is_no_match() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, text).unwrap();
+        };
+        for name in ["a.py", "poetry.lock", "pipeline.yaml", "report/notes.md", "kept/format", "kept/x"] {
+            write(name, "");
+        }
+        for own in ["artifacts/format", "artifacts/objects/ab/cd", "artifacts/actions/x.json", ".git/index", ".cwm-1"] {
+            write(own, "");
+        }
+        for lock in ["pipeline.lock", "sources.lock", "accepted.lock"] {
+            write(lock, "");
+        }
+        write("report/.cwm-export", r#"{"cwm_export": 1, "whole": false, "files": {"report.html": {}}}"#);
+        write("report/report.html", "");
+        write("whole/.cwm-export", r#"{"cwm_export": 1, "whole": true, "files": {}}"#);
+        write("whole/x", "");
+        let mut names = files("**", folder.path()).unwrap();
+        names.sort();
+        assert_eq!(names, ["a.py", "kept/format", "kept/x", "pipeline.yaml", "poetry.lock", "report/notes.md"]);
+        assert_eq!(files("pipeline.lock", folder.path()).unwrap(), ["pipeline.lock"], "who names it means it");
+    }
 
     #[test]
     fn globs_are_expanded_and_sorted() {

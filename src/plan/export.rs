@@ -1,6 +1,5 @@
 //! `export:`: what is copied out, and where to.
 
-use crate::plain_text::visible;
 use std::path::{Component, PathBuf};
 
 use super::cells::Grid;
@@ -11,6 +10,7 @@ use super::substitute::Scope;
 use super::variables::Variables;
 use super::{Export, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::plain_text::visible;
 use crate::spec::names::list;
 use crate::spec::{Spec, Word};
 

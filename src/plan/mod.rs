@@ -19,6 +19,7 @@ mod load;
 mod needs;
 mod order;
 mod outside;
+mod own_files;
 mod parameters;
 mod ports;
 mod references;

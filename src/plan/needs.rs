@@ -1,12 +1,12 @@
 //! `needs:`: a cell's share of the machine.
 
-use crate::plain_text::visible;
 use std::time::Duration;
 
 use cwm_contract::{Needs, Value, amount};
 
 use super::attempts::{DURATION, duration};
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::plain_text::visible;
 use crate::spec::names::suggest;
 use crate::spec::{Node, Word};
 

@@ -1,12 +1,12 @@
 //! A stage's parameters: names and types checked, defaults filled in, paths made absolute.
 
-use crate::plain_text::visible;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::plain_text::visible;
 use crate::spec::names::{nearest, suggest};
 use crate::spec::{Content, Node, Word};
 

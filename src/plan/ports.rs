@@ -1,11 +1,11 @@
 //! Inputs and outputs of a kind of stage, and which output an input takes.
 
-use crate::plain_text::visible;
 use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Stage};
 
 use super::OutputPlan;
 use super::references::Reference;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::plain_text::visible;
 use crate::registry::Registry;
 use crate::spec::names::{list, suggest};
 use crate::spec::{COMMAND, StageSpec};

@@ -1,11 +1,11 @@
 //! References such as `model[size=d32/l1].checkpoint`: read, and resolved to a stage and some of its cells.
 
-use crate::plain_text::visible;
 use std::collections::HashMap;
 
 use super::axes::Labels;
 use super::cells::Grid;
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use crate::plain_text::visible;
 use crate::spec::names::suggest;
 use crate::spec::{Spec, Word};
 

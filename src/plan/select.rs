@@ -1,12 +1,12 @@
 //! Cells and outputs by their addresses, as people type them.
 
-use crate::plain_text::visible;
 use std::fmt;
 
 use cwm_contract::Format;
 
 use super::Plan;
 use super::references::{Address, address};
+use crate::plain_text::visible;
 use crate::spec::names::{list, suggest};
 
 /// An address that means nothing in this pipeline.

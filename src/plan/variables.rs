@@ -1,9 +1,9 @@
 //! Variables: their values in the file, and what `--set` makes of them.
 
-use crate::plain_text::visible;
 use std::collections::HashMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Source};
+use crate::plain_text::visible;
 use crate::spec::names::{list, nearest};
 use crate::spec::{Node, Word, is_of_variable, not_of_variable, parse_yaml};
 

@@ -1,7 +1,5 @@
 //! A site's file as text -> [`Site`].
 
-use crate::plain_text::visible;
-use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +11,8 @@ use super::slurm::Slurm;
 use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
 use crate::diagnostics::{Diagnostic, Diagnostics, Source, Sources};
+use crate::plain_file::read_plain;
+use crate::plain_text::visible;
 use crate::plan::duration;
 use crate::spec::names::{NAME_RULE, is_name, suggest};
 use crate::spec::{Content, Node, Reader, Word};
@@ -49,13 +49,10 @@ pub fn read(path: &Path) -> Result<Site, Diagnostics> {
 /// It cannot be read, in words.
 pub fn text_of(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
-    let file = match std::fs::File::open(path) {
+    let bytes = match read_plain(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        file => file,
+        read => read.map_err(|error| format!("cannot read {shown}: {error}"))?,
     };
-    let mut bytes = Vec::new();
-    file.and_then(|file| file.take(LARGEST as u64 + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot read {shown}: {error}"))?;
     if bytes.len() > LARGEST {
         return Err(format!("{shown} is longer than {} MiB and no site's file", LARGEST >> 20));
     }

@@ -27,8 +27,9 @@ use super::events_file::EventsFile;
 use crate::digest::{Digest, Key};
 use crate::error::Error;
 use crate::exec::{Away, FailedKind, Line, Terms, user};
+use crate::plain_file::read_plain;
 use crate::store::durable::Disk;
-use crate::store::{Machine, Store, read_plain, timestamp};
+use crate::store::{Machine, Store, timestamp};
 
 /// Version of [`BatchFile`].
 const BATCH_FORMAT: u32 = 1;

@@ -1,6 +1,5 @@
 //! `matrix:` as written.
 
-use crate::plain_text::visible;
 use cwm_contract::Value;
 
 use super::names::is_label;
@@ -8,6 +7,7 @@ use super::node::{Content, Node, Word};
 use super::pipeline::check_name;
 use super::reader::Reader;
 use crate::diagnostics::Diagnostic;
+use crate::plain_text::visible;
 
 /// One axis of a matrix.
 #[derive(Clone, Debug)]

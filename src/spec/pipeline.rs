@@ -1,6 +1,5 @@
 //! The file as a whole: `cwm`, `vars`, `stages`, `export`.
 
-use crate::plain_text::visible;
 use cwm_contract::Value;
 
 use super::names::{NAME_RULE, is_name};
@@ -8,6 +7,7 @@ use super::node::{Content, Node, Word};
 use super::reader::Reader;
 use super::stage::StageSpec;
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::plain_text::visible;
 
 /// The version of the format that this program reads.
 pub const FORMAT: i128 = 1;

@@ -1,10 +1,10 @@
 //! The YAML parser's errors in our words.
 
-use crate::plain_text::visible;
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{DefaultMessageFormatter, Error, MessageFormatter};
 
 use crate::diagnostics::{Diagnostic, Place};
+use crate::plain_text::visible;
 
 /// Whether this says that a key is written twice.
 pub fn is_duplicate(error: &Error) -> bool {

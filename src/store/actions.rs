@@ -11,11 +11,11 @@ use super::Store;
 use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::layout;
-use super::plain_file::read_plain;
 use super::record::ActionRecord;
 use super::remembered::{Remembered, Seen, SeenRecord};
 use crate::digest::{Digest, Key};
 use crate::outside::Stat;
+use crate::plain_file::read_plain;
 
 impl Store {
     /// All results of `key`, the first recorded first.

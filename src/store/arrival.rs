@@ -18,6 +18,7 @@ use super::record::ActionRecord;
 use super::{Store, seal};
 use crate::digest::{Digest, Key};
 use crate::outside::Files;
+use crate::plain_file::read_plain;
 use crate::spec::names::is_name;
 
 /// A longer manifest of a folder is none.
@@ -251,7 +252,7 @@ impl Store {
             if file.dropped == Some(Dropped::NotPulled)
                 && super::actions::read_record(&record.key, &file)?.output_digests() == digests
             {
-                let note = super::read_plain(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
+                let note = read_plain(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
                 let name = String::from_utf8(note).unwrap_or_default();
                 return Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)));
             }
@@ -272,7 +273,7 @@ impl Store {
                 continue;
             }
             if found.outputs.values().all(|output| output.outside.is_none()) {
-                return super::read_plain(&file.path).map_err(StoreError::io("read", &file.path));
+                return read_plain(&file.path).map_err(StoreError::io("read", &file.path));
             }
             let mut shared = found;
             shared.outputs.values_mut().for_each(|output| output.outside = None);

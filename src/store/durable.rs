@@ -251,6 +251,11 @@ impl Disk {
     /// new name survives a power loss too.
     pub fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
+        // A rename would put a plain file in the place of a device.
+        if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
+            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
+            return Err(StoreError::io("write", path)(cause));
+        }
         self.write_temporary(folder, bytes)?.place(path)?;
         if durable { self.sync_folder(folder) } else { Ok(()) }
     }

@@ -26,7 +26,6 @@ mod locks;
 mod manifest;
 mod new_action;
 mod objects;
-mod plain_file;
 mod record;
 mod remembered;
 mod seal;
@@ -72,9 +71,9 @@ pub use stamp::Stamp;
 pub use verify::{Finding, VerifyProgress, VerifyReport};
 pub use work::{KeepStamp, WorkFolder};
 
+use crate::plain_file::read_plain;
 use durable::Disk;
 use layout::Layout;
-pub(crate) use plain_file::read_plain;
 use remembered::Remembered;
 
 /// What stands in a new store's `README.md`.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::error::{Result, StoreError};
 use super::manifest::{Manifest, ManifestFault};
-use super::plain_file::read_plain;
 use super::record::OutputShape;
 use crate::digest::Digest;
+use crate::plain_file::read_plain;
 
 impl Store {
     /// Where the content with this digest is, if it is there.

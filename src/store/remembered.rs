@@ -29,9 +29,9 @@ use std::time::{Duration, SystemTime};
 use super::actions::RecordFile;
 use super::durable::Disk;
 use super::error::{Result, Trouble};
-use super::plain_file::read_plain;
 use crate::digest::{Digest, Key};
 use crate::outside::Stat;
+use crate::plain_file::read_plain;
 
 const BEGINNING: &[u8] = b"cwm records 1\n";
 

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::completeness::Missing;
 use super::error::{Result, StoreError, Trouble};
+use super::hashing::hash_own_file;
 use super::locks;
+use super::record::OutputRecord;
 use super::stamp::Stamp;
 use super::{Finding, Store, layout, seal};
 use crate::digest::Digest;
@@ -100,6 +102,36 @@ impl Store {
             return Ok(None);
         }
         self.set_aside(path, what).map(Some)
+    }
+
+    /// Sets aside which of the objects of `output` was written since they bore the stamp `before`: all that differ are hashed,
+    /// since whoever wrote may have set the seal back. Then nobody reads them any more, and they are made again.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn set_rewritten_aside(&self, output: &OutputRecord, before: &Stamp, outside: &Files) -> Result<()> {
+        // What its manifest says is not to be had any more where that was written.
+        let later = match self.stamp(output, outside) {
+            Err(StoreError::Damaged { .. }) => None,
+            stamp => Some(stamp?),
+        };
+        let paths: Vec<&Path> = match &later {
+            Some(later) => before.touched(later).collect(),
+            None => before.objects().collect(),
+        };
+        for path in paths {
+            let (Some(digest), Ok(metadata)) = (layout::digest_of_path(path), fs::symlink_metadata(path)) else {
+                continue;
+            };
+            let what = match metadata.is_file().then(|| hash_own_file(path)) {
+                Some(Ok(found)) if found == digest => continue,
+                Some(Ok(found)) => format!("was changed: its content has the digest {found}"),
+                Some(Err(error)) => format!("cannot be checked: {error}"),
+                None => "is not a plain file".to_owned(),
+            };
+            self.set_damage_aside(&Damage::of(path.to_owned(), Some(Stat::from(&metadata)), what))?;
+        }
+        Ok(())
     }
 
     /// Sees that the objects of a stamp are what their names say. To be asked after the stamp was taken: a change that comes

@@ -51,6 +51,12 @@ impl Stamp {
             && (&self.outside, self.tree_is_right) == (&later.outside, later.tree_is_right)
     }
 
+    /// The objects of which the file system says something else than it said by this stamp.
+    pub(super) fn touched<'a>(&'a self, later: &'a Stamp) -> impl Iterator<Item = &'a Path> {
+        let differs = |(path, before): &(&PathBuf, &Option<(Stat, u32)>)| later.objects.get(*path) != Some(*before);
+        self.objects.iter().filter(differs).map(|(path, _)| path.as_path())
+    }
+
     /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over, and
     /// what has one name only: it may have the number of an object that is gone.
     pub fn linked_below(&self, folder: &Path) -> Option<PathBuf> {

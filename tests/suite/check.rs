@@ -199,3 +199,24 @@ stages:
     let run = context.run(&["--force", "after"]);
     assert_eq!(run.causes["after"], "forced; parameter `x` changed: 1 -> 2 (line 5)");
 }
+
+/// They share the folder in which it is done, one after the other.
+#[test]
+fn several_checks_of_one_stage_at_once_all_compare() {
+    let context =
+        Context::with("cwm: 1\nstages:\n  slow: { stage: command, with: { run: 'sleep 0.4; echo 1 > \"$out\"' } }\n");
+    context.run(&[]).ran_just(&["slow"]);
+    let checks: Vec<_> = (0..4)
+        .map(|n| {
+            std::thread::sleep(std::time::Duration::from_millis(n * 60));
+            let mut command = context.command(&["run", "--check", "slow"]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+            command.spawn().expect("cwm starts")
+        })
+        .collect();
+    for check in checks {
+        let ran = crate::context::finish(check.wait_with_output().expect("an end"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("same 1, different 0, failed 0, skipped 0\n"), "{}", ran.stderr);
+    }
+}

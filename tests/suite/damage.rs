@@ -136,6 +136,57 @@ stages:
     assert_eq!(context.output("last"), "Victim\n2\n");
 }
 
+/// Whoever sets the times back as well is found by the stage that read it: nobody else may read it then.
+#[test]
+fn what_a_stage_spoils_of_its_input_is_set_aside_whatever_its_times() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  a: { stage: command, with: { run: 'seq 10 > "$out"' } }
+  spoiler:
+    stage: command
+    from: a
+    with:
+      run: |
+        f=$(readlink -f "$in"); t=$(stat -c %y "$f"); chmod u+w "$f"; tr 1 2 < "$f" > x; cat x > "$f"
+        touch -d "$t" "$f"; chmod 444 "$f"; echo 1 > "$out"
+  later: { stage: command, with: { run: 'sleep 0.5; echo 1 > "$out"' } }
+  reader: { stage: command, from: { a: a, later: later }, with: { run: 'cat "$in_a" > "$out"' } }
+"#,
+    );
+    let run = context.run(&["-j2"]);
+    assert!(run.failed["spoiler"].contains("its input `in` was changed in the store"), "{}", run.raw.stdout);
+    assert_eq!(context.output("reader"), (1..=10).map(|n| format!("{n}\n")).collect::<String>());
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+}
+
+/// Such as a link to a device: a rename would make a plain file of it.
+#[test]
+fn what_is_no_file_in_a_lock_files_place_is_not_waited_for_and_stays() {
+    let context = chain();
+    for name in ["pipeline.lock", "accepted.lock", "sources.lock", "cwm.toml"] {
+        let place = context.path(name);
+        let _ = fs::remove_file(&place);
+        let pipe = context.path("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+        assert!(made.success());
+        std::os::unix::fs::symlink("pipe", &place).unwrap();
+        for words in [&["status"][..], &["run", "first"]] {
+            let refused = context.cwm(words);
+            assert!(
+                refused.code != 0 && refused.stderr.contains("it is not a plain file"),
+                "{name}: {}",
+                refused.stderr
+            );
+        }
+        assert!(!fs::metadata(&pipe).unwrap().is_file());
+        fs::remove_file(&place).unwrap();
+        fs::remove_file(&pipe).unwrap();
+    }
+    context.run(&[]).ran_just(&[]);
+}
+
 #[test]
 fn a_check_says_so_and_changes_nothing() {
     let context = chain();

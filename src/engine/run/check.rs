@@ -3,11 +3,14 @@
 
 use super::outcome::End;
 use super::{Engine, Running};
-use crate::engine::components::Resolved;
+use crate::engine::components::{Resolved, resolve};
 use crate::engine::status::{find, sources};
 use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::store::{ActionRecord, Dropped, Missing};
+
+/// How often a check is begun anew after others of the same.
+const OVERTAKEN: u32 = 20;
 
 impl Engine<'_> {
     /// What is recorded of a cell is taken as it is; if it is one of those to check, it also waits for room.
@@ -55,6 +58,22 @@ impl Engine<'_> {
         Ok(())
     }
 
+    /// Has a cell checked whose process had nothing to do; false if that came about too often.
+    fn was_overtaken(&mut self, index: usize) -> bool {
+        let times = self.overtaken.entry(index).or_default();
+        *times += 1;
+        let schedule = &self.schedule;
+        let record =
+            |source| schedule.record(source).unwrap_or_else(|| unreachable!("a checked cell's sources are done"));
+        if *times > OVERTAKEN {
+            return false;
+        }
+        let resolved = resolve(&self.plan.cells[index], self.files, self.pins, record);
+        let is_resolved = resolved.is_ok();
+        self.for_room.extend(resolved.ok().map(|resolved| (index, (resolved, Vec::new()))));
+        is_resolved
+    }
+
     /// The process, or the job, of a cell that is checked has ended.
     pub(super) fn check_ended(&mut self, index: usize, end: &End, mut running: Running) {
         let (label, key) = (self.plan.cells[index].label.clone(), running.key);
@@ -63,6 +82,8 @@ impl Engine<'_> {
             *count += 1;
             let seconds = self.tried.get(&key).map_or(0.0, |tried| tried.time.as_secs_f64());
             self.readers.read(&RunEvent::Checked { label, key, seconds, differences });
+        } else if end.is_success() && running.failure.is_none() && self.was_overtaken(index) {
+            // Another check of the same took the folder away, with what was to be done in it.
         } else {
             let fault = self.fault(end, &mut running);
             let was_stopped = self.was_stopped(&fault);

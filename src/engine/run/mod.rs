@@ -150,6 +150,8 @@ struct Engine<'a> {
     whole: bool,
     /// What is recorded of the cells that are checked.
     to_check: BTreeMap<usize, ActionRecord>,
+    /// How often checks of cells had to be begun anew, after others of the same.
+    overtaken: BTreeMap<usize, u32>,
     /// [`Options::command`].
     command: String,
     /// Who does cells as batch jobs, if anybody.
@@ -232,6 +234,7 @@ pub fn run(
         check: options.check,
         whole: options.whole,
         to_check: BTreeMap::new(),
+        overtaken: BTreeMap::new(),
         command: options.command,
         jobs,
         fetcher: options.fetcher,

@@ -1,4 +1,4 @@
-//! Reading files of the store that somebody may have replaced by a pipe, a device or a folder.
+//! Reading files that somebody may have replaced by a pipe, a device or a folder.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read};
