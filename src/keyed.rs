@@ -15,6 +15,9 @@ use crate::outside::{Files, Snapshot};
 /// What stands before the name of a variable of the environment among the parameters of a key.
 pub const VARIABLE: &str = "env ";
 
+/// Begins the names of those that tell what a command declares of an output.
+pub const OUTPUT: &str = "output ";
+
 /// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be
 /// secrets. One that is not set is null, which is not the same as empty.
 pub fn variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_ {

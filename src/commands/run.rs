@@ -117,6 +117,9 @@ pub fn run_until(
     if arguments.push {
         return Err(super::no_remotes());
     }
+    if !arguments.check {
+        workspace.store = workspace.store.setting_records_aside();
+    }
     // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;

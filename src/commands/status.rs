@@ -94,7 +94,10 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 (*state, Some(key.short()), detail.clone())
             }
             CellState::Absent(resolved) => {
-                let causes = why_now(&workspace.plan, index, resolved, &workspace.store, workspace.known())?;
+                let causes =
+                    why_now(&workspace.plan, index, resolved, &workspace.store, workspace.known(), &|source| {
+                        survey.record(source)
+                    })?;
                 let words = in_words(&causes);
                 open.extend(causes);
                 ("would run", Some(resolved.components.key().short()), words)

@@ -66,6 +66,12 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             }
         );
         print_words(&text)?;
+        if !report.findings.is_empty() {
+            eprintln!(
+                "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \
+                 nothing reads"
+            );
+        }
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
 }

@@ -104,6 +104,9 @@ pub enum Cause {
         old: Option<Digest>,
         /// Content now, if it is there.
         new: Option<Digest>,
+        /// Another output of what makes it that has the content of before: then it is the reference that changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        old_output: Option<String>,
     },
     /// An input has another name or label than before, and the same content.
     InputRenamed {

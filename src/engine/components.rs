@@ -156,5 +156,5 @@ fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
         Shape::Folder => ("folder".to_owned(), Value::Bool(true)),
     };
     let format = ("format".to_owned(), Value::Text(output.format.to_string()));
-    Some((format!("output {}", output.name), Value::Map(BTreeMap::from([shape, format]))))
+    Some((format!("{}{}", keyed::OUTPUT, output.name), Value::Map(BTreeMap::from([shape, format]))))
 }

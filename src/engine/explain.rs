@@ -246,7 +246,8 @@ impl<'a> Explainer<'a> {
 
     /// Why a cell would run, with since when its code is other code.
     fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let mut causes = why_now(self.plan, index, resolved, self.store, self.known)?;
+        let mut causes =
+            why_now(self.plan, index, resolved, self.store, self.known, &|source| self.survey.record(source))?;
         // Where the lock file came from somebody else, what changed is told against the last result that was made here.
         if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
             && self.is_of_somebody_else(index, resolved)?
@@ -258,7 +259,7 @@ impl<'a> Explainer<'a> {
                     *same = None;
                 }
             }
-            causes.extend(changes(self.plan, index, &last.components, resolved));
+            causes.extend(changes(self.plan, index, &last.components, resolved, &|source| self.survey.record(source)));
         }
         self.date(&mut causes)?;
         Ok(causes)
@@ -313,8 +314,8 @@ impl<'a> Explainer<'a> {
     ) -> Result<Vec<Reason>, Error> {
         let mut reasons = Vec::new();
         for cause in causes {
-            // What was not read before is new whether or not it ran.
-            let Cause::Input { source, old: Some(old), new: Some(_), .. } = cause else { continue };
+            // What was not read before is new whether or not it ran; nor did it for another output of it to be read.
+            let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
             let mut read = sources(&self.plan.cells[index]);
             let Some(source) = read.find(|read| self.plan.cells[*read].label.to_string() == *source) else { continue };
             if depth == 0 || !told.insert(source) {

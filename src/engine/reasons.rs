@@ -9,7 +9,7 @@ use crate::brought;
 use crate::digest::Key;
 use crate::engine::cause::{Cause, Line, differences};
 use crate::engine::components::{Resolved, resolve_known};
-use crate::engine::status::{CellState, Known, Survey};
+use crate::engine::status::{CellState, Known, Survey, sources};
 use crate::error::Error;
 use crate::key::Components;
 use crate::lock_file::LockFile;
@@ -27,6 +27,9 @@ pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Resul
     Ok(store.recorded(&line.key, Some(&line.outputs))?)
 }
 
+/// The record of a cell that is done, by its index.
+pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
+
 /// Why a cell that is resolved so would run, against what is known of it.
 ///
 /// # Errors
@@ -37,6 +40,7 @@ pub fn why_now(
     resolved: &Resolved,
     store: &Store,
     known: Known<'_>,
+    record: RecordOf<'_>,
 ) -> Result<Vec<Cause>, Error> {
     let cell = &plan.cells[index];
     let components = &resolved.components;
@@ -46,7 +50,7 @@ pub fn why_now(
     let unfinished = unfinished(store, &key)?;
     let mut causes = match previous_record(store, &cell.label, known.locked)? {
         Some(previous) => {
-            let mut causes = changes(plan, index, &previous.components, resolved);
+            let mut causes = changes(plan, index, &previous.components, resolved, record);
             if is_repinned(cell, &previous, known.pins) {
                 causes.iter_mut().for_each(Cause::by_pin);
             }
@@ -94,11 +98,12 @@ pub fn own_causes(
             None => new.push((input, label)),
         }
     }
-    let mut causes = changes(plan, index, &previous, &resolved);
+    let record = |source: usize| survey.record(source);
+    let mut causes = changes(plan, index, &previous, &resolved, &record);
     let sources = source_names(plan, index);
     causes.extend(new.into_iter().map(|(name, label)| {
         let source = sources(&name, &label);
-        Cause::Input { name, label, source, old: None, new: None }
+        Cause::Input { name, label, source, old: None, new: None, old_output: None }
     }));
     Ok(causes)
 }
@@ -114,9 +119,18 @@ fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
 }
 
 /// What differs between `old` and what a cell is resolved to.
-pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved) -> Vec<Cause> {
+pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved, record: RecordOf<'_>) -> Vec<Cause> {
     let mut causes = differences_of(plan, index, old, &resolved.components);
     let cell = &plan.cells[index];
+    for cause in &mut causes {
+        if let Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } = cause {
+            let record = sources(cell).find(|read| plan.cells[*read].label.to_string() == *source).and_then(record);
+            let has_it = |record: &ActionRecord| {
+                record.outputs.iter().find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone())
+            };
+            *old_output = record.and_then(has_it);
+        }
+    }
     if let Body::Stage(stage) = &cell.body
         && stage.brings(&cell.values).is_some()
         && !resolved.expected.is_empty()

@@ -57,6 +57,14 @@ impl Survey {
         self.accepted.contains(&index)
     }
 
+    /// The result of a cell that is cached.
+    pub fn record(&self, index: usize) -> Option<&ActionRecord> {
+        match &self.states[index] {
+            CellState::Cached(record) => Some(record),
+            _ => None,
+        }
+    }
+
     /// Where the result `record` of a cell comes from, in words.
     pub fn origin(&self, index: usize, record: &ActionRecord) -> String {
         origin(record, self.is_accepted(index))

@@ -10,7 +10,7 @@ use crate::spec::Spec;
 pub type Edges = Vec<BTreeMap<usize, Place>>;
 
 /// All stages, each after what it rests on, otherwise in the order of the file. Stages that wait for each other in a
-/// circle are reported, and left out.
+/// circle are reported; they come too, so that what else is wrong with them is told.
 pub fn order(spec: &Spec, edges: &Edges, problems: &mut Diagnostics) -> Vec<usize> {
     let mut waiting: Vec<usize> = edges.iter().map(BTreeMap::len).collect();
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
@@ -44,6 +44,7 @@ pub fn order(spec: &Spec, edges: &Edges, problems: &mut Diagnostics) -> Vec<usiz
         report(spec, edges, &circle, problems);
         for stage in circle {
             done[stage] = true;
+            order.push(stage);
             for &reader in &readers[stage] {
                 waiting[reader] = waiting[reader].saturating_sub(1);
                 if waiting[reader] == 0 && !done[reader] {

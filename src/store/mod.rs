@@ -44,8 +44,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub use arrival::{LARGEST_MANIFEST, Part};
 pub use compare::{Difference, How};
@@ -95,6 +95,8 @@ pub struct Store {
     whole: Arc<AtomicBool>,
     /// Records that were read before, where somebody asks for many.
     remembered: Option<Arc<Remembered>>,
+    /// What was set aside of records, where that is done by whoever reads them.
+    set_aside: Option<Arc<Mutex<Vec<Finding>>>>,
 }
 
 impl Store {
@@ -105,7 +107,8 @@ impl Store {
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
         let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
-        let store = Store { layout: Layout { root }, disk: Disk::default(), created, whole, remembered: None };
+        let store =
+            Store { layout: Layout { root }, disk: Disk::default(), created, whole, remembered: None, set_aside: None };
         let created = store.read_format()?;
         store.created.store(created, Ordering::Release);
         Ok(store)

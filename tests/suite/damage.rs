@@ -187,6 +187,25 @@ fn what_is_no_file_in_a_lock_files_place_is_not_waited_for_and_stays() {
     context.run(&[]).ran_just(&[]);
 }
 
+/// One file of the store that is cut short keeps nothing from being made.
+#[test]
+fn a_damaged_record_is_set_aside_by_a_run_and_told() {
+    let context = chain();
+    let all = context.inventory("artifacts/actions").into_keys();
+    let records: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();
+    let second = records.iter().find(|record| fs::read_to_string(record).unwrap().contains(r#""label":"second""#));
+    let second = second.expect("a record");
+    fs::set_permissions(second, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(second, "{").unwrap();
+    let told = context.cwm(&["status"]);
+    assert!(told.code == 4 && told.stderr.contains("is damaged"), "{}", told.stderr);
+    let run = context.run(&[]);
+    run.ran_just(&["second"]);
+    assert!(run.warns_of("does not have the digest that names it; moved to"), "{}", run.raw.stdout);
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+    context.run(&[]).ran_just(&[]);
+}
+
 #[test]
 fn a_check_says_so_and_changes_nothing() {
     let context = chain();

@@ -74,7 +74,7 @@ pub fn differences(
                     let (old_name, old_label) = (old_name.clone(), old_label.clone());
                     Cause::InputRenamed { name, label, source, old_name, old_label }
                 }
-                None => Cause::Input { name, label, source, old: a.copied(), new: b.copied() },
+                None => Cause::Input { name, label, source, old: a.copied(), new: b.copied(), old_output: None },
             });
         }
     }

@@ -20,13 +20,22 @@ pub fn readable(value: &Value) -> String {
 /// Two values that differ: where from on, if that is to be said of a text of several lines (` from its line 3 on`), and both from
 /// there. Of longer texts the shared beginning is left out, so that the difference is seen.
 pub fn change(old: &Value, new: &Value) -> (String, String, String) {
-    let (old, new) = (whole(old), whole(new));
+    let (old, new) = match (whole(old), whole(new)) {
+        // Values of different kinds.
+        (a, b) if a == b => (as_json(old), as_json(new)),
+        texts => texts,
+    };
     let (one, other) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
     if one == other || one.contains('\n') || other.contains('\n') {
         return change_of_lines(&old, &new);
     }
     let (old, new) = apart(one, other);
     (String::new(), old, new)
+}
+
+/// With what tells a text from a number.
+fn as_json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| value.to_string())
 }
 
 fn change_of_lines(old: &str, new: &str) -> (String, String, String) {
@@ -109,6 +118,8 @@ mod tests {
     fn where_long_texts_differ_is_seen() {
         assert_eq!(told("a", "b"), "changed: a -> b");
         assert_eq!(told("a\n", "b\n"), "changed: a -> b");
+        let (_, old, new) = change(&Value::Int(5), &Value::Text("5".into()));
+        assert_eq!((&*old, &*new), ("5", "\"5\""));
         let same = "x".repeat(100);
         let seen = format!("…{}", &same[..20]);
         assert_eq!(told(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use cwm_contract::Value;
+use cwm_contract::{Format, Value};
 
 use super::Cause;
 use super::values::{change, readable};
 use crate::digest::Digest;
 use crate::engine::history::{CodeSince, in_words};
-use crate::keyed::VARIABLE;
+use crate::keyed::{OUTPUT, VARIABLE};
 use crate::store::Dropped;
 
 impl Cause {
@@ -66,6 +66,10 @@ impl fmt::Display for Cause {
                     };
                     return write!(f, "variable `{variable}` of the environment changed: {} -> {}", text(old), text(new));
                 }
+                if let Some(output) = name.strip_prefix(OUTPUT) {
+                    let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not declared)".into(), declared);
+                    return write!(f, "output `{output}` is declared otherwise: {} -> {}", text(old), text(new));
+                }
                 match (old, new) {
                     (Some(old), Some(new)) => {
                         let (place, old, new) = change(old, new);
@@ -91,12 +95,18 @@ impl fmt::Display for Cause {
             Cause::NotPinned { count } => {
                 write!(f, "{count} sources not fetched before: what comes is pinned in sources.lock")
             }
-            Cause::Input { name, label, source, old, new } => {
+            Cause::Input { name, label, source, old, new, old_output } => {
                 let which = which(name, label);
                 match (old, new) {
                     (None, _) => write!(f, "input {which} is new, from {source}"),
                     (_, None) => write!(f, "input {which} is gone"),
-                    _ => write!(f, "input {which} changed: {} -> {}, from {source}", short(*old), short(*new)),
+                    _ => {
+                        write!(f, "input {which} changed: {} -> {}", short(*old), short(*new))?;
+                        if let Some(output) = old_output {
+                            write!(f, ", since it was `{source}.{output}` before")?;
+                        }
+                        write!(f, ", from {source}")
+                    }
                 }
             }
             Cause::InputRenamed { name, label, old_name, old_label, .. } => {
@@ -113,6 +123,20 @@ impl fmt::Display for Cause {
             Cause::KeyFormat => f.write_str("this version of cwm computes keys in another way"),
         }
     }
+}
+
+/// What a command declares of an output, as its key has it.
+fn declared(value: &Value) -> String {
+    let Value::Map(map) = value else { return readable(value) };
+    let mut words = match map.get("file").and_then(Value::as_text) {
+        Some("") => "a file".to_owned(),
+        Some(extension) => format!("a file .{extension}"),
+        None => "a folder".to_owned(),
+    };
+    if let Some(format) = map.get("format").and_then(Value::as_text).filter(|format| *format != Format::ANY.as_str()) {
+        words += &format!(" ({format})");
+    }
+    words
 }
 
 /// An input, with its label where it is one of a group.

@@ -40,7 +40,9 @@ impl Engine<'_> {
             let before = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
             if before.is_none() {
                 // It would have run anyway.
-                causes.extend(why_now(self.plan, index, &resolved, self.store, self.known())?);
+                causes.extend(why_now(self.plan, index, &resolved, self.store, self.known(), &|source| {
+                    self.schedule.record(source)
+                })?);
             }
             self.before_force.extend(before.map(|record| (index, record.output_digests())));
         } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
@@ -70,7 +72,11 @@ impl Engine<'_> {
                     }
                     causes.push(cause);
                 }
-                None => causes = why_now(self.plan, index, &resolved, self.store, self.known())?,
+                None => {
+                    causes = why_now(self.plan, index, &resolved, self.store, self.known(), &|source| {
+                        self.schedule.record(source)
+                    })?
+                }
             }
         }
         // What a job elsewhere reads need not be here.

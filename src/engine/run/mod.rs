@@ -325,6 +325,10 @@ impl Engine<'_> {
                 if let Err(error) = self.look_at(index) {
                     self.fail(index, None, Fault::of(error), true);
                 }
+                for finding in self.store.take_set_aside() {
+                    let message = format!("{}: {finding}", self.plan.cells[index].label);
+                    self.readers.read(&RunEvent::Warning { message });
+                }
             }
         }
     }
