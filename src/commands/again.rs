@@ -7,6 +7,7 @@ use cwm_contract::Label;
 
 use crate::cli::{Executor, RunArguments};
 use crate::commands::typed::{options, quoted};
+use crate::engine::Failures;
 use crate::plan::Plan;
 
 /// Cells that are named one by one; of more, their stages.
@@ -19,21 +20,26 @@ pub fn typed() -> String {
     ["cwm".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The commands that check again what these arguments asked for: after a run that makes what there was nothing of `to_make` first.
-pub fn checked(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, to_make: &BTreeSet<usize>) -> String {
-    let check = command(store, arguments, plan, |_| true);
-    if to_make.is_empty() {
-        return check;
-    }
+/// The commands that check again what these arguments asked for: after what fetches or makes that of which something is missing.
+pub fn checked(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, failures: &Failures) -> String {
+    let first = [("pull", &failures.to_pull), ("run", &failures.to_make)];
+    let first = first.into_iter().filter(|(_, cells)| !cells.is_empty()).map(|(verb, cells)| {
+        let names = names(plan, cells).join(" ");
+        format!("cwm {verb}{} {names} && ", options(store, &arguments.pipeline))
+    });
+    first.chain([command(store, arguments, plan, |_| true)]).collect()
+}
+
+/// Cells as they are typed, one by one or by their stages.
+fn names(plan: &Plan, cells: &BTreeSet<usize>) -> Vec<String> {
     let labels = |name: &dyn Fn(&Label) -> String| -> BTreeSet<String> {
-        to_make.iter().map(|cell| quoted(&name(&plan.cells[*cell].label))).collect()
+        cells.iter().map(|cell| quoted(&name(&plan.cells[*cell].label))).collect()
     };
-    let mut words = labels(&Label::to_string);
-    if words.len() > NAMED {
-        words = labels(&|label| label.stage.clone());
-    }
-    let words: Vec<String> = words.into_iter().collect();
-    format!("cwm run{} {} && {check}", options(store, &arguments.pipeline), words.join(" "))
+    let words = match cells.len() > NAMED {
+        true => labels(&|label| label.stage.clone()),
+        false => labels(&Label::to_string),
+    };
+    words.into_iter().collect()
 }
 
 /// The command that does what is not `done` of what these arguments asked for: the same, but what was forced and is done

@@ -158,7 +158,7 @@ pub fn run_until(
     let Outcome { records, ran: ran_now, failures, summary, unasked } =
         engine::run(plan, store, files, known, options, &mut readers)?;
     if arguments.check {
-        let again = again::checked(store_given, &arguments, plan, &failures.to_make);
+        let again = again::checked(store_given, &arguments, plan, &failures);
         return Ok(checked(summary, failures, again, &mut readers));
     }
     // None keeps the others from being done.

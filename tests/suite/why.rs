@@ -291,6 +291,31 @@ fn an_input_from_another_stage_is_not_told_as_one_that_ran_again() {
     assert!(told.contains("\n  second: has another result: ") && !told.contains("ran again"), "{told}");
 }
 
+/// What makes it did not change, nor has it another result.
+#[test]
+fn another_output_of_the_same_stage_is_told_as_the_reference_that_changed() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  m: { stage: command, outputs: { h: file, t: file }, with: { run: 'echo 1 > "$out_h"; echo 2 > "$out_t"', q: 1 } }
+  l: { stage: command, from: { x: m.h }, with: { run: 'cat "$in_x" > "$out"', n: 5 } }
+"#,
+    );
+    context.run(&[]);
+    context.edit("pipeline.yaml", "q: 1", "q: 2");
+    context.run(&[]);
+    context.edit("pipeline.yaml", "q: 2", "q: 1");
+    context.run(&[]);
+    context.edit("pipeline.yaml", "x: m.h", "x: m.t");
+    context.edit("pipeline.yaml", "n: 5", "n: '5'");
+    let told = why(&context, &["l"]);
+    assert!(told.contains(", since it was `m.h` before, from m\n"), "{told}");
+    assert!(told.contains("parameter `n` changed: 5 -> \"5\" (line 5)\n"), "{told}");
+    assert!(!told.contains("has another result") && !told.contains("ran again"), "{told}");
+    assert_eq!(json(&context, &["l"])[0]["causes"][1]["old_output"], "h");
+}
+
 #[test]
 fn all_that_would_run_by_itself_is_named_to_what_waits_for_it() {
     let context = Context::with(RENAMED);

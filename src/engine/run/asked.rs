@@ -47,6 +47,8 @@ pub struct Failures {
     pub skipped: BTreeMap<usize, SkippedCell>,
     /// Of a check, what has to be made before it can be done.
     pub to_make: BTreeSet<usize>,
+    /// Of a check, what has to be fetched from remotes before it can be done.
+    pub to_pull: BTreeSet<usize>,
 }
 
 impl Failures {

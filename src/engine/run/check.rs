@@ -32,10 +32,17 @@ impl Engine<'_> {
                     if self.whole && !is_kept {
                         return self.pass_over(index, record, source);
                     }
+                    let is_elsewhere = source_record.dropped == Some(Dropped::NotPulled);
+                    let label = &self.plan.cells[source].label;
+                    if is_elsewhere {
+                        self.failures.to_pull.insert(source);
+                        return Err(Error::store(format!("files of {label}, which it reads, were not pulled"))
+                            .hint(format!("`cwm pull '{label}'` fetches them from the remotes")));
+                    }
                     self.failures.to_make.insert(source);
-                    let (source, words) = (&self.plan.cells[source].label, Missing::in_words(&missing));
-                    return Err(Error::store(format!("files of {source}, which it reads, {words}"))
-                        .hint(format!("`cwm run '{source}'` makes them again")));
+                    let words = Missing::in_words(&missing);
+                    return Err(Error::store(format!("files of {label}, which it reads, {words}"))
+                        .hint(format!("`cwm run '{label}'` makes them again")));
                 }
             }
             self.to_check.insert(index, record.clone());

@@ -131,6 +131,14 @@ impl Engine<'_> {
             return Ok(cause.clone());
         }
         let cause = Cause::of_missing(self.store, record, missing)?;
+        if matches!(cause, Cause::NotPulled { .. })
+            && self.fetcher.is_none()
+            && !std::mem::replace(&mut self.told_of_pull, true)
+        {
+            let message = "files that remotes have are made again here; `cwm run --pull` fetches such in place of that"
+                .to_owned();
+            self.readers.read(&RunEvent::Warning { message });
+        }
         self.lacked.insert((index, record.key), cause.clone());
         Ok(cause)
     }

@@ -166,6 +166,8 @@ struct Engine<'a> {
     asked_files: HashSet<Key>,
     /// Cells whose files are wanted, if remotes have them.
     to_fetch: BTreeSet<usize>,
+    /// Whether it was said that remotes have what is made again.
+    told_of_pull: bool,
     /// What was told of remotes.
     told_of_remotes: BTreeSet<String>,
     /// Cells whose files were asked for and did not come.
@@ -242,6 +244,7 @@ pub fn run(
         asked: HashSet::new(),
         asked_files: HashSet::new(),
         to_fetch: BTreeSet::new(),
+        told_of_pull: false,
         told_of_remotes: BTreeSet::new(),
         unfetched: BTreeMap::new(),
         provider: options.provider,

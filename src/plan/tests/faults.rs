@@ -67,6 +67,12 @@ stages:
   e: { stage: command, from: a, with: { run: x } }
   self: { stage: command, from: self, with: { run: x } }
 ";
+    a_circle_and_more: "cwm: 1
+stages:
+  a: { stage: command, from: b, with: { run: x } }
+  b: { stage: command, from: a, with: { run: x, z: $nowhere }, retry: -1 }
+  c: { stage: command, from: b.none, with: { run: x } }
+";
     each_in_a_circle: "cwm: 1
 stages:
   a: { stage: command, each: b, with: { run: x } }

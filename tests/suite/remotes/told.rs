@@ -62,4 +62,26 @@ fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_
     let run = ben.run(&[]);
     run.ran_just(&["games"]);
     assert_eq!(run.causes["games"], cause);
+    assert!(run.raw.stdout.contains("`cwm run --pull` fetches such in place of that"), "{}", run.raw.stdout);
+}
+
+/// What a check reads need not be computed to check it.
+#[test]
+fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]).ran_just(&CELLS);
+    git_pull(&ada, &ben);
+    ben.run(&["--pull"]).ran_just(&[]);
+    let refused = ben.cwm(&["verify", "--rebuild", "bins"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let models = "'model[size=1]' 'model[size=2]'";
+    assert!(refused.stderr.contains("hint: `cwm pull 'model[size=1]'` fetches them"), "{}", refused.stderr);
+    let again = format!("cwm pull {models} && cwm run --check bins");
+    assert!(refused.stderr.contains(&again), "{}", refused.stderr);
+    well(ben.cwm(&["pull", "model"]));
+    well(ben.cwm(&["verify", "--rebuild", "bins"]));
 }
