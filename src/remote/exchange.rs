@@ -123,7 +123,7 @@ impl Exchange {
     /// The remotes of `site`, or the one that is named; with `to_write` the one to push to. Nothing is asked yet.
     ///
     /// # Errors
-    /// There is none, none of that name or none that can be written; or its settings do not fit together.
+    /// There is none, none of that name or none that can be written; its settings do not fit together, or it is a store.
     pub fn open(site: &Site, named: Option<&str>, store: &Store, to_write: bool) -> Result<Exchange, Error> {
         let add = "`cwm remote add NAME URL` writes one into cwm.toml";
         if site.remotes.is_empty() {
@@ -148,6 +148,7 @@ impl Exchange {
             }
         }
         let opened = remotes.into_iter().map(|remote| {
+            remote.must_be_no_store(Some(store.root()))?;
             let about = |fault: Fault| Error::usage(format!("the remote `{}` {}", remote.name, fault.words()));
             open(remote).map(Arc::new).map_err(about)
         });

@@ -3,26 +3,11 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::fault::Fault;
 use crate::store::StoreError;
 use crate::store::durable::Disk;
-
-/// The folder without `..` on its way, which names of remotes cannot hold: as the file system has it, as far as it is there.
-pub fn real(folder: &Path) -> PathBuf {
-    let mut missing = Vec::new();
-    let mut front = folder;
-    loop {
-        if let Ok(found) = fs::canonicalize(front) {
-            return missing.into_iter().rev().fold(found, |path, name| path.join(name));
-        }
-        // What is behind a folder that is not there can only be taken as it is written.
-        let (Some(parent), Some(name)) = (front.parent(), front.file_name()) else { return folder.to_owned() };
-        missing.push(name);
-        front = parent;
-    }
-}
 
 /// Makes the remote's folder, if the one above is there: not a whole path, for a disk that is not mounted would be written
 /// below its mount point.

@@ -15,9 +15,8 @@ use tokio::sync::{OnceCell, Semaphore};
 use super::client::{Client, REQUESTS};
 use super::credentials::Profile;
 use super::fault::Fault;
-use super::folder;
 use super::ranges::Connector;
-use crate::site::{Address, Bucket, Remote};
+use crate::site::{Address, Bucket, Remote, real};
 
 /// How long it may take to be connected.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -64,7 +63,7 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         name: remote.name.clone(),
         multipart,
         folder: match &remote.address {
-            Address::Folder(path) => Some(folder::real(path)),
+            Address::Folder(path) => Some(real(path)),
             _ => None,
         },
         store,

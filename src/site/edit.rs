@@ -4,6 +4,7 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use super::Site;
 use super::read::{site, text_of};
 use crate::error::Error;
 use crate::store::durable::Disk;
@@ -26,9 +27,9 @@ pub struct NewRemote<'a> {
 /// Adds a remote to the site's file, which is made if it is not there.
 ///
 /// # Errors
-/// There is one of that name, something about it is wrong, or the file is wrong or cannot be written.
+/// There is one of that name, something about it is wrong, it is a store, or the file is wrong or cannot be written.
 pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
-    change(file, |document| {
+    let edit = |document: &mut DocumentMut| {
         let remotes = document.entry("remotes").or_insert_with(|| {
             let mut table = Table::new();
             table.set_implicit(true);
@@ -51,7 +52,10 @@ pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
         // Behind the others, whatever stands behind them.
         remotes.insert(new.name, Item::Table(table));
         Ok(())
-    })
+    };
+    let no_store =
+        |site: &Site| site.remote(new.name).map_or(Ok(()), |remote| remote.must_be_no_store(site.store.as_deref()));
+    change(file, edit, no_store)
 }
 
 /// Removes a remote from the site's file.
@@ -59,15 +63,20 @@ pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
 /// # Errors
 /// There is none of that name, or the file is wrong or cannot be written.
 pub fn remove_remote(file: &Path, name: &str) -> Result<(), Error> {
-    change(file, |document| {
+    let edit = |document: &mut DocumentMut| {
         let remotes = document.get_mut("remotes").and_then(Item::as_table_like_mut);
         let removed = remotes.and_then(|remotes| remotes.remove(name));
         removed.map(drop).ok_or_else(|| Error::usage(format!("there is no remote `{name}`")))
-    })
+    };
+    change(file, edit, |_| Ok(()))
 }
 
-/// Reads the file, changes it, looks whether it is right, and puts it in place in one instant.
-fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), Error>) -> Result<(), Error> {
+/// Reads the file, changes it, looks whether it is right, also by `look`, and puts it in place in one instant.
+fn change(
+    file: &Path,
+    edit: impl FnOnce(&mut DocumentMut) -> Result<(), Error>,
+    look: impl FnOnce(&Site) -> Result<(), Error>,
+) -> Result<(), Error> {
     let name = file.display().to_string();
     let folder = file.parent().unwrap_or(Path::new("."));
     let text = text_of(file).map_err(Error::usage)?.unwrap_or_default();
@@ -77,6 +86,6 @@ fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Result<(), Error>)
         text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;
     edit(&mut document)?;
     let text = document.to_string();
-    site(&text, &name, folder)?;
+    look(&site(&text, &name, folder)?)?;
     Ok(Disk::default().replace(file, text.as_bytes(), true)?)
 }

@@ -5,6 +5,7 @@
 
 mod address;
 mod edit;
+mod folder;
 mod read;
 mod slurm;
 #[cfg(test)]
@@ -18,6 +19,8 @@ use std::time::Duration;
 pub(crate) use address::without_secrets;
 pub use address::{Address, Bucket};
 pub use edit::{NewRemote, add_remote, remove_remote};
+#[cfg(feature = "remote")]
+pub(crate) use folder::real;
 pub use slurm::{JobStore, Slurm};
 
 use serde::{Deserialize, Serialize};

@@ -11,6 +11,13 @@ pub const STORE_FORMAT: u32 = 1;
 pub(super) const FOLDERS: [&str; 10] =
     ["objects", "trees", "actions", "work", "locks", "temporary", "quarantine", "roots", "tags", "garbage"];
 
+/// Whether `folder` is a store, as far as its folders tell. A remote has `objects` and `actions` too, and so has whoever lost
+/// some of the others one still.
+pub fn is_store(folder: &Path) -> bool {
+    let own = FOLDERS.into_iter().filter(|name| !["objects", "actions"].contains(name));
+    folder.join("objects").is_dir() && own.filter(|name| folder.join(name).is_dir()).count() >= 3
+}
+
 /// The paths of a store.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {

@@ -59,7 +59,7 @@ pub use hashing::hash_own_file;
 pub use holder::Holder;
 pub use intake::TakenIn;
 pub use inventory::{Held, Inventory, OldWork};
-pub use layout::STORE_FORMAT;
+pub use layout::{STORE_FORMAT, is_store};
 pub use leftovers::Leftover;
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};

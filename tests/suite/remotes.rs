@@ -295,6 +295,48 @@ fn a_remote_that_is_begun_is_told_of_once() {
     assert_eq!(told.matches("the remote `lab` held nothing of cwm's: it was begun").count(), 1, "{told}");
 }
 
+/// The store's `gc` deletes what nobody there names: all that others push.
+#[test]
+fn a_store_is_no_remote() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    let told = |ran: Ran| {
+        assert_eq!(ran.code, 2, "{}\n{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains("whose `gc` would delete what is pushed there"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("give the remote a folder of its own") && ran.stderr.contains("`store = "),
+            "{}",
+            ran.stderr
+        );
+        ran.stderr
+    };
+    // Her own, before it is there.
+    ada.write("cwm.toml", "[remotes.own]\nurl = 'artifacts'\n");
+    assert!(told(ada.cwm(&["status", "--remote"])).contains("it is the store that is used here"));
+    ada.run(&[]);
+    for place in [ada.path("artifacts"), ada.path("artifacts/objects"), ada.path("artifacts/../artifacts/new")] {
+        let place = place.display().to_string();
+        let before = ben.read("cwm.toml");
+        told(ben.cwm(&["remote", "add", "hers", &place]));
+        assert_eq!(ben.read("cwm.toml"), before);
+        ben.write("cwm.toml", &format!("[remotes.hers]\nurl = '{place}'\n"));
+        for words in [&["push"][..], &["pull"], &["status", "--remote"], &["run", "--pull"]] {
+            told(ben.cwm(words));
+        }
+        ben.write("cwm.toml", &before);
+    }
+    // A remote stays one whatever somebody put beside its folders.
+    well(ada.cwm(&["remote", "remove", "own"]));
+    well(ada.cwm(&["remote", "add", "lab", &lab.remote().display().to_string()]));
+    well(ada.cwm(&["push"]));
+    fs::create_dir(lab.remote().join("work")).unwrap();
+    well(ada.cwm(&["push", "--force"]));
+    well(ben.cwm(&["pull"]));
+}
+
 #[test]
 fn results_are_counted_and_not_what_they_share() {
     if !built() {
