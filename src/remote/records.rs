@@ -4,7 +4,7 @@ use futures::{StreamExt, stream};
 
 use super::client::Client;
 use super::fault::Fault;
-use super::index::{self, Index};
+use super::index::{self, Index, result_of};
 use super::layout;
 use crate::digest::{Digest, Key};
 use crate::store::{ActionRecord, LARGEST_RECORD, check_record};
@@ -64,12 +64,18 @@ pub async fn look(client: &Client, key: &Key) -> Result<Found, Fault> {
         }
         Err(fault) => return Err(fault),
     };
-    let digests: Vec<Digest> = index.records.keys().take(MOST).copied().collect();
-    let mut coming = stream::iter(digests)
-        .map(|digest| async move { (digest, record(client, key, &digest).await) })
+    let listed: Vec<(Digest, Digest)> = index.records.into_iter().take(MOST).collect();
+    let mut coming = stream::iter(listed)
+        .map(|(digest, result)| async move { (digest, result, record(client, key, &digest).await) })
         .buffer_unordered(8);
-    while let Some((digest, one)) = coming.next().await {
+    while let Some((digest, result, one)) = coming.next().await {
         match one {
+            // Whoever looks in the index alone, as `status --remote` does, must not see another result than who fetches it.
+            Ok((record, _)) if result_of(&record.output_digests()) != result => found.bad.push(format!(
+                "the record {} of {} has another result than the index says; whoever has it mends that with `cwm push --force`",
+                &digest.to_string()[..12],
+                key.short()
+            )),
             Ok(pair) => found.records.push(pair),
             Err(Fault::Bad(what)) => found.bad.push(what),
             Err(Fault::NotThere) => {

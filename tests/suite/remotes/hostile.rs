@@ -1,6 +1,7 @@
 //! What a remote hands out is data, whoever wrote it: records, indexes and lists that are not what they should be.
 
 use std::fs;
+use std::path::Path;
 
 use super::{Lab, built, sound, well};
 use crate::context::Context;
@@ -16,9 +17,48 @@ fn replace(lab: &Lab, owner: &Context, stage: &str, change: impl Fn(&str) -> Str
     fs::remove_file(&record).unwrap();
     fs::write(record.with_file_name(format!("{new}.json")), text).unwrap();
     let index = record.with_file_name("index");
-    let listed = fs::read_to_string(&index).unwrap().replace(&old, &new);
+    let mut listed = fs::read_to_string(&index).unwrap().replace(&old, &new);
+    if let Some(result) = result_of(&record.with_file_name(format!("{new}.json"))) {
+        let before = listed.lines().find_map(|line| line.strip_prefix(&format!("{new} "))).expect("a line").to_owned();
+        listed = listed.replace(&before, &result);
+    }
     fs::remove_file(&index).unwrap();
     fs::write(&index, listed).unwrap();
+}
+
+/// What the index has for the result of a record: of what is none, nothing.
+fn result_of(record: &Path) -> Option<String> {
+    let record: serde_json::Value = serde_json::from_slice(&fs::read(record).unwrap()).ok()?;
+    let outputs = record["outputs"].as_object()?;
+    let lines: String =
+        outputs.iter().filter_map(|(name, output)| Some(format!("{name} {}\n", output["digest"].as_str()?))).collect();
+    Some(blake3::hash(lines.as_bytes()).to_hex().to_string())
+}
+
+#[test]
+fn a_record_of_another_result_than_the_index_says_is_refused() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]);
+    let record =
+        lab.files(".json").into_iter().find(|file| fs::read_to_string(file).unwrap().contains("\"label\":\"games\""));
+    let record = record.expect("a record");
+    let index = record.with_file_name("index");
+    let right = fs::read_to_string(&index).unwrap();
+    let wrong = right.replace(&result_of(&record).unwrap(), blake3::hash(b"x").to_hex().as_str());
+    assert_ne!(right, wrong);
+    fs::remove_file(&index).unwrap();
+    fs::write(&index, wrong).unwrap();
+    let pulled = ben.cwm(&["pull", "games"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("has another result than the index says"), "{}", pulled.stderr);
+    assert!(!ben.cwm(&["show", "games"]).stdout.contains("games"), "nothing of it was taken over");
+    // Whoever pushes it again mends it.
+    well(ada.cwm(&["push"]));
+    assert_eq!(fs::read_to_string(&index).unwrap(), right);
+    well(ben.cwm(&["pull"]));
 }
 
 #[test]
