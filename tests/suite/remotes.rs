@@ -9,6 +9,7 @@ mod proxy;
 mod s3;
 mod several;
 mod told;
+mod waiting;
 mod web;
 
 use std::fs;

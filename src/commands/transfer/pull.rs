@@ -1,5 +1,6 @@
 //! `cwm pull`: results come from remotes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::events::{Direction, Reader, RunEvent, plural};
 use crate::exit_code::ExitCode;
+use crate::lock_file::LockLine;
 use crate::remote::{Exchange, Fault, Job, Told};
 use crate::store::ActionRecord;
 
@@ -49,42 +51,62 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     let (mut asked, mut lacking) = (HashSet::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
+        let line = workspace.locked.get(&cell.label);
+        let nowhere = |what: &str| match none_reached {
+            true => "no remote was reached".to_owned(),
+            false => format!("no remote that was reached has {what}"),
+        };
         let record = match &survey.states[index] {
-            CellState::Cached(record) if is_other(&workspace, index, record) && !others.contains(&record.key) => {
-                let why = match none_reached {
-                    true => "no remote was reached",
-                    false => "no remote that was reached has it",
-                };
-                let what = "the one here is another than the lock file's";
-                transfer.missing.push(format!("{}: {what}, and {why}", cell.label));
-                record
+            CellState::Cached(record) => {
+                if is_other(&workspace, index, record) && !others.contains(&record.key) {
+                    let why = nowhere("it");
+                    let what = "the one here is another than the lock file's";
+                    transfer.missing.push(format!("{}: {what}, and {why}", cell.label));
+                }
+                Cow::Borrowed(record.as_ref())
             }
-            CellState::Cached(record) => record,
             CellState::Unreadable(error) => {
                 transfer.missing.push(format!("{}: {}", cell.label, error.message));
                 continue;
             }
-            CellState::Absent(_) | CellState::Open | CellState::Unread(_) => {
-                let why = match none_reached {
-                    true => "no remote was reached",
-                    false => "no remote that was reached has a result of it",
-                };
-                transfer.missing.push(format!("{}: {why}", cell.label));
+            CellState::Absent(_) => {
+                transfer.missing.push(format!("{}: {}", cell.label, nowhere("a result of it")));
                 continue;
             }
+            // Its key is not known today; once what it waits for is made and comes out the same, it is the lock file's.
+            CellState::Open | CellState::Unread(_) => match line.map(|line| of_line(&workspace, line)).transpose()? {
+                Some(Some(record)) => Cow::Owned(record),
+                Some(None) => {
+                    transfer.missing.push(format!("{}: {}", cell.label, nowhere("the lock file's result of it")));
+                    continue;
+                }
+                None => {
+                    let why = match &survey.states[index] {
+                        CellState::Unread(path) => format!("only a run reads {}", path.display()),
+                        _ => "what it rests on has no result here".to_owned(),
+                    };
+                    let what = "its key is not known, and the lock file has none of it";
+                    transfer.missing.push(format!("{}: {why}, so {what}", cell.label));
+                    continue;
+                }
+            },
         };
         // What is not kept here is not fetched either.
-        if !cell.keep || !asked.insert(record.key) || workspace.store.missing(record, &workspace.files)?.is_empty() {
+        if !cell.keep || !asked.insert(record.key) || workspace.store.missing(&record, &workspace.files)?.is_empty() {
             continue;
         }
         lacking.push((index, record));
     }
     // Only then: what they share must not be missing in one and there in the next, as chance will have it.
     for (index, record) in lacking {
-        let cell = &workspace.plan.cells[index];
-        let line = workspace.locked.get(&cell.label).filter(|line| line.key == record.key);
-        let candidates = workspace.store.candidates(&record.key, line.map(|line| &line.outputs))?;
-        transfer.start(index, record.key, Job::Files(candidates));
+        let key = record.key;
+        let line = workspace.locked.get(&workspace.plan.cells[index].label).filter(|line| line.key == key);
+        let candidates = match record {
+            Cow::Borrowed(_) => workspace.store.candidates(&key, line.map(|line| &line.outputs))?,
+            // Of another result of that key nobody knows yet whether it will count.
+            Cow::Owned(record) => vec![record],
+        };
+        transfer.start(index, key, Job::Files(candidates));
         transfer.make_room(&workspace.plan);
     }
     transfer.wait(&workspace.plan);
@@ -108,6 +130,12 @@ fn is_other(workspace: &Workspace, index: usize, record: &ActionRecord) -> bool 
     line.is_some_and(|line| line.outputs != record.output_digests())
 }
 
+/// The lock file's result, if its record is here.
+fn of_line(workspace: &Workspace, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
+    let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;
+    Ok(recorded.filter(|record| record.output_digests() == line.outputs))
+}
+
 /// The lock file's results of cells that have another one here, each once: their files are not here, or not all.
 fn locked_ones(
     workspace: &Workspace,
@@ -123,8 +151,7 @@ fn locked_ones(
         else {
             continue;
         };
-        let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;
-        if let Some(record) = recorded.filter(|record| record.output_digests() == line.outputs)
+        if let Some(record) = of_line(workspace, line)?
             && known.insert(line.key)
         {
             locked.push((index, record));
@@ -133,8 +160,8 @@ fn locked_ones(
     Ok(locked)
 }
 
-/// Takes over the records of cells, those before what rests on them: only a source's result tells a key. What is here already is
-/// asked for if it is `chosen`: others may have other results of it.
+/// Takes over the records of cells, those before what rests on them: only a source's result tells a key; without it the lock
+/// file does. What is here already is asked for if it is `chosen`: others may have other results of it.
 fn records(
     workspace: &mut Workspace,
     cells: &[usize],
@@ -149,6 +176,18 @@ fn records(
             let keys = wanted(workspace, &survey, index, chosen.contains(&index));
             if let Some(key) = keys.first().copied().filter(|key| so_far.asked.insert(*key)) {
                 transfer.start(index, key, Job::Records(keys));
+            }
+        }
+        // Of what waits for a result that is nowhere, so that no key is known today, the lock file's is asked for: it is today's
+        // again once that result is made and comes out the same.
+        if transfer.begun == before {
+            for &index in cells {
+                let line = workspace.locked.get(&workspace.plan.cells[index].label);
+                if let CellState::Open | CellState::Unread(_) = &survey.states[index]
+                    && let Some(key) = line.map(|line| line.key).filter(|key| so_far.asked.insert(*key))
+                {
+                    transfer.start(index, key, Job::Records(vec![key]));
+                }
             }
         }
         if transfer.begun == before {

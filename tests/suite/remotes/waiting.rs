@@ -1,0 +1,73 @@
+//! A result that is nowhere, and what rests on it, which others have: today's keys are not known, those of the lock file are.
+
+use std::fs;
+
+use super::{CELLS, Lab, built, git_pull, sound, well};
+use crate::context::Context;
+
+/// A remote that has all but the record of `games`, whoever pushed it, and somebody else's clone.
+fn without_games(lab: &Lab) -> (Context, Context) {
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]).ran_just(&CELLS);
+    git_pull(&ada, &ben);
+    let shown: serde_json::Value = serde_json::from_str(&well(ada.cwm(&["show", "--json", "games"])).stdout).unwrap();
+    lab.files(shown[0]["key"].as_str().unwrap()).iter().for_each(|file| fs::remove_file(file).unwrap());
+    (ada, ben)
+}
+
+#[test]
+fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = without_games(&lab);
+    let status = well(ben.cwm(&["status", "--remote"])).stdout;
+    assert_eq!(status.matches("lab: there (by the lock file's key)").count(), CELLS.len() - 1, "{status}");
+    let pulled = ben.cwm(&["pull"]);
+    assert_eq!(pulled.code, 9, "{}", pulled.stderr);
+    let missing = "missing:\n  games: no remote that was reached has a result of it\npulled 6 results";
+    assert!(pulled.stderr.contains(missing), "{}", pulled.stderr);
+    sound(&ben);
+    // Once it is made again, all else is there.
+    ben.run(&[]).ran_just(&["games"]);
+    assert_eq!(ben.read("exported/out"), ada.read("exported/out"));
+    assert_eq!(ben.read("pipeline.lock"), ada.read("pipeline.lock"));
+    sound(&ben);
+
+    // Of what is not named the record comes, without which nobody would know that it needs not run.
+    let cleo = lab.person();
+    git_pull(&ada, &cleo);
+    let pulled = well(cleo.cwm(&["pull", "report"])).stderr;
+    assert!(pulled.contains("pulled 1 result"), "{pulled}");
+    cleo.run(&[]).ran_just(&["games"]);
+    assert_eq!(cleo.read("exported/out"), ada.read("exported/out"));
+}
+
+#[test]
+fn what_cannot_be_had_by_the_lock_files_keys_is_told_as_it_is() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = without_games(&lab);
+    // The lock file names another result of its key than the remote has.
+    let lock = ada.read("pipeline.lock");
+    let line = lock.lines().find(|line| line.starts_with("\"report\"")).expect("a line");
+    let (before, digest) = line.split_once("\"out\": \"").expect("an output");
+    ben.write("pipeline.lock", &lock.replace(line, &format!("{before}\"out\": \"{}{}", "0".repeat(64), &digest[64..])));
+    let pulled = ben.cwm(&["pull", "report"]);
+    let told = "report: no remote that was reached has the lock file's result of it";
+    assert!(pulled.code == 9 && pulled.stderr.contains(told), "{}", pulled.stderr);
+    // It has none of it.
+    ben.write("pipeline.lock", &lock.replace(&format!("{line}\n"), ""));
+    let pulled = ben.cwm(&["pull", "report"]);
+    let told = "report: what it rests on has no result here, so its key is not known, and the lock file has none of it";
+    assert!(pulled.code == 9 && pulled.stderr.contains(told), "{}", pulled.stderr);
+    // Nobody was asked at all.
+    ben.write("pipeline.lock", &lock);
+    fs::rename(lab.remote(), lab.folder.path().join("elsewhere")).unwrap();
+    fs::remove_dir_all(ben.path("artifacts")).unwrap();
+    let pulled = ben.cwm(&["pull", "report"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("report: no remote was reached"), "{}", pulled.stderr);
+}
