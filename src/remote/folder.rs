@@ -1,11 +1,14 @@
 //! Writing to a remote that is a folder. `object_store` writes files there without asking the disk to keep them, so the store's
-//! own steps do it: temporary file, sync, rename, sync of the folder.
+//! own order is kept: a part file ([`super::part`]), sync, rename, sync of the folder.
 
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::fault::Fault;
+use super::part;
+use crate::digest::Digest;
 use crate::store::StoreError;
 use crate::store::durable::Disk;
 
@@ -43,25 +46,54 @@ pub fn size(file: &Path) -> Result<Option<u64>, Fault> {
 /// # Errors
 /// The disk refuses.
 pub fn put(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
-    let place = folder.join(name);
-    above(folder, &place)?;
-    Disk::default().replace(&place, bytes, true).map_err(Fault::from_remote)
+    let wanted = Wanted { digest: Digest::of(bytes), place: folder.join(name), patience: Duration::from_secs(1) };
+    write(folder, &wanted, &mut Cursor::new(bytes))
 }
 
-/// Copies a file there in one instant, for good. `told` is handed the bytes as they go.
+/// Copies a file with this content there in one instant, for good; goes on with what an attempt that was killed left.
 ///
 /// # Errors
 /// The disk refuses.
-pub fn copy(folder: &Path, name: &str, from: &Path) -> Result<(), Fault> {
-    let place = folder.join(name);
-    above(folder, &place)?;
+pub fn copy(folder: &Path, name: &str, digest: Digest, from: &Path) -> Result<(), Fault> {
+    let wanted = Wanted { digest, place: folder.join(name), patience: Duration::from_secs(60) };
+    let mut from = File::open(from).map_err(|error| Fault::Here(format!("cannot read {}: {error}", from.display())))?;
+    write(folder, &wanted, &mut from)
+}
+
+/// What is to stand where, and how long a part of somebody else's may be as it is.
+struct Wanted {
+    digest: Digest,
+    place: PathBuf,
+    patience: Duration,
+}
+
+/// Writes a part, syncs it, gives it its name and syncs the folder.
+fn write(folder: &Path, wanted: &Wanted, from: &mut (impl Read + Seek)) -> Result<(), Fault> {
+    let place = &wanted.place;
+    above(folder, place)?;
     let disk = Disk::default();
     let beside = place.parent().unwrap_or(folder);
-    let (mut to, temporary) = disk.new_file(beside).map_err(Fault::from_remote)?;
-    // Shares extents, or copies within the system, where it can.
-    let copied = fs::File::open(from).and_then(|mut from| io::copy(&mut from, &mut to));
-    copied.and_then(|_| to.sync_all()).map_err(|error| failed("write", &place, &error))?;
-    temporary.place(&place).and_then(|()| disk.sync_folder(beside)).map_err(Fault::from_remote)
+    let refused = |error: io::Error| failed("write", place, &error);
+    match part::ask(beside, &wanted.digest, place, wanted.patience).map_err(refused)? {
+        part::Asked::Mine(mut part) => {
+            // Shares extents, or copies within the system, where it can.
+            let copied = part.go_on(from).and_then(|()| io::copy(from, &mut part.file));
+            if let Err(error) = copied.and_then(|_| part.file.sync_all()) {
+                // A full disk gets its room back; and after a sync that failed nobody knows what is on it.
+                let _ = disk.remove(&part.path);
+                return Err(refused(error));
+            }
+            disk.place(&part.path, place).map_err(Fault::from_remote)?;
+        }
+        // His sync of the folder may be to come.
+        part::Asked::Placed => {}
+        part::Asked::Not => {
+            let (mut to, temporary) = disk.new_file(beside).map_err(Fault::from_remote)?;
+            io::copy(from, &mut to).and_then(|_| to.sync_all()).map_err(refused)?;
+            temporary.place(place).map_err(Fault::from_remote)?;
+        }
+    }
+    disk.sync_folder(beside).map_err(Fault::from_remote)
 }
 
 /// Makes the folders between the remote's own and the file.

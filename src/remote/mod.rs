@@ -14,6 +14,7 @@ mod folder;
 mod index;
 mod layout;
 mod open;
+mod part;
 mod pull;
 mod push;
 mod ranges;

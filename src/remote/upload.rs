@@ -63,7 +63,7 @@ pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally
     }
     if let Some(folder) = &client.folder {
         let (folder, from) = (folder.clone(), item.path.clone());
-        let copied = tokio::task::spawn_blocking(move || folder::copy(&folder, &name, &from)).await;
+        let copied = tokio::task::spawn_blocking(move || folder::copy(&folder, &name, digest, &from)).await;
         copied.map_err(|error| Fault::Here(error.to_string()))??;
         tally.add(item.size);
         return Ok(true);

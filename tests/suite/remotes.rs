@@ -5,6 +5,7 @@ mod equal;
 mod gcs;
 mod hostile;
 mod interrupted;
+mod killed;
 mod proxy;
 mod s3;
 mod several;
@@ -382,6 +383,7 @@ fn a_push_that_is_killed_is_gone_on_with() {
         sound(&clone);
     }
     well(ada.cwm(&["push"]));
+    assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0], "whatever was begun is used up");
     well(ben.cwm(&["pull"]));
     let run: Run = ben.run(&[]);
     run.ran_just(&[]);

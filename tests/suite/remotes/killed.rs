@@ -1,0 +1,154 @@
+//! Pushes to a folder that are killed while a file goes there: what they leave is bounded, gone on with, and used up.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::{Lab, built, sound, well};
+use crate::context::Context;
+
+/// A file that takes a while to be copied.
+const LARGE: &str =
+    "cwm: 1\nstages:\n  large: { stage: command, with: { run: 'head -c 64000000 /dev/zero > \"$out\"' } }\n";
+const SIZE: u64 = 64_000_000;
+
+fn person(lab: &Lab) -> Context {
+    let context = lab.person();
+    context.write("pipeline.yaml", LARGE);
+    context
+}
+
+/// What it made, and what its part on the remote is called.
+fn large(lab: &Lab, context: &Context) -> (Vec<u8>, PathBuf) {
+    let bytes = context.output("large").into_bytes();
+    let hex = blake3::hash(&bytes).to_hex().to_string();
+    (bytes, lab.remote().join("objects").join(&hex[..2]).join(format!(".cwm-part-{hex}")))
+}
+
+/// Kills a push once a part of the file is there; whether that was soon enough.
+fn is_killed(lab: &Lab, context: &Context) -> bool {
+    let before = parts(lab);
+    let mut push = context.command(&["push"]).stderr(Stdio::null()).spawn().expect("cwm starts");
+    while push.try_wait().expect("a child").is_none() {
+        if parts(lab) > before {
+            push.kill().expect("it ends");
+            return push.wait().expect("an end").code().is_none() && !lab.files("/.cwm-").is_empty();
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+/// How many bytes of what has no name yet are on the remote.
+fn parts(lab: &Lab) -> u64 {
+    if !lab.remote().join("objects").is_dir() {
+        return 0;
+    }
+    lab.files("/objects/")
+        .iter()
+        .filter(|file| file.display().to_string().contains("/.cwm-"))
+        .map(|file| fs::metadata(file).map_or(0, |file| file.len()))
+        .sum()
+}
+
+#[test]
+fn what_a_killed_push_left_is_gone_on_with_and_used_up() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (person(&lab), person(&lab));
+    ada.run(&[]).ran_just(&["large"]);
+    let (_, part) = large(&lab, &ada);
+    let killed = (0..10).filter(|_| is_killed(&lab, &ada)).count();
+    let left = lab.files("/objects/").into_iter().filter(|file| file.display().to_string().contains("/.cwm-"));
+    assert!(left.count() <= 1, "{:?}", lab.files("/.cwm-"));
+    println!("{killed} pushes were killed in the middle");
+    let begun = fs::metadata(&part).ok().map(|part| part.ino());
+    well(ada.cwm(&["push"]));
+    assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0]);
+    let there = lab.files("/objects/").into_iter().map(|file| fs::metadata(file).unwrap());
+    let there = there.filter(|file| file.len() == SIZE).map(|file| file.ino()).next().expect("the file");
+    assert!(begun.is_none_or(|begun| begun == there), "it began anew");
+    well(ben.cwm(&["pull"]));
+    sound(&ben);
+}
+
+#[test]
+fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
+    if !built() {
+        return;
+    }
+    let ada = person(&Lab::new());
+    ada.run(&[]).ran_just(&["large"]);
+    for case in ["wrong beginning", "wrong end", "longer", "read-only", "link", "names two"] {
+        let lab = Lab::new();
+        ada.write("cwm.toml", &format!("[remotes.lab]\nurl = '{}'\n", lab.remote().display()));
+        let (bytes, part) = large(&lab, &ada);
+        fs::create_dir_all(part.parent().unwrap()).unwrap();
+        let mut left = bytes[..5_000_000].to_vec();
+        let elsewhere = lab.folder.path().join("elsewhere");
+        match case {
+            "wrong beginning" => left[0] ^= 1,
+            "wrong end" => left[4_999_999] ^= 1,
+            "longer" => left = [&bytes[..], b"more"].concat(),
+            _ => {}
+        }
+        match case {
+            "link" | "names two" => {
+                fs::write(&elsewhere, "precious").unwrap();
+                let made = match case {
+                    "link" => std::os::unix::fs::symlink(&elsewhere, &part),
+                    _ => fs::hard_link(&elsewhere, &part),
+                };
+                made.unwrap();
+            }
+            _ => fs::write(&part, &left).unwrap(),
+        }
+        if case == "read-only" {
+            let mut permissions = fs::metadata(&part).unwrap().permissions();
+            permissions.set_readonly(true);
+            fs::set_permissions(&part, permissions).unwrap();
+        }
+        well(ada.cwm(&["push"]));
+        let place = part.with_file_name(&part.file_name().unwrap().to_str().unwrap()[".cwm-part-".len() + 2..]);
+        assert!(fs::read(&place).unwrap() == bytes, "{case}");
+        if elsewhere.exists() {
+            assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious", "{case}");
+        } else {
+            assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0], "{case}");
+        }
+    }
+}
+
+/// Whoever writes the same is waited for; whoever has it and does not go on is not, for ever.
+#[test]
+fn a_part_that_somebody_has_is_waited_for() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let ada = person(&lab);
+    ada.run(&[]).ran_just(&["large"]);
+    let (bytes, part) = large(&lab, &ada);
+    fs::create_dir_all(part.parent().unwrap()).unwrap();
+    fs::write(&part, &bytes).unwrap();
+    let held = fs::File::open(&part).unwrap();
+    held.lock().unwrap();
+    let mut push = ada.command(&["push"]).stderr(Stdio::null()).spawn().expect("cwm starts");
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(2) {
+        assert!(push.try_wait().unwrap().is_none(), "it does not wait");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // He is done: it is there, and nothing is copied.
+    let place = part.with_file_name(&part.file_name().unwrap().to_str().unwrap()[".cwm-part-".len() + 2..]);
+    fs::rename(&part, &place).unwrap();
+    drop(held);
+    let number = fs::metadata(&place).unwrap().ino();
+    assert!(push.wait().unwrap().success());
+    assert_eq!(fs::metadata(&place).unwrap().ino(), number);
+    assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0]);
+}
