@@ -307,6 +307,8 @@ pub enum RunEvent {
         bytes: u64,
         /// Seconds from start to end.
         seconds: f64,
+        /// What is wrong with remotes, a line each.
+        faults: Vec<String>,
         /// What did not move, and why, a line each.
         missing: Vec<String>,
     },

@@ -31,8 +31,9 @@ pub fn lines(event: &RunEvent) -> Vec<String> {
             lines.extend(shown(missing, "             "));
             lines
         }
-        RunEvent::TransferSummary { direction, results, objects, bytes, seconds, missing, .. } => {
-            let mut lines = Vec::new();
+        RunEvent::TransferSummary { direction, results, objects, bytes, seconds, faults, missing, .. } => {
+            // Once more where whoever comes back looks; no result is counted by them.
+            let mut lines: Vec<String> = shown(faults, "").collect();
             if !missing.is_empty() {
                 lines.push("missing:".to_owned());
                 lines.extend(shown(missing, "  "));

@@ -267,6 +267,8 @@ fn not_there_and_not_reached_are_told_apart() {
     assert!(last[0].contains("\"summary\"") && last[1].contains(again), "{last:?}");
     let pulled = lab.person().cwm(&["pull", "games"]);
     assert!(pulled.code == 9 && pulled.stderr.contains("games: no remote was reached"), "{}", pulled.stderr);
+    // What is said of the remote is no result that is missing.
+    assert!(pulled.stderr.trim_end().ends_with("1 missing"), "{}", pulled.stderr);
     let pushed = ben.cwm(&["push", "--remote", "nobody"]);
     assert!(pushed.code == 2 && pushed.stderr.contains("there is no remote `nobody`"), "{}", pushed.stderr);
     ben.edit("cwm.toml", "[remotes.lab]\n", "[remotes.lab]\nread_only = true\n");

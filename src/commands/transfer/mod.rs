@@ -37,6 +37,8 @@ struct Transfer<'a> {
     results: usize,
     objects: u64,
     bytes: u64,
+    /// What is wrong with remotes; what did not move of results.
+    faults: Vec<String>,
     missing: Vec<String>,
 }
 
@@ -44,7 +46,8 @@ impl<'a> Transfer<'a> {
     fn new(exchange: &'a Exchange, direction: Direction, readers: &'a mut Readers) -> Self {
         let (sender, inbox) = channel();
         let (begun, ended, results, objects, bytes) = (0, 0, 0, 0, 0);
-        let (began, keys, missing) = (Instant::now(), HashMap::new(), Vec::new());
+        let (began, keys) = (Instant::now(), HashMap::new());
+        let (faults, missing) = (Vec::new(), Vec::new());
         Transfer {
             exchange,
             direction,
@@ -58,6 +61,7 @@ impl<'a> Transfer<'a> {
             results,
             objects,
             bytes,
+            faults,
             missing,
         }
     }
@@ -142,7 +146,7 @@ impl<'a> Transfer<'a> {
 
     /// Tells the end; whether all went well.
     fn end(self) -> bool {
-        let is_whole = self.missing.is_empty();
+        let is_whole = self.faults.is_empty() && self.missing.is_empty();
         self.readers.read(&RunEvent::TransferSummary {
             direction: self.direction,
             remotes: self.exchange.names().into_iter().map(str::to_owned).collect(),
@@ -150,6 +154,7 @@ impl<'a> Transfer<'a> {
             objects: self.objects,
             bytes: self.bytes,
             seconds: self.began.elapsed().as_secs_f64(),
+            faults: self.faults,
             missing: self.missing,
         });
         is_whole

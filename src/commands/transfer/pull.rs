@@ -212,7 +212,7 @@ fn records(
                 if so_far.told.insert(message.clone()) {
                     // A remote that is not there may have what the others lack.
                     if !matches!(fault, Fault::NotThere) {
-                        transfer.missing.push(message.clone());
+                        transfer.faults.push(message.clone());
                     }
                     transfer.readers.read(&RunEvent::Warning { message });
                 }
