@@ -69,10 +69,15 @@ impl Client {
         turn.lock_owned().await
     }
 
+    /// Whether it is a web server, which nobody can begin by a push.
+    fn is_web(&self) -> bool {
+        self.folder.is_none() && self.multipart.is_none()
+    }
+
     /// Whether anything of cwm is there. Asked once.
     ///
     /// # Errors
-    /// It cannot be told, or a newer cwm wrote it.
+    /// It cannot be told, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
     pub async fn has_format(&self) -> Result<bool, Fault> {
         let read = || async {
             if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
@@ -80,6 +85,10 @@ impl Client {
             }
             let bytes = match self.small(FORMAT, 64).await {
                 Ok(bytes) => bytes,
+                Err(Fault::NotThere) if self.is_web() => {
+                    let what = "nothing of cwm's is there; its address is that of the folder which has the file";
+                    return Err(Fault::Refused(format!("{what} `{FORMAT}`")));
+                }
                 Err(Fault::NotThere) => return Ok(false),
                 Err(fault) => return Err(fault),
             };

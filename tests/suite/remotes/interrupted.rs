@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::web::{Manner, Web};
-use super::{Lab, built, damage, sound, well};
+use super::{CELLS, Lab, built, damage, sound, well};
 use crate::context::Context;
 
 const PIECE: u64 = 4 << 20;
@@ -95,4 +95,24 @@ fn a_file_that_is_too_short_on_a_remote_is_not_taken_for_a_bad_connection() {
         }
         assert!(web.ranges().len() < 6, "nothing is asked again and again: {:?}", web.ranges());
     }
+}
+
+/// A mistyped address of a server that is there would otherwise be "not there", result by result.
+#[test]
+fn a_web_server_without_anything_of_cwms_is_told_of_once() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let ben = lab.person();
+    let web = Web::before(lab.folder.path().to_owned());
+    ben.write("cwm.toml", &format!("[remotes.web]\nurl = 'http://127.0.0.1:{}'\n", web.port));
+    let told = "the remote `web`: refused: nothing of cwm's is there";
+    let pulled = ben.cwm(&["pull"]);
+    assert!(pulled.code == 9 && pulled.stderr.matches(told).count() == 2, "{}", pulled.stderr);
+    let run = ben.run(&["--pull"]);
+    run.ran_just(&CELLS);
+    assert!(run.raw.stdout.contains(told), "{}", run.raw.stdout);
+    let status = well(ben.cwm(&["status", "--remote", "games"])).stdout;
+    assert!(status.contains("web: refused (nothing of cwm's is there"), "{status}");
 }
