@@ -42,7 +42,7 @@ pub struct Refused {
 
 const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "http", "https"];
 
-const WHERE_CREDENTIALS_ARE: &str = "cwm.toml belongs into git; credentials come from the environment or the usual files \
+pub(super) const WHERE_CREDENTIALS_ARE: &str = "cwm.toml belongs into git; credentials come from the environment or the usual files \
                                      (docs/design/remotes.md)";
 
 impl Address {
@@ -54,7 +54,14 @@ impl Address {
         if text.is_empty() || text.contains(char::is_control) {
             return refused("a remote's URL must be text on one line", None);
         }
-        let Some((scheme, rest)) = text.split_once("://") else { return folder_of(text, folder) };
+        let Some((scheme, rest)) = text.split_once("://") else {
+            let scheme = text.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+            if scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str())) {
+                let hint = "such as `s3://bucket/prefix`; a folder that is called so is written with `./` before it";
+                return refused("a remote's URL has two slashes behind its scheme", Some(hint));
+            }
+            return folder_of(text, folder);
+        };
         let lower = scheme.to_ascii_lowercase();
         if !SCHEMES.contains(&lower.as_str()) {
             let hint = suggest(scheme, "schemes", SCHEMES);
@@ -131,8 +138,10 @@ fn bucket(rest: &str) -> Result<Bucket, Refused> {
 pub(crate) fn without_secrets(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
+    // With one slash it is none, and was meant as one.
+    while let Some(at) = rest.find(":/") {
+        let slashes = rest[at + 1..].len() - rest[at + 1..].trim_start_matches('/').len();
+        let (before, after) = rest.split_at(at + 1 + slashes);
         shown.push_str(before);
         let end = after.find(|c: char| c.is_whitespace() || "\"'".contains(c)).unwrap_or(after.len());
         let (url, behind) = after.split_at(end);

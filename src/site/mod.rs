@@ -7,6 +7,7 @@ mod address;
 mod edit;
 mod folder;
 mod read;
+mod secrets;
 mod slurm;
 #[cfg(test)]
 mod tests;

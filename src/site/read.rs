@@ -7,6 +7,7 @@ use std::time::Duration;
 use cwm_contract::Value;
 
 use super::address::{Address, without_secrets};
+use super::secrets::{unknown_key, without_values};
 use super::slurm::Slurm;
 use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
@@ -67,10 +68,10 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> {
-    let source = Source { name: name.to_owned(), text: without_secrets(text) };
-    let mut problems = Diagnostics::new(Sources::new(vec![source]));
     let (root, faults) = parse(text);
     let is_toml = faults.is_empty();
+    let shown = without_values(&without_secrets(text), &root, is_toml);
+    let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: shown }]));
     faults.into_iter().for_each(|fault| problems.push(fault));
     if !is_toml {
         return problems.into_result(Site::default());
@@ -88,7 +89,7 @@ pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> 
                 }
             }
             "slurm" => site.slurm = Slurm::read(value, &mut reader),
-            _ => reader.unknown_key(key, "cwm.toml", KEYS),
+            _ => unknown_key(&mut reader, key, "cwm.toml", KEYS),
         }
     }
     problems.into_result(site)
@@ -135,7 +136,7 @@ fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> O
                 Some(time) => timeout = time,
                 None => reader.report(Diagnostic::at(value.place, "`timeout` must be a time from \"1s\" to \"1h\"")),
             },
-            _ => reader.unknown_key(key, &whose, REMOTE_KEYS),
+            _ => unknown_key(reader, key, &whose, REMOTE_KEYS),
         }
     }
     let Some(url) = url else {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cwm_contract::Value;
 
+use super::secrets::unknown_key;
 use crate::diagnostics::Diagnostic;
 use crate::plan::duration;
 use crate::spec::{Content, Node, Reader};
@@ -114,7 +115,7 @@ impl Slurm {
                     scratch = Some(key.place);
                     slurm.scratch = folder(value, reader);
                 }
-                _ => reader.unknown_key(key, "`slurm`", KEYS),
+                _ => unknown_key(reader, key, "`slurm`", KEYS),
             }
         }
         if let (Some(place), JobStore::Shared) = (scratch, slurm.store) {

@@ -83,6 +83,41 @@ fn credentials_are_refused_and_never_shown() {
 }
 
 #[test]
+fn values_of_keys_that_are_called_like_secrets_are_never_shown() {
+    for text in [
+        "[remotes.lab]\nurl = 's3://bucket'\nsecret_access_key = 'hunter2' # ours\n",
+        "[remotes.lab]\nurl = 's3://bucket'\naws-Token=\"hunter2\" # ours\n",
+        "[remotes.lab]\nurl = 's3://bucket'\npassword = 'hunter2' # ours\n",
+        "[remotes.lab]\nurl = 's3://bucket'\nCREDENTIALS = { id = 'x', of = ['hunter2'] } # ours\n",
+        "key = \"\"\"\nhunter2\n\"\"\" # ours\n",
+        "remotes = { lab = { url = 's3://bucket', key = 'hunter2' } } # ours\n",
+        "[slurm]\ntoken = 'hunter2' # ours\n",
+        "[secrets]\nlab = 'hunter2'\n",
+    ] {
+        let told = faults(text);
+        assert!(!told.contains("hunter2") && told.contains("credentials come from the environment"), "{told}");
+        assert!(!told.contains("# ours") || told.contains('…'), "{told}");
+    }
+    // Also where it cannot be read, or something else in the line is wrong.
+    for text in [
+        "secret_access_key = hunter2\n",
+        "secret_access_key = 'hunter2\n",
+        "password: hunter2\n",
+        "token = \"\"\"\nhunter2\n",
+        "[remotes.lab]\nurl = 's3:/AKIAX:hunter2@bucket'\n",
+        "stroe = 'x'\n[remotes.lab]\nurl = { key = 'hunter2' }\n",
+    ] {
+        let told = faults(text);
+        assert!(!told.contains("hunter2"), "{told}");
+    }
+    // A name that people gave is no key.
+    let told = faults("[remotes.keys]\nurl = 'ftp://example.org'\n");
+    assert!(told.contains("ftp://example.org"), "{told}");
+    let told = faults("[remotes.lab]\nurl = 's3://bucket'\nsecret_access_key = 'hunter2' # ours\n");
+    assert!(told.contains("3 | secret_access_key = …       # ours\n"), "{told}");
+}
+
+#[test]
 fn addresses_are_what_people_write_or_refused_in_words() {
     let parse = |text: &str| Address::parse(text, Path::new("/site"));
     let bucket = |name: &str, prefix: &str| Bucket { name: name.into(), prefix: prefix.into() };
@@ -106,10 +141,16 @@ fn addresses_are_what_people_write_or_refused_in_words() {
         "file:///a%20b",
         "~/x",
         "s4://b",
+        "s3:/bucket",
+        "S3:bucket/x",
+        "https:/example.org",
+        "file:/mnt/x",
     ] {
         let refused = parse(wrong).expect_err(wrong);
         assert!(!refused.message.is_empty());
     }
+    assert_eq!(parse("./s3:/x"), Ok(Address::Folder("/site/./s3:/x".into())));
+    assert_eq!(parse("s3.d/x:y"), Ok(Address::Folder("/site/s3.d/x:y".into())));
     assert_eq!(parse("s4://b").unwrap_err().hint.unwrap(), "did you mean `s3`?");
 }
 
