@@ -51,7 +51,7 @@ pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
         });
         // Behind the others, whatever stands behind them.
         remotes.insert(new.name, Item::Table(table));
-        Ok(())
+        Ok(String::new())
     };
     let no_store =
         |site: &Site| site.remote(new.name).map_or(Ok(()), |remote| remote.must_be_no_store(site.store.as_deref()));
@@ -64,17 +64,23 @@ pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
 /// There is none of that name, or the file is wrong or cannot be written.
 pub fn remove_remote(file: &Path, name: &str) -> Result<(), Error> {
     let edit = |document: &mut DocumentMut| {
+        let text = document.to_string();
         let remotes = document.get_mut("remotes").and_then(Item::as_table_like_mut);
         let removed = remotes.and_then(|remotes| remotes.remove(name));
-        removed.map(drop).ok_or_else(|| Error::usage(format!("there is no remote `{name}`")))
+        let removed = removed.ok_or_else(|| Error::usage(format!("there is no remote `{name}`")))?;
+        let above = removed.as_table().and_then(|table| table.decor().prefix()?.as_str()).unwrap_or_default();
+        // The comment above a table goes with it, but for the one on the first line: that is the file's.
+        let files = above.rfind("\n\n").map_or(above, |at| &above[..at + 2]);
+        Ok(if text.starts_with(above) && files.contains('#') { files.to_owned() } else { String::new() })
     };
     change(file, edit, |_| Ok(()))
 }
 
-/// Reads the file, changes it, looks whether it is right, also by `look`, and puts it in place in one instant.
+/// Reads the file, changes it, looks whether it is right, also by `look`, and puts it in place in one instant. What
+/// `edit` returns comes before all else.
 fn change(
     file: &Path,
-    edit: impl FnOnce(&mut DocumentMut) -> Result<(), Error>,
+    edit: impl FnOnce(&mut DocumentMut) -> Result<String, Error>,
     look: impl FnOnce(&Site) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let name = file.display().to_string();
@@ -84,8 +90,7 @@ fn change(
     // It has just been read: what is wrong now is a mistake of ours.
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;
-    edit(&mut document)?;
-    let text = document.to_string();
+    let text = edit(&mut document)? + &document.to_string();
     look(&site(&text, &name, folder)?)?;
     Ok(Disk::default().replace(file, text.as_bytes(), true)?)
 }

@@ -177,6 +177,25 @@ fn editing_keeps_comments_order_and_spaces() {
 }
 
 #[test]
+fn a_comment_that_begins_the_file_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cwm.toml");
+    for (before, after) in [
+        ("# The site's.\n[remotes.lab]\nurl = 'x'\n", "# The site's.\n"),
+        ("# The site's.\n\n# The lab's.\n[remotes.lab]\nurl = 'x'\n", "# The site's.\n\n"),
+        (
+            "# The site's.\n[remotes.lab]\nurl = 'x'\n\n[slurm]\nqos = 'low'\n",
+            "# The site's.\n\n[slurm]\nqos = 'low'\n",
+        ),
+        ("store = 'x'\n\n# The lab's.\n[remotes.lab]\nurl = 'x'\n", "store = 'x'\n"),
+    ] {
+        std::fs::write(&file, before).unwrap();
+        remove_remote(&file, "lab").unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), after);
+    }
+}
+
+#[test]
 fn an_edit_that_would_be_wrong_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cwm.toml");
