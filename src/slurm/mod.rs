@@ -16,6 +16,7 @@ mod queue;
 mod request;
 mod settings;
 mod standing;
+mod stuck;
 mod submit;
 mod watch;
 

@@ -85,7 +85,7 @@ impl Entry {
 
 /// Reasons for which a job waits until somebody changes something.
 pub fn is_stuck(reason: &str) -> bool {
-    const STUCK: [&str; 14] = [
+    const STUCK: [&str; 15] = [
         "PartitionConfig",
         "PartitionNodeLimit",
         "PartitionTimeLimit",
@@ -99,10 +99,16 @@ pub fn is_stuck(reason: &str) -> bool {
         "DependencyNeverSatisfied",
         "launch failed requeued held",
         "user env retrieval failed requeued held",
+        "job requeued in held state",
         "AccountNotAllowed",
     ];
     let per_job = (reason.starts_with("QOS") || reason.starts_with("Assoc")) && reason.contains("PerJob");
     STUCK.contains(&reason) || per_job
+}
+
+/// Reasons for which a job waits until somebody releases it: it may have run before.
+pub fn is_held(reason: &str) -> bool {
+    reason.starts_with("JobHeld") || reason.ends_with("requeued held") || reason == "job requeued in held state"
 }
 
 /// The jobs of this user, ended ones too as long as the controller remembers them.
@@ -214,5 +220,9 @@ mod tests {
             assert_eq!(phase(over), Phase::Over(end), "{over}");
         }
         assert!(is_stuck("PartitionConfig") && is_stuck("QOSMaxGRESPerJob") && !is_stuck("Priority"));
+        for held in ["JobHeldUser", "launch failed requeued held", "job requeued in held state"] {
+            assert!(is_stuck(held) && is_held(held), "{held}");
+        }
+        assert!(!is_held("PartitionDown"));
     }
 }

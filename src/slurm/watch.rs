@@ -1,7 +1,7 @@
 //! The jobs of a run, watched from a thread of its own: what they tell is read from their files, the queue is asked once for
 //! all, and rarely.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use super::program::Trouble;
 use super::queue::{Phase, Queue, is_stuck};
 use super::request::Request;
 use super::settings::Settings;
+use super::stuck::{self, Stuck};
 use crate::digest::{Digest, Key};
 use crate::exec::{FailedKind, Line, Terms, log_end};
 use crate::outside::Files;
@@ -134,7 +135,8 @@ pub(super) struct Watcher<'t> {
     /// Since when the controller has not answered.
     outage: Option<Instant>,
     counted: (usize, usize, BTreeMap<String, usize>),
-    warned: Vec<(String, String)>,
+    /// Tasks of which it was told that they are stuck, and why they were.
+    warned: HashSet<(String, u32, String)>,
 }
 
 /// How much rarer looks at the queue become while nothing changes.
@@ -159,7 +161,7 @@ impl<'t> Watcher<'t> {
             next_look: now,
             outage: None,
             counted: (0, 0, BTreeMap::new()),
-            warned: Vec::new(),
+            warned: HashSet::new(),
         }
     }
 
@@ -236,6 +238,7 @@ impl<'t> Watcher<'t> {
         self.answers();
         let now = Instant::now();
         let mut changed = false;
+        let mut stuck = Vec::new();
         let found = self.find_jobs(&queue);
         for flight in &mut self.flights {
             let watched = self.batches.get(&flight.batch);
@@ -252,16 +255,16 @@ impl<'t> Watcher<'t> {
                     let words = format!("job {} {}", flight.name(Some(job)), entry.in_words());
                     (self.tell)(Told::Stands(flight.task.cell, words));
                     if entry.phase() == Phase::Pending && is_stuck(&entry.reason) {
-                        let known = (job.to_owned(), entry.reason.clone());
-                        if !self.warned.contains(&known) {
-                            (self.tell)(Told::Warning(stuck(&known.0, &flight.task.label, &known.1)));
-                            self.warned.push(known);
+                        let (job, index, reason) = (job.to_owned(), flight.index, entry.reason.clone());
+                        if self.warned.insert((job.clone(), index, reason.clone())) {
+                            stuck.push(Stuck { job, index, label: flight.task.label.clone(), reason });
                         }
                     }
                 }
             }
         }
         found.into_iter().for_each(|(id, job)| self.tell_found(&id, job));
+        stuck::warnings(&stuck).into_iter().for_each(|words| (self.tell)(Told::Warning(words)));
         self.count();
         let rarest = self.settings.poll * RAREST;
         self.interval = if changed { self.settings.poll } else { (self.interval * 3 / 2).min(rarest) };
@@ -412,13 +415,6 @@ impl<'t> Watcher<'t> {
             (self.tell)(Told::Ended(task.cell, Err(fault)));
         }
     }
-}
-
-fn stuck(job: &str, label: &Label, reason: &str) -> String {
-    format!(
-        "job {job} ({label}) waits, and will not start by itself: {reason}. `scontrol show job {job}` says what it asks for; \
-         `scancel {job}` ends it"
-    )
 }
 
 /// The last of what a job and Slurm said; nothing if there is no such file.
