@@ -32,6 +32,8 @@ pub struct Flight {
     /// Whether another run submitted it, and nothing has shown yet that it still lives.
     pub is_found: bool,
     has_listened: bool,
+    /// Whether it is held while its result is recorded: somebody else made it, or it ran before it was held.
+    pub is_moot: bool,
     /// Whether the queue last knew its job, and not this task of it.
     is_struck: bool,
 }
@@ -51,6 +53,7 @@ impl Flight {
             gone: None,
             is_found,
             has_listened: false,
+            is_moot: false,
             is_struck: false,
         }
     }
@@ -113,6 +116,9 @@ impl Flight {
         recorded: impl FnOnce(bool) -> bool,
         said: impl FnOnce() -> Option<String>,
     ) -> Verdict {
+        if self.is_moot {
+            return Verdict::Succeeded;
+        }
         let evidence = Evidence {
             job: &self.name(job),
             told: self.told.as_ref().map(|(line, _)| line),

@@ -101,9 +101,11 @@ impl Evidence<'_> {
         self.judge_end(end, was_stopped, &said.unwrap_or_default())
     }
 
-    /// Of a job that never told anything, and that the queue knows to have been ended before its time, there is no result.
+    /// Of a job that never told anything, and that Slurm ended before its time, there is no result. One that was cancelled may
+    /// have been so because there is one.
     fn can_have_recorded(&self, end: Option<Phase>) -> bool {
-        self.begun || matches!(end, None | Some(Phase::Over(End::Completed | End::Failed | End::NodeFail)))
+        let can = [End::Completed, End::Failed, End::NodeFail, End::Cancelled].map(Phase::Over);
+        self.begun || end.is_none_or(|end| can.contains(&end))
     }
 
     fn judge_told(&self, recorded: bool) -> Verdict {
@@ -282,6 +284,8 @@ mod tests {
             }
         }
         assert_eq!(judged(None, true, None, Some(0), true), Verdict::Succeeded);
+        // Somebody made the result while it waited, and another run cancelled it for that.
+        assert_eq!(judged(None, false, Some("CANCELLED"), Some(0), true), Verdict::Succeeded);
         // Told, but the store does not show it yet, or never does.
         assert_eq!(judged(Some(&recorded), true, None, Some(59), false), Verdict::Wait);
         assert_eq!(kind(&judged(Some(&recorded), true, None, Some(60), false)), Some(FailedKind::System));

@@ -15,6 +15,7 @@ mod program;
 mod queue;
 mod request;
 mod settings;
+mod settled;
 mod standing;
 mod stuck;
 mod submit;

@@ -136,7 +136,8 @@ impl Queue {
             .map(|text| Queue::read(&text))
     }
 
-    fn read(text: &str) -> Queue {
+    /// What it answered.
+    pub(super) fn read(text: &str) -> Queue {
         let mut queue = Queue::default();
         for line in text.lines() {
             let fields: Vec<&str> = line.splitn(6, '|').collect();
@@ -160,6 +161,14 @@ impl Queue {
     /// A task of a job.
     pub fn task(&self, job: &str, index: u32) -> Option<&Entry> {
         self.tasks.get(&(job.to_owned(), index)).or_else(|| self.others.get(job))
+    }
+
+    /// The tasks of our arrays that have no node: batch, job and index.
+    pub fn waiting(&self) -> impl Iterator<Item = (&str, &str, u32)> {
+        let batches: HashMap<&str, &str> =
+            self.batches.iter().map(|(batch, job)| (job.as_str(), batch.as_str())).collect();
+        let waiting = self.tasks.iter().filter(|(_, entry)| entry.phase() == Phase::Pending);
+        waiting.filter_map(move |((job, index), _)| Some((*batches.get(job.as_str())?, job.as_str(), *index)))
     }
 
     /// Whether anything of a job is known, while this task of it is not. A task leaves so only by being cancelled before it

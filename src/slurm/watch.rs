@@ -2,6 +2,8 @@
 //! all, and rarely.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -14,6 +16,7 @@ use super::program::Trouble;
 use super::queue::{Phase, Queue, is_stuck};
 use super::request::Request;
 use super::settings::Settings;
+use super::settled::Settled;
 use super::stuck::{self, Stuck};
 use crate::digest::{Digest, Key};
 use crate::exec::{FailedKind, Line, Terms, log_end};
@@ -73,10 +76,18 @@ pub enum Told {
     Broken(String),
 }
 
-/// The jobs of a run. When it is dropped, nobody watches them any more, and they go on.
+/// The jobs of a run. When it is dropped, nobody watches them any more, and they go on; if all have ended, what the queue still
+/// lists of them goes.
 pub struct Cluster {
-    orders: Sender<Vec<NewTask>>,
+    orders: Option<Sender<Vec<NewTask>>>,
+    /// Cells that were handed over and have not ended.
+    open: Arc<AtomicUsize>,
+    /// Is closed when the thread has ended.
+    ended: Receiver<()>,
 }
+
+/// How long the last look at the queue may take.
+const LAST_LOOK: Duration = Duration::from_secs(10);
 
 impl Cluster {
     /// Watches from now on for a run of this command.
@@ -86,9 +97,17 @@ impl Cluster {
         command: String,
         messages: Sender<M>,
     ) -> Cluster {
-        let (orders, inbox) = channel();
+        let ((orders, inbox), (ends, ended)) = (channel(), channel());
+        let open = Arc::new(AtomicUsize::new(0));
+        let counted = open.clone();
         std::thread::spawn(move || {
-            let tell = |told: Told| _ = messages.send(M::from(told));
+            let _ends: Sender<()> = ends;
+            let tell = |told: Told| {
+                if matches!(told, Told::Ended(..)) {
+                    counted.fetch_sub(1, Ordering::SeqCst);
+                }
+                let _ = messages.send(M::from(told));
+            };
             let watched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 Watcher::new(store, settings, command, &tell).watch(&inbox);
             }));
@@ -96,13 +115,24 @@ impl Cluster {
                 tell(Told::Broken("what watches the jobs of Slurm ended: a mistake in cwm".to_owned()));
             }
         });
-        Cluster { orders }
+        Cluster { orders: Some(orders), open, ended }
     }
 
     /// Submits these cells, with others that come within the same few seconds.
     pub fn submit(&self, tasks: Vec<NewTask>) {
+        self.open.fetch_add(tasks.len(), Ordering::SeqCst);
         // A thread that ended has told so.
-        let _ = self.orders.send(tasks);
+        let _ = self.orders.as_ref().map(|orders| orders.send(tasks));
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.orders = None;
+        // Of a run that was stopped jobs go on, and whoever stopped it does not wait.
+        if self.open.load(Ordering::SeqCst) == 0 {
+            let _ = self.ended.recv_timeout(LAST_LOOK);
+        }
     }
 }
 
@@ -135,6 +165,8 @@ pub(super) struct Watcher<'t> {
     /// Since when the controller has not answered.
     outage: Option<Instant>,
     counted: (usize, usize, BTreeMap<String, usize>),
+    /// What waits in the queue for nothing.
+    pub settled: Settled,
     /// Tasks of which it was told that they are stuck, and why they were.
     warned: HashSet<(String, u32, String)>,
 }
@@ -161,6 +193,7 @@ impl<'t> Watcher<'t> {
             next_look: now,
             outage: None,
             counted: (0, 0, BTreeMap::new()),
+            settled: Settled::default(),
             warned: HashSet::new(),
         }
     }
@@ -173,7 +206,7 @@ impl<'t> Watcher<'t> {
             match inbox.recv_timeout(wait) {
                 Ok(tasks) => self.waiting.extend(tasks),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => return self.tidy(),
             }
             while let Ok(tasks) = inbox.try_recv() {
                 self.waiting.extend(tasks);
@@ -240,6 +273,7 @@ impl<'t> Watcher<'t> {
         let mut changed = false;
         let mut stuck = Vec::new();
         let found = self.find_jobs(&queue);
+        self.find_moot(&queue);
         for flight in &mut self.flights {
             let watched = self.batches.get(&flight.batch);
             // Of a batch that is not submitted, the queue can know nothing.
@@ -254,7 +288,7 @@ impl<'t> Watcher<'t> {
                 if let Some(entry) = &flight.entry {
                     let words = format!("job {} {}", flight.name(Some(job)), entry.in_words());
                     (self.tell)(Told::Stands(flight.task.cell, words));
-                    if entry.phase() == Phase::Pending && is_stuck(&entry.reason) {
+                    if entry.phase() == Phase::Pending && is_stuck(&entry.reason) && !flight.is_moot {
                         let (job, index, reason) = (job.to_owned(), flight.index, entry.reason.clone());
                         if self.warned.insert((job.clone(), index, reason.clone())) {
                             stuck.push(Stuck { job, index, label: flight.task.label.clone(), reason });
@@ -265,6 +299,7 @@ impl<'t> Watcher<'t> {
         }
         found.into_iter().for_each(|(id, job)| self.tell_found(&id, job));
         stuck::warnings(&stuck).into_iter().for_each(|words| (self.tell)(Told::Warning(words)));
+        self.cancel_settled(&queue);
         self.count();
         let rarest = self.settings.poll * RAREST;
         self.interval = if changed { self.settings.poll } else { (self.interval * 3 / 2).min(rarest) };
@@ -331,7 +366,7 @@ impl<'t> Watcher<'t> {
             }
             let Some(watched) = self.batches.get(&flight.batch) else { continue };
             let job = watched.job.as_deref();
-            let recorded = |told: bool| self.is_recorded(&flight.task, &watched.batch, told);
+            let recorded = |told: bool| self.is_recorded(&flight.task.key, flight.task.force, &watched.batch, told);
             let said = || said_in(&watched.batch.out(flight.index));
             let verdict = flight.judge(job, self.settings.patience, recorded, said);
             let cell = flight.task.cell;
@@ -346,7 +381,10 @@ impl<'t> Watcher<'t> {
             };
             watched.batch.note_end(flight.index, &how);
             match verdict {
-                Verdict::Succeeded => (self.tell)(Told::Ended(cell, Ok(()))),
+                Verdict::Succeeded => {
+                    self.settled.note(&flight.batch, flight.index);
+                    (self.tell)(Told::Ended(cell, Ok(())));
+                }
                 // It had ended before this run began, or another run watched it: no failure of this one.
                 Verdict::Failed(_) | Verdict::Again { .. } if flight.is_found => {
                     self.waiting.push(NewTask { lost: 0, ..flight.task });
@@ -377,17 +415,22 @@ impl<'t> Watcher<'t> {
     }
 
     /// Whether the store has the result of a job: of one that was to be done anew, one that was made since then.
-    fn is_recorded(&self, task: &NewTask, batch: &Batch, told: bool) -> bool {
+    pub fn is_recorded(&self, key: &Key, force: bool, batch: &Batch, told: bool) -> bool {
         let is_away = batch.file.away.is_some();
-        if is_away || (task.force && !told) {
-            let records = self.store.actions(&task.key).unwrap_or_default();
+        if is_away || (force && !told) {
+            let records = self.store.actions(key).unwrap_or_default();
             let is_new = records.iter().any(|record| record.circumstances.started >= batch.file.made);
             // What a job told that does not fill this store has its files with a remote.
-            if task.force || is_new || told {
+            if force || is_new || told {
                 return if told { !records.is_empty() } else { is_new };
             }
         }
-        self.store.available(&task.key, None, &self.files).is_ok_and(|record| record.is_some())
+        self.store.available(key, None, &self.files).is_ok_and(|record| record.is_some())
+    }
+
+    /// Whether the controller is silent.
+    pub fn is_out(&self) -> bool {
+        self.outage.is_some()
     }
 
     /// The controller did not answer: jobs go on, and nothing is concluded.

@@ -46,6 +46,15 @@ cat "$PRETENDED/queue" 2>/dev/null || true
 
 const SCONTROL: &str = "#!/bin/sh\necho 'MaxArraySize            = 1001'\n";
 
+/// Takes no options: with a filter, the real one ends more than the tasks that are named.
+const SCANCEL: &str = r#"#!/bin/sh
+echo "$*" >> "$PRETENDED/cancelled"
+for task; do
+    case $task in *[!0-9_]*) exit 1 ;; esac
+    sed -i "/^${task%_*}|${task#*_}|\\(PENDING\\|REQUEUE_HOLD\\)|/d" "$PRETENDED/queue"
+done
+"#;
+
 /// A Slurm that is pretended, and a run on it.
 struct Pretended {
     context: Context,
@@ -63,7 +72,7 @@ impl Pretended {
             "cwm.toml",
             &format!("executor = \"slurm\"\n[slurm]\npoll = \"200ms\"\npatience = \"1500ms\"\n{slurm}"),
         );
-        for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL)] {
+        for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL), ("scancel", SCANCEL)] {
             let name = format!("bin/{name}");
             context.write(&name, text);
             let made = Command::new("chmod").arg("+x").arg(context.path(&name)).status().expect("chmod");
@@ -104,12 +113,13 @@ impl Pretended {
     fn set(&self, job: u32, index: u32, state: Option<&str>) {
         let begin = format!("{job}|{index}|");
         let mut queue = String::new();
+        let state = state.map(|state| if state.contains('|') { state.to_owned() } else { format!("{state}|None") });
         for line in self.text("queue").lines() {
-            match (line.strip_prefix(&begin), state) {
+            match (line.strip_prefix(&begin), &state) {
                 (None, _) => queue += &format!("{line}\n"),
                 (Some(rest), Some(state)) => {
                     let comment = rest.rsplit('|').next().unwrap_or_default();
-                    queue += &format!("{begin}{state}|None|cn1|{comment}\n");
+                    queue += &format!("{begin}{state}|cn1|{comment}\n");
                 }
                 (Some(_), None) => {}
             }
@@ -121,10 +131,20 @@ impl Pretended {
 
     /// Does what a node does with a task, and takes it off the queue.
     fn perform(&self, job: u32, index: u32) {
+        self.perform_unseen(job, index);
+        self.set(job, index, Some("COMPLETED"));
+    }
+
+    /// Does so, and the controller does not hear of it.
+    fn perform_unseen(&self, job: u32, index: u32) {
         let script = self.text(&format!("script-{job}"));
         let ran = Command::new("sh").arg(script.trim()).env("SLURM_ARRAY_TASK_ID", index.to_string()).status();
         assert!(ran.expect("a shell").success());
-        self.set(job, index, Some("COMPLETED"));
+    }
+
+    /// Which tasks were cancelled, a call a line.
+    fn cancelled(&self) -> Vec<String> {
+        self.text("cancelled").lines().map(str::to_owned).collect()
     }
 
     fn calls(&self) -> usize {
@@ -306,4 +326,70 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
     assert_eq!(run.raw.code, 130);
     let message = events(&run, "warning").pop().expect("a warning")["message"].to_string();
     assert!(message.contains("2 cells stay with Slurm") && message.contains("`scancel 1` ends them"), "{message}");
+}
+
+/// Of a task that ran, and that a controller that was started again does not let run again.
+const HELD: Option<&str> = Some("PENDING|launch failed requeued held");
+
+fn warned(run: &Run, text: &str) -> bool {
+    events(run, "warning").iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)))
+}
+
+#[test]
+fn a_task_that_is_done_and_still_waits_is_cancelled_by_itself() {
+    let pretended = Pretended::with(3, "");
+    let run = pretended.start();
+    pretended.await_job(1);
+    pretended.perform_unseen(1, 1);
+    pretended.set(1, 1, HELD);
+    pretended.await_true("it is cancelled", || !pretended.cancelled().is_empty());
+    let looks = pretended.text("looks").lines().count();
+    pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 3);
+    assert_eq!(pretended.cancelled(), ["1_1"], "once");
+    pretended.perform(1, 0);
+    // The last, which nobody would ask for any more.
+    pretended.set(1, 2, HELD);
+    pretended.perform_unseen(1, 2);
+    let run = ended(run);
+    run.ran_just(&["a[n=0]", "a[n=1]", "a[n=2]"]);
+    assert_eq!((pretended.cancelled(), pretended.calls()), (vec!["1_1".to_owned(), "1_2".to_owned()], 1));
+    assert!(!pretended.text("queue").contains("PENDING"), "{}", pretended.text("queue"));
+    assert!(warned(&run, "job 1_1 waited in the queue, and its result is recorded: it was cancelled"));
+}
+
+#[test]
+fn what_is_held_and_made_by_somebody_else_is_done_and_what_nobody_made_is_waited_for() {
+    let pretended = Pretended::with(4, "");
+    let run = pretended.start();
+    pretended.await_job(1);
+    (1..4).for_each(|index| pretended.set(1, index, HELD));
+    let made = pretended.context.cwm(&["run", "--executor", "local", "a[n=1]", "a[n=0]"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    pretended.await_true("it is cancelled", || !pretended.cancelled().is_empty());
+    let looks = pretended.text("looks").lines().count();
+    pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 3);
+    assert_eq!(pretended.cancelled(), ["1_1"], "the first may start, the others have no result");
+    (0..4).filter(|index| *index != 1).for_each(|index| pretended.perform(1, index));
+    let run = ended(run);
+    assert_eq!((run.raw.code, run.failed.len(), pretended.calls()), (0, 0, 1), "{}", run.raw.stdout);
+    assert!(warned(&run, "`scontrol release ") && warned(&run, "launch failed requeued held"), "{}", run.raw.stdout);
+    assert!(!warned(&run, "`scancel 1`"), "{}", run.raw.stdout);
+}
+
+#[test]
+fn what_a_run_before_left_in_the_queue_is_cancelled_if_it_has_a_result() {
+    let pretended = Pretended::with(3, "");
+    let run = pretended.start();
+    pretended.await_job(1);
+    pretended.await_true("it is asked", || pretended.text("looks").lines().count() >= 1);
+    signal(&run, "-INT");
+    assert_eq!(ended(run).raw.code, 130);
+    let made = pretended.context.cwm(&["run", "--executor", "local", "a[n=0]"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let run = pretended.start();
+    pretended.await_true("it is cancelled", || !pretended.cancelled().is_empty());
+    (1..3).for_each(|index| pretended.perform(1, index));
+    let run = ended(run);
+    assert_eq!((run.raw.code, run.failed.len()), (0, 0), "{}", run.raw.stdout);
+    assert_eq!((pretended.cancelled(), pretended.calls()), (vec!["1_0".to_owned()], 1));
 }

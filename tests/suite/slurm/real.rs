@@ -158,6 +158,76 @@ stages:
     cluster.slurm("scancel", &["--me"]);
 }
 
+/// Of several that are held just those are named, and one that somebody else makes meanwhile is neither waited for nor left.
+#[test]
+fn what_is_held_of_an_array_is_told_by_itself_and_goes_when_it_is_made_elsewhere() {
+    let yaml = r#"
+cwm: 1
+stages:
+  each:
+    stage: command
+    matrix: { n: [0, 1, 2, 3, 4] }
+    needs: { cpu: 8 }
+    with: { run: 'echo "each $n" >> "$HOME/ran"; while ! test -e "$HOME/go"; do sleep 0.2; done; echo "$n" > "$out"', n: $n }
+"#;
+    let Some(cluster) = Cluster::start(yaml, QUICK, &[]) else { return };
+    let child = cluster.spawn(&[]);
+    cluster.await_true("one of them runs", || !cluster.starts().is_empty());
+    let job = cluster.jobs()[0].clone();
+    let held = [1, 3].map(|index| format!("{job}_{index}"));
+    held.iter().for_each(|task| _ = cluster.slurm("scontrol", &["hold", task]));
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    cluster.context.write("go", "");
+    let made = cluster.cwm(&["run", "--executor", "local", "each[n=1]"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let all = || cluster.slurm("squeue", &["--me", "-h", "--array", "--states=all", "-o", "%F_%K %T"]);
+    cluster.await_true("its task goes", || all().contains(&format!("{} CANCELLED", held[0])));
+    assert!(all().contains(&format!("{} PENDING", held[1])), "{}", all());
+    cluster.slurm("scontrol", &["release", &held[1]]);
+    let run = ended(child);
+    assert_eq!((run.raw.code, cluster.starts().len()), (0, 5), "{}", run.raw.stdout);
+    assert!(cluster.starts().values().all(|count| *count == 1), "{:?}", cluster.starts());
+    let warnings = events(&run, "warning");
+    let told = |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
+    assert!(told("will not start") && !told(&format!("`scancel {job}`")), "{warnings:?}");
+    assert!(held.iter().all(|task| told(task)), "{warnings:?}");
+    assert!(told(&format!("job {} waited in the queue, and its result is recorded", held[0])), "{warnings:?}");
+}
+
+/// Of an array that Slurm keeps as one as long as its tasks wait, one task goes and the others stay.
+#[test]
+fn what_a_run_before_left_waiting_goes_by_itself_if_it_is_made() {
+    let yaml = r#"
+cwm: 1
+stages:
+  each:
+    stage: command
+    matrix: { n: [0, 1, 2, 3, 4] }
+    needs: { cpu: 8 }
+    with: { run: 'echo "each $n" >> "$HOME/ran"; while ! test -e "$HOME/go"; do sleep 0.2; done; echo "$n" > "$out"', n: $n }
+"#;
+    let Some(cluster) = Cluster::start(yaml, QUICK, &[]) else { return };
+    let child = cluster.spawn(&[]);
+    cluster.await_true("one of them runs", || !cluster.starts().is_empty());
+    signal(&child, "-INT");
+    assert_eq!(ended(child).raw.code, 130);
+    let job = cluster.jobs()[0].clone();
+    let all = || cluster.slurm("squeue", &["--me", "-h", "--array", "-o", "%F_%K %T"]);
+    assert_eq!(all().matches("PENDING").count(), 4, "{}", all());
+    // Made here with a home of its own, so that the jobs do not go on.
+    let home = cluster.context.path("other");
+    std::fs::create_dir(&home).expect("a folder");
+    std::fs::write(home.join("go"), "").expect("a file");
+    let made = cluster.command(&["run", "--executor", "local", "each[n=2]"]).env("HOME", &home).output();
+    assert!(made.expect("cwm starts").status.success());
+    let child = cluster.spawn(&[]);
+    cluster.await_true("its task goes", || !all().contains(&format!("{job}_2 ")));
+    assert_eq!((all().matches("PENDING").count(), all().matches("RUNNING").count()), (3, 1), "{}", all());
+    cluster.context.write("go", "");
+    let run = ended(child);
+    assert_eq!((run.raw.code, run.failed.len(), cluster.jobs().len()), (0, 0, 1), "{}", run.raw.stdout);
+}
+
 #[test]
 fn what_slurm_refuses_fails_in_its_words() {
     let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo x > \"$out\"' } }\n";
