@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::queue::{End, Entry, Phase};
+use super::request::SETUP_ENDED;
 use crate::exec::{FailedKind, Line, out_of_memory};
 
 /// Why a cell failed as a job.
@@ -144,7 +145,17 @@ impl Evidence<'_> {
         let failed = |kind, reason: String, hint: &str| {
             Verdict::Failed(Fault { kind, reason, hint: (!hint.is_empty()).then(|| hint.to_owned()) })
         };
-        match end.or_else(|| end_in(said)) {
+        let end = end.or_else(|| end_in(said));
+        if let (Some(End::Completed | End::Failed) | None, false, false) = (end, self.begun, was_stopped)
+            && let Some((status, before)) = setup_in(said)
+        {
+            return failed(
+                FailedKind::System,
+                format!("`setup` ended its job {job} with exit status {status}, before it began{}", last_words(before)),
+                "look at `setup` under [slurm] in cwm.toml",
+            );
+        }
+        match end {
             Some(End::Timeout) => failed(
                 FailedKind::TimeLimit,
                 format!("its job {job} ran longer than Slurm let it (it had {})", self.asked),
@@ -186,7 +197,7 @@ impl Evidence<'_> {
             Some(End::Failed) => failed(
                 FailedKind::System,
                 format!("its job {job} ended before it began{}", last_words(said)),
-                "look at `lines` under [slurm] in cwm.toml, and whether the nodes see the store",
+                "look at `lines` and `setup` under [slurm] in cwm.toml, and whether the nodes see the store",
             ),
             None => Verdict::Again {
                 why: format!("nothing is left of its job {job}, in the queue or the store"),
@@ -213,6 +224,13 @@ fn end_in(said: &str) -> Option<End> {
 fn is_slurms_alone(said: &str) -> bool {
     let mut lines = said.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| line.starts_with("slurmstepd") && line.contains(": error: "))
+}
+
+/// The exit status with which a line of `setup` ended the job, as its script said last, and what had been said before.
+fn setup_in(said: &str) -> Option<(u8, &str)> {
+    let at = said.rfind(SETUP_ENDED).filter(|at| *at == 0 || said[..*at].ends_with('\n'))?;
+    let status = said[at + SETUP_ENDED.len()..].lines().next()?.trim().parse().ok()?;
+    Some((status, &said[..at]))
 }
 
 fn last_words(said: &str) -> String {
@@ -396,6 +414,16 @@ mod tests {
         let said = "sh: 5: module: not found\n";
         let Verdict::Failed(fault) = judged_with(None, false, Some("FAILED"), Some(60), false, said) else { panic!() };
         assert_eq!(fault.reason, "its job 17_3 ended before it began: sh: 5: module: not found");
+        // One that `setup` ended, whatever the queue still knows of it.
+        for state in [Some("FAILED"), Some("COMPLETED"), None] {
+            let said = format!("{said}{SETUP_ENDED}127\n");
+            let Verdict::Failed(fault) = judged_with(None, false, state, Some(60), false, &said) else { panic!() };
+            let words = "`setup` ended its job 17_3 with exit status 127, before it began: sh: 5: module: not found";
+            assert_eq!(fault.reason, words);
+            assert!(fault.hint.is_some_and(|hint| hint.contains("`setup`")));
+        }
+        let said_before = format!("{SETUP_ENDED}0\n");
+        assert!(matches!(judged_with(None, true, None, Some(60), false, &said_before), Verdict::Again { .. }));
         let own = "slurmstepd-cn1: error: rmdir(/var/spool/job00011): No such file or directory\n";
         let verdict = judged_with(None, false, Some("FAILED"), Some(60), false, own);
         let Verdict::Again { why, counts: true } = verdict else { panic!("{verdict:?}") };

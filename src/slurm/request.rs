@@ -137,11 +137,19 @@ fn head(settings: &Settings) -> String {
     for line in &settings.site.lines {
         script += &format!("#SBATCH {line}\n");
     }
+    if settings.site.setup.is_empty() {
+        return script;
+    }
+    // Where they end the script, it says with what: Slurm remembers it for minutes only, and not everywhere.
+    script += &format!("trap 'echo \"{SETUP_ENDED}$?\"' EXIT\n");
     for line in &settings.site.setup {
         script += &format!("{line}\n");
     }
-    script
+    script + "trap - EXIT\n"
 }
+
+/// What stands in a job's output, before the exit status, if a line of setup ended it.
+pub const SETUP_ENDED: &str = "cwm: setup ended with exit status ";
 
 /// The script of a batch: its task finds its key, and becomes `cwm exec KEY`.
 pub fn array_script(
@@ -208,6 +216,32 @@ mod tests {
     }
 
     #[test]
+    fn setup_that_ends_the_script_leaves_its_status() {
+        let said = |setup: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("keys"), "first\n").unwrap();
+            let setup = setup.iter().map(|line| (*line).to_owned()).collect();
+            let settings = Settings::from(&crate::site::Slurm { setup, ..Default::default() });
+            let request = request(&Needs::default());
+            let script = array_script(&settings, &request, "b", folder.path(), Path::new("/s"), Path::new("/bin/echo"));
+            let mut shell = std::process::Command::new("sh");
+            let ran = shell.args(["-c", &script]).env("SLURM_ARRAY_TASK_ID", "0").output().unwrap();
+            (ran.status.code().unwrap(), String::from_utf8(ran.stdout).unwrap())
+        };
+        for (setup, status) in [
+            (&["exit 7"][..], 7),
+            (&["cd /nonexistent 2> /dev/null || exit 3", "true"], 3),
+            (&["set -e", "false", "true"], 1),
+            (&["exit"], 0),
+        ] {
+            assert_eq!(said(setup), (status, format!("{SETUP_ENDED}{status}\n")), "{setup:?}");
+        }
+        // As in any script, what fails and ends nothing is passed over.
+        let (status, text) = said(&["false", "(exit 3)", "x=$(false)"]);
+        assert!(status == 0 && text.starts_with("exec first --store /s"), "{text}");
+    }
+
+    #[test]
     fn the_script_survives_any_name_of_a_folder() {
         let folder = tempfile::Builder::new().prefix("it's 5% ").tempdir().unwrap();
         let (keys, said) = (folder.path().join("keys"), folder.path().join("said"));
@@ -223,7 +257,8 @@ mod tests {
         let settings = Settings::from(&crate::site::Slurm { lines, setup, ..Default::default() });
         let request = request(&Needs::default());
         let script = array_script(&settings, &request, "b", folder.path(), Path::new("/a store"), &binary);
-        assert!(script.starts_with("#!/bin/sh\n#SBATCH -C x\nfalse\n"));
+        let trap = "trap 'echo \"cwm: setup ended with exit status $?\"' EXIT\n";
+        assert!(script.starts_with(&format!("#!/bin/sh\n#SBATCH -C x\n{trap}false\ntrap - EXIT\n")), "{script}");
         let path = folder.path().join("script");
         std::fs::write(&path, script).unwrap();
         let ran = std::process::Command::new("sh").arg(&path).env("SLURM_ARRAY_TASK_ID", "1").status().unwrap();

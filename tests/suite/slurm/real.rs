@@ -243,6 +243,7 @@ fn what_slurm_refuses_fails_in_its_words() {
         "{:?}",
         run.failed
     );
+    assert!(run.failed["a"].contains("`setup` ended its job") && run.failed["a"].contains("exit status 9"));
 }
 
 #[test]
