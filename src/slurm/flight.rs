@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use super::cluster::NewTask;
 use super::events_file::EventsFile;
 use super::judge::{Evidence, Fault, Verdict};
 use super::queue::{Entry, Phase, Queue};
-use super::watch::NewTask;
 use crate::exec::Line;
 
 /// A cell that a job is making.

@@ -6,6 +6,7 @@
 
 mod batch;
 mod binary;
+mod cluster;
 mod detach;
 mod events_file;
 mod flight;
@@ -22,10 +23,10 @@ mod submit;
 mod watch;
 
 pub use batch::{awaited_keys, ended_batches, unused_binaries};
+pub use cluster::{Cluster, NewTask, Told};
 pub use detach::{Detached, detach};
 pub use judge::Fault;
 pub use node::{Task, task};
 pub use request::Request;
 pub use settings::Settings;
 pub use standing::{Standing, standings};
-pub use watch::{Cluster, NewTask, Told};

@@ -6,10 +6,11 @@
 use std::collections::HashSet;
 
 use super::batch::Batch;
+use super::cluster::Told;
 use super::program::{self, Trouble};
 use super::queue::{Phase, Queue, is_held};
 use super::stuck;
-use super::watch::{Told, Watcher};
+use super::watch::Watcher;
 
 /// A task, by its batch and its index.
 type Task = (String, u32);

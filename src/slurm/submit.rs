@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use super::batch::{self, Batch, BatchTask};
 use super::binary;
+use super::cluster::{NewTask, Told};
 use super::events_file::EventsFile;
 use super::flight::Flight;
 use super::program::{self, Trouble};
 use super::request::{Request, array, array_script};
-use super::watch::{NewTask, Told, Watched, Watcher};
+use super::watch::{Watched, Watcher};
 use crate::digest::Key;
 use crate::error::Error;
 
