@@ -48,6 +48,8 @@ pub struct Client {
     pub(super) requests: Semaphore,
     pub(super) heard: Mutex<Instant>,
     pub(super) format: OnceCell<bool>,
+    /// That it was begun.
+    pub(super) begun: OnceCell<()>,
     /// When it was given up, and why: nothing else waits for it as long.
     pub(super) given_up: Mutex<Option<(Instant, Fault)>>,
     /// Content that goes, or went, in parts.
@@ -108,13 +110,17 @@ impl Client {
     /// # Errors
     /// It cannot be written, or is of a newer cwm.
     pub async fn prepare(&self) -> Result<(), Fault> {
-        if let Some(folder) = &self.folder {
-            folder::make(folder)?;
-        }
-        if !self.has_format().await? {
-            self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
-        }
-        Ok(())
+        // Several results that go at once do not each begin it.
+        let begin = || async {
+            if let Some(folder) = &self.folder {
+                folder::make(folder)?;
+            }
+            if !self.has_format().await? {
+                self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
+            }
+            Ok(())
+        };
+        self.begun.get_or_try_init(begin).await.copied()
     }
 
     /// All of something small.

@@ -72,6 +72,7 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         requests: Semaphore::new(REQUESTS),
         heard: Mutex::new(Instant::now()),
         format: OnceCell::new(),
+        begun: OnceCell::new(),
         given_up: Mutex::new(None),
         in_parts: Mutex::default(),
     })

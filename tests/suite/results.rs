@@ -26,7 +26,11 @@ stages:
     context.edit("pipeline.yaml", "x: file", "x: file, y: file");
     let more = run(&context, &[]);
     more.ran_just(&["only"]);
-    assert!(more.causes["only"].contains("`output y` changed: (not given) -> "), "{}", more.causes["only"]);
+    assert!(
+        more.causes["only"].contains("output `y` is declared otherwise: (not declared) -> a file"),
+        "{}",
+        more.causes["only"]
+    );
     assert_eq!(context.output("only.y"), "y\n");
     context.edit("pipeline.yaml", "x: file", "x: { ext: txt }");
     run(&context, &[]).ran_just(&["only"]);
