@@ -16,6 +16,8 @@ pub(super) struct Jobs {
     pub settings: Settings,
     /// The names of jobs that make something of this run.
     pub names: Vec<String>,
+    /// Whether others submitted one of them, and may wait for more of it than this run does.
+    pub has_others: bool,
 }
 
 impl Engine<'_> {
@@ -100,6 +102,7 @@ impl Engine<'_> {
                 let labels = cells.into_iter().map(|cell| label(self, cell)).collect();
                 if let Some(jobs) = &mut self.jobs {
                     jobs.names.push(job.clone());
+                    jobs.has_others |= found;
                 }
                 self.readers.read(&RunEvent::Submitted { job, labels, asks, found });
             }
@@ -140,7 +143,8 @@ impl Engine<'_> {
         names.sort();
         names.dedup();
         let ends = if names.is_empty() { String::new() } else { format!("; `scancel {}` ends them", names.join(" ")) };
-        let message = format!("{cells} with Slurm: jobs go on, and `cwm run` finds them again{ends}");
+        let others = if jobs.has_others { ", with all that other runs wait for in these jobs" } else { "" };
+        let message = format!("{cells} with Slurm: jobs go on, and `cwm run` finds them again{ends}{others}");
         self.readers.read(&RunEvent::Warning { message });
     }
 }

@@ -206,6 +206,7 @@ pub fn run(
         cluster: Cluster::start(store.clone(), settings.clone(), options.command.clone(), messages.clone()),
         settings,
         names: Vec::new(),
+        has_others: false,
     });
     let mut engine = Engine {
         plan,

@@ -326,6 +326,16 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
     assert_eq!(run.raw.code, 130);
     let message = events(&run, "warning").pop().expect("a warning")["message"].to_string();
     assert!(message.contains("2 cells stay with Slurm") && message.contains("`scancel 1` ends them"), "{message}");
+    assert!(!message.contains("other runs"), "{message}");
+
+    // Who only found them may have more of them ended than he waits for.
+    std::fs::remove_file(pretended.context.path("down")).expect("it is there");
+    let looks = pretended.text("looks").lines().count();
+    let run = pretended.start();
+    pretended.await_true("it is asked again", || pretended.text("looks").lines().count() > looks);
+    signal(&run, "-INT");
+    let message = events(&ended(run), "warning").pop().expect("a warning")["message"].to_string();
+    assert!(message.contains("`scancel 1` ends them, with all that other runs wait for"), "{message}");
 }
 
 /// Of a task that ran, and that a controller that was started again does not let run again.
