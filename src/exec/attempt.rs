@@ -116,12 +116,19 @@ impl Attempt<'_> {
             },
         );
         let ran = catch_unwind(AssertUnwindSafe(|| do_work(self, &inputs, kept.clone())));
-        match (ran, watchdog.finish()) {
+        let fault = match (ran, watchdog.finish()) {
             // What was finished within its grace is finished.
-            (Ok(Ok(())), _) => {}
-            (_, Some(over)) => return Err(over),
-            (Ok(Err(failed)), None) => return Err(failed),
-            (Err(panic), None) => return Err(panicked(panic.as_ref())),
+            (Ok(Ok(())), _) => None,
+            (_, Some(over)) => Some(over),
+            (Ok(Err(fault)), None) => Some(fault),
+            (Err(panic), None) => Some(panicked(panic.as_ref())),
+        };
+        if let Some(fault) = fault {
+            // Others may read what it read: its own failure is what is told.
+            if let Err(error) = inputs.set_rewritten_aside(store, files) {
+                let _ = writeln!(std::io::stderr(), "{}", error.message);
+            }
+            return Err(fault);
         }
         if let Some(changed) = inputs.changed(store, files, action, &self.work.out()).map_err(failed)? {
             return Err(changed);

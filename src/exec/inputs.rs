@@ -65,6 +65,20 @@ impl Inputs {
         Ok(found)
     }
 
+    /// Sets aside what of them was written in the store since they were found.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn set_rewritten_aside(&self, store: &Store, files: &Files) -> Result<(), Error> {
+        for (_, output, stamp) in &self.stamps {
+            let now = store.stamp(output, files);
+            if !now.is_ok_and(|now| now == *stamp || stamp.is_unwritten(&now)) {
+                store.set_rewritten_aside(output, stamp, files)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Every file from outside that the action reads.
     pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a Snapshot> {
         let given: Vec<&Snapshot> = match &action.body {

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use globset::GlobBuilder;
 
 use super::Dependency;
-use super::own_files::{is_own_folder, own_files};
+use super::own_files::{exported, is_own_file, is_store};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::plain_text::visible;
 use crate::spec::Word;
@@ -71,7 +71,7 @@ fn files(text: &str, folder: &Path) -> Result<Vec<String>, Fault> {
         .compile_matcher();
     let literal = parts.iter().take_while(|part| !is_glob(part)).copied().collect::<Vec<_>>();
     let passed_over = BESIDE.into_iter().filter(|one| !name.contains(one)).collect();
-    let mut walk = Walk { names: Vec::new(), entries: 0, passed_over };
+    let mut walk = Walk { names: Vec::new(), entries: 0, passed_over, exported: BTreeSet::new() };
     walk.folder(folder, &literal.join("/"), &|name| glob.is_match(name)).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => (
             format!("`{shown}` walks past more than {MOST_ENTRIES} files"),
@@ -90,6 +90,8 @@ struct Walk {
     entries: usize,
     /// Names of folders that are not meant.
     passed_over: Vec<&'static str>,
+    /// Files that cwm exported.
+    exported: BTreeSet<String>,
 }
 
 impl Walk {
@@ -115,13 +117,18 @@ impl Walk {
             };
         }
         let whole = |last: &String| if name.is_empty() { last.clone() } else { format!("{name}/{last}") };
-        let own = own_files(&root.join(name), &files);
-        let meant = files.difference(&own).map(whole).filter(|name| wanted(name) && root.join(name).is_file());
-        self.names.extend(meant);
+        self.exported.extend(exported(&root.join(name)).iter().map(whole));
+        for last in &files {
+            let name = whole(last);
+            let path = root.join(&name);
+            if wanted(&name) && path.is_file() && !self.exported.contains(&name) && !is_own_file(&path, last) {
+                self.names.push(name);
+            }
+        }
         for name in
             folders.iter().filter(|last| !self.passed_over.contains(&last.as_str())).map(whole).collect::<Vec<_>>()
         {
-            if !is_own_folder(&root.join(&name)) {
+            if !is_store(&root.join(&name)) {
                 self.folder(root, &name, wanted)?;
             }
         }
@@ -145,19 +152,40 @@ mod tests {
         for name in ["a.py", "poetry.lock", "pipeline.yaml", "report/notes.md", "kept/format", "kept/x"] {
             write(name, "");
         }
-        for own in ["artifacts/format", "artifacts/objects/ab/cd", "artifacts/actions/x.json", ".git/index", ".cwm-1"] {
+        for own in
+            ["artifacts/format", "artifacts/objects/ab/cd", "artifacts/actions/x.json", ".git/index", ".cwm-a1B2c3"]
+        {
             write(own, "");
         }
-        for lock in ["pipeline.lock", "sources.lock", "accepted.lock"] {
-            write(lock, "");
-        }
+        write("pipeline.lock", "# Results.\ncwm-lock: 1\n");
+        write("sources.lock", "cwm-sources: 1\n");
+        write("accepted.lock", "cwm-accepted: 1\n");
+        // What is called alike is somebody's own.
+        write("chart/Chart.yaml", "");
+        write("chart/Chart.lock", "digest: x\n");
+        write("chart/sources.lock", "");
+        write(".cwm-notes", "");
         write("report/.cwm-export", r#"{"cwm_export": 1, "whole": false, "files": {"report.html": {}}}"#);
         write("report/report.html", "");
-        write("whole/.cwm-export", r#"{"cwm_export": 1, "whole": true, "files": {}}"#);
-        write("whole/x", "");
+        write("whole/.cwm-export", r#"{"cwm_export": 1, "whole": true, "files": {"deep/x": {}}}"#);
+        write("whole/deep/x", "");
+        write("whole/deep/late", "");
         let mut names = files("**", folder.path()).unwrap();
         names.sort();
-        assert_eq!(names, ["a.py", "kept/format", "kept/x", "pipeline.yaml", "poetry.lock", "report/notes.md"]);
+        let meant = [
+            ".cwm-notes",
+            "a.py",
+            "chart/Chart.lock",
+            "chart/Chart.yaml",
+            "chart/sources.lock",
+            "kept/format",
+            "kept/x",
+            "pipeline.yaml",
+            "poetry.lock",
+            "report/notes.md",
+            "whole/deep/late",
+        ];
+        assert_eq!(names, meant);
         assert_eq!(files("pipeline.lock", folder.path()).unwrap(), ["pipeline.lock"], "who names it means it");
     }
 

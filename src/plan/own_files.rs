@@ -1,47 +1,53 @@
-//! What cwm itself writes beside a pipeline: a glob that took it in would find something new after every run.
+//! What cwm itself writes beside a pipeline: a glob that took it in would find something new after every run. Only what is
+//! known to be ours is passed over, for what is passed over is in no key.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
-/// Files beside a pipeline that runs write, whatever its name.
-const BESIDE: [&str; 2] = ["sources.lock", "accepted.lock"];
+use crate::plain_file::read_plain;
 
-/// Begins the names of files that are being written.
-const UNFINISHED: &str = ".cwm-";
+/// What one of the first lines begins with of the files that runs write beside a pipeline.
+const MARKS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];
+
+/// How far into a file they are looked for. Bytes.
+const HEAD: u64 = 2048;
+
+/// Begins the names of files that are being written; so many letters and digits follow.
+const UNFINISHED: (&str, usize) = (".cwm-", 6);
 
 /// The list in a folder of what was exported there.
 const EXPORTED: &str = ".cwm-export";
 
-/// Whether this folder is a store, or as a whole something that was exported.
-pub fn is_own_folder(folder: &Path) -> bool {
-    let is_store =
-        folder.join("format").is_file() && ["objects", "actions"].iter().all(|name| folder.join(name).is_dir());
-    is_store || exported(folder).is_some_and(|(whole, _)| whole)
+/// Whether this folder is a store.
+pub fn is_store(folder: &Path) -> bool {
+    folder.join("format").is_file() && ["objects", "actions"].iter().all(|name| folder.join(name).is_dir())
 }
 
-/// The names in this folder that are files of cwm's: locks, what was exported, and what is being written.
-pub fn own_files(folder: &Path, names: &BTreeSet<String>) -> BTreeSet<String> {
-    let exported = match names.contains(EXPORTED) {
-        true => exported(folder).map(|(_, files)| files).unwrap_or_default(),
-        false => BTreeSet::new(),
-    };
-    let is_lock = |name: &str| {
-        let stem = name.strip_suffix(".lock");
-        let has_pipeline = |stem| [".yaml", ".yml"].iter().any(|end| names.contains(&format!("{stem}{end}")));
-        BESIDE.contains(&name) || stem.is_some_and(has_pipeline)
-    };
-    let is_own = |name: &&String| name.starts_with(UNFINISHED) || is_lock(name) || exported.contains(*name);
-    names.iter().filter(is_own).cloned().collect()
+/// Whether this plain file is a lock file of cwm's, or one that is being written.
+pub fn is_own_file(file: &Path, name: &str) -> bool {
+    let (prefix, length) = UNFINISHED;
+    let rest = name.strip_prefix(prefix);
+    let is_unfinished =
+        rest.is_some_and(|rest| rest.len() == length && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    is_unfinished || name == EXPORTED || (name.ends_with(".lock") && bears_a_mark(file))
 }
 
-/// What was exported into this folder: whether all of it is one export, and the files, by name.
-fn exported(folder: &Path) -> Option<(bool, BTreeSet<String>)> {
+fn bears_a_mark(file: &Path) -> bool {
+    let mut head = Vec::new();
+    if !file.is_file() || File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_err() {
+        return false;
+    }
+    String::from_utf8_lossy(&head).lines().any(|line| MARKS.iter().any(|mark| line.starts_with(mark)))
+}
+
+/// The files that were exported into this folder and below it, by their names from it on.
+pub fn exported(folder: &Path) -> BTreeSet<String> {
     #[derive(serde::Deserialize)]
     struct List {
-        whole: bool,
         files: std::collections::BTreeMap<String, serde::de::IgnoredAny>,
     }
-    let bytes = crate::plain_file::read_plain(&folder.join(EXPORTED)).ok()?;
-    let List { whole, files } = serde_json::from_slice(&bytes).ok()?;
-    Some((whole, files.into_keys().collect()))
+    let list = read_plain(&folder.join(EXPORTED)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    list.map(|List { files }| files.into_keys().collect()).unwrap_or_default()
 }

@@ -138,12 +138,18 @@ impl Store {
     /// later shows by the next stamp.
     ///
     /// # Errors
-    /// One is damaged, or the system cannot tell.
+    /// One is gone or damaged, or the system cannot tell.
     pub fn must_be_sound(&self, stamp: &Stamp, outside: &Files) -> Result<()> {
         for path in stamp.objects() {
             let Some(digest) = layout::digest_of_path(path) else { continue };
-            if let Standing::Damaged(damage) = self.standing(&digest, None, outside)? {
-                return Err(StoreError::damaged(path, format!("it {}", damage.what)));
+            match self.standing(&digest, None, outside)? {
+                Standing::Sound => {}
+                // The content of a file from outside need not be in the store.
+                Standing::Gone if stamp.is_of_outside() => {}
+                Standing::Gone => {
+                    return Err(StoreError::Missing { path: path.to_owned(), what: "is not in the store".into() });
+                }
+                Standing::Damaged(damage) => return Err(StoreError::damaged(path, format!("it {}", damage.what))),
             }
         }
         Ok(())

@@ -51,6 +51,11 @@ impl Stamp {
             && (&self.outside, self.tree_is_right) == (&later.outside, later.tree_is_right)
     }
 
+    /// Whether it is about a file from outside.
+    pub(super) fn is_of_outside(&self) -> bool {
+        !self.outside.is_empty()
+    }
+
     /// The objects of which the file system says something else than it said by this stamp.
     pub(super) fn touched<'a>(&'a self, later: &'a Stamp) -> impl Iterator<Item = &'a Path> {
         let differs = |(path, before): &(&PathBuf, &Option<(Stat, u32)>)| later.objects.get(*path) != Some(*before);

@@ -161,6 +161,57 @@ stages:
     assert_eq!(context.cwm(&["verify"]).code, 0);
 }
 
+/// Also where it ends with a failure, or in the middle.
+#[test]
+fn what_a_stage_spoils_of_its_input_is_set_aside_although_it_fails() {
+    for end in ["exit 3", "sleep 20"] {
+        let context = Context::with(
+            &r#"
+cwm: 1
+stages:
+  source: { stage: command, with: { run: 'echo good > "$out"' } }
+  spoiler:
+    stage: command
+    from: source
+    limits: { time: 1s }
+    with:
+      run: |
+        f=$(readlink -f "$in"); touch -r "$f" q; chmod u+w "$f"; echo evil > "$f"; touch -r q "$f"; chmod u-w "$f"; END
+  later: { stage: command, with: { run: 'sleep 2.5; echo 1 > "$out"' } }
+  reader: { stage: command, from: { source: source, later: later }, with: { run: 'cat "$in_source" > "$out"' } }
+"#
+            .replace("END", end),
+        );
+        let run = context.run(&["-j2"]);
+        assert!(run.failed.contains_key("spoiler"), "{}", run.raw.stdout);
+        assert_eq!(context.output("reader"), "good\n", "{end}");
+        assert_eq!(context.cwm(&["verify"]).code, 0);
+    }
+}
+
+/// While its reader waits for room: of a folder a file that is gone would not be missed by `cat *`.
+#[test]
+fn a_folder_that_lost_a_file_before_its_reader_begins_is_made_again_first() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  folder: { stage: command, outputs: { out: folder }, with: { run: 'mkdir -p "$out"; echo good > "$out/x"; echo yy > "$out/y"' } }
+  remover: { stage: command, deps: [remove.sh], with: { run: 'sleep 0.8; sh remove.sh; echo 1 > "$out"' } }
+  reader: { stage: command, from: folder, with: { run: 'cat "$in"/* > "$out" || true' } }
+"#,
+    );
+    let objects = context.path("artifacts/objects");
+    context.write(
+        "remove.sh",
+        &format!("for f in {}/*/*; do if grep -qx good \"$f\"; then rm -f \"$f\"; fi; done\n", objects.display()),
+    );
+    let run = context.run(&["-j1"]);
+    run.ran_just(&["folder", "remover", "reader"]);
+    assert_eq!(context.output("reader"), "good\nyy\n");
+    assert_eq!(context.cwm(&["verify"]).code, 0);
+}
+
 /// Such as a link to a device: a rename would make a plain file of it.
 #[test]
 fn what_is_no_file_in_a_lock_files_place_is_not_waited_for_and_stays() {
