@@ -215,6 +215,11 @@ impl Batch {
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 
+    /// What `sbatch` was given; nothing if it cannot be read any more.
+    pub fn script(&self) -> String {
+        std::fs::read_to_string(self.folder.join("script")).unwrap_or_default()
+    }
+
     /// How the tasks ended whose end somebody saw.
     pub fn ends(&self) -> HashMap<u32, String> {
         let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();

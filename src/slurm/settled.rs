@@ -69,7 +69,9 @@ impl Watcher<'_> {
     pub fn cancel_settled(&mut self, queue: &Queue) {
         let flying: HashSet<Task> = self.flights.iter().map(|flight| (flight.batch.clone(), flight.index)).collect();
         let mut settled = std::mem::take(&mut self.settled);
-        let found = settled.waiting(queue, |task| !flying.contains(task) && self.has_result(task));
+        let mut found = settled.waiting(queue, |task| !flying.contains(task) && self.has_result(task));
+        // A copy of a store has its batches, too; their jobs are the other's, who may wait for them.
+        found.retain(|((batch, _), _)| self.is_of_this_store(batch));
         if !found.is_empty() {
             let cancelled = self.cancel(&found);
             settled.cancelled.extend(found.into_iter().filter(|_| cancelled).map(|(task, _)| task));
@@ -98,6 +100,12 @@ impl Watcher<'_> {
         };
         (self.tell)(Told::Warning(words));
         true
+    }
+
+    /// Whether the jobs of a batch work in this store, and not in one that this is a copy of.
+    fn is_of_this_store(&self, batch: &str) -> bool {
+        let store = format!(" --store {} ", crate::commands::quoted(&self.store.root().to_string_lossy()));
+        Batch::read(&self.store, batch).is_ok_and(|batch| batch.script().contains(&store))
     }
 
     /// Whether a task of the store has its result. Whoever waits for it has that, too.

@@ -18,6 +18,13 @@ pub fn is_store(folder: &Path) -> bool {
     folder.join("objects").is_dir() && own.filter(|name| folder.join(name).is_dir()).count() >= 3
 }
 
+/// Whether `folder`, which says that it is cwm's, is a remote: nothing of what a store alone has is there.
+pub(super) fn is_remote(folder: &Path) -> bool {
+    let shared = ["objects", "actions"];
+    let mut own = FOLDERS.into_iter().filter(|name| !shared.contains(name)).chain(["README.md"]);
+    !own.any(|name| folder.join(name).exists()) && shared.iter().any(|name| folder.join(name).is_dir())
+}
+
 /// The paths of a store.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {

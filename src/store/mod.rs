@@ -103,13 +103,20 @@ impl Store {
     /// The store at `root`, for reading and writing. Nothing is written yet, not even if there is no store.
     ///
     /// # Errors
-    /// The store has a newer format, or its `format` cannot be read.
+    /// The store has a newer format, or its `format` cannot be read; or it is a remote.
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
         let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
         let store =
             Store { layout: Layout { root }, disk: Disk::default(), created, whole, remembered: None, set_aside: None };
         let created = store.read_format()?;
+        if created && layout::is_remote(store.root()) {
+            return Err(StoreError::refused(
+                store.root(),
+                "is a remote, which others push to, and no store",
+                "name another folder as the store; `cwm remote add NAME FOLDER` shares results through this one",
+            ));
+        }
         store.created.store(created, Ordering::Release);
         Ok(store)
     }

@@ -391,6 +391,25 @@ fn a_push_that_is_killed_is_gone_on_with() {
     run.ran_just(&[]);
 }
 
+/// Its `gc` would delete what others pushed there.
+#[test]
+fn a_remote_is_no_store() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let ada = lab.person();
+    ada.run(&["--push"]);
+    let remote = lab.remote().display().to_string();
+    let before = lab.files("");
+    for words in [&["run"][..], &["status"], &["gc", "--delete"]] {
+        let refused = ada.cwm(&[words, &["--store", &remote]].concat());
+        assert_eq!(refused.code, 4, "{words:?}: {}{}", refused.stdout, refused.stderr);
+        assert!(refused.stderr.contains("is a remote, which others push to, and no store"), "{}", refused.stderr);
+    }
+    assert_eq!(lab.files(""), before);
+}
+
 /// `../lab`, as people write it beside a pipeline, was no name that a file on a remote could have.
 #[test]
 fn a_folder_may_be_written_relative_and_have_any_name() {
