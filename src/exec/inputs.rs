@@ -71,10 +71,7 @@ impl Inputs {
     /// The store cannot be read or written.
     pub fn set_rewritten_aside(&self, store: &Store, files: &Files) -> Result<(), Error> {
         for (_, output, stamp) in &self.stamps {
-            let now = store.stamp(output, files);
-            if !now.is_ok_and(|now| now == *stamp || stamp.is_unwritten(&now)) {
-                store.set_rewritten_aside(output, stamp, files)?;
-            }
+            store.set_rewritten_aside(output, stamp, files)?;
         }
         Ok(())
     }

@@ -7,10 +7,11 @@ use std::path::{Component, Path};
 use globset::GlobBuilder;
 
 use super::Dependency;
-use super::own_files::{exported, is_own_file, is_store};
+use super::own_files::{holds_results, is_own_file};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::plain_text::visible;
 use crate::spec::Word;
+use crate::store::exported_files;
 
 /// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
 /// change what every command rests on.
@@ -117,7 +118,7 @@ impl Walk {
             };
         }
         let whole = |last: &String| if name.is_empty() { last.clone() } else { format!("{name}/{last}") };
-        self.exported.extend(exported(&root.join(name)).iter().map(whole));
+        self.exported.extend(exported_files(&root.join(name)).iter().map(whole));
         for last in &files {
             let name = whole(last);
             let path = root.join(&name);
@@ -128,7 +129,7 @@ impl Walk {
         for name in
             folders.iter().filter(|last| !self.passed_over.contains(&last.as_str())).map(whole).collect::<Vec<_>>()
         {
-            if !is_store(&root.join(&name)) {
+            if !holds_results(&root.join(&name)) {
                 self.folder(root, &name, wanted)?;
             }
         }
@@ -165,9 +166,13 @@ mod tests {
         write("chart/Chart.lock", "digest: x\n");
         write("chart/sources.lock", "");
         write(".cwm-notes", "");
-        write("report/.cwm-export", r#"{"cwm_export": 1, "whole": false, "files": {"report.html": {}}}"#);
+        let list = |whole: bool, file: &str| {
+            let copied = serde_json::json!({"digest": "0".repeat(64), "size": 0, "mtime_ns": 0, "executable": false});
+            serde_json::json!({"cwm_export": 1, "whole": whole, "files": {file: copied}}).to_string()
+        };
+        write("report/.cwm-export", &list(false, "report.html"));
         write("report/report.html", "");
-        write("whole/.cwm-export", r#"{"cwm_export": 1, "whole": true, "files": {"deep/x": {}}}"#);
+        write("whole/.cwm-export", &list(true, "deep/x"));
         write("whole/deep/x", "");
         write("whole/deep/late", "");
         let mut names = files("**", folder.path()).unwrap();

@@ -23,6 +23,7 @@ use crate::digest::Digest;
 use crate::outside::Files;
 use copy::{Source, Wanted, copy_file};
 use list::{LIST, List, OUT_OF_THE_WAY, There, look_at_copy, read_list, write_list};
+pub use list::{LIST as EXPORT_LIST, exported_files};
 
 /// What an export did.
 #[derive(Clone, Debug, PartialEq, Eq)]

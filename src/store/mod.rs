@@ -52,7 +52,7 @@ pub use compare::{Difference, How};
 pub use completeness::Missing;
 pub use dropped::Dropped;
 pub use error::{Result, StoreError, Trouble};
-pub use export::Exported;
+pub use export::{EXPORT_LIST, Exported, exported_files};
 pub use foreign_record::{LARGEST_RECORD, check_record};
 pub use garbage::Garbage;
 pub use hashing::hash_own_file;

@@ -110,14 +110,11 @@ impl Store {
     /// # Errors
     /// The system refuses.
     pub fn set_rewritten_aside(&self, output: &OutputRecord, before: &Stamp, outside: &Files) -> Result<()> {
-        // What its manifest says is not to be had any more where that was written.
-        let later = match self.stamp(output, outside) {
-            Err(StoreError::Damaged { .. }) => None,
-            stamp => Some(stamp?),
-        };
+        let later = self.stamp(output, outside);
         let paths: Vec<&Path> = match &later {
-            Some(later) => before.touched(later).collect(),
-            None => before.objects().collect(),
+            Ok(later) => before.touched(later).collect(),
+            // Its manifest itself is gone or was written.
+            Err(_) => before.objects().collect(),
         };
         for path in paths {
             let (Some(digest), Ok(metadata)) = (layout::digest_of_path(path), fs::symlink_metadata(path)) else {

@@ -37,6 +37,16 @@ export: { report: exported }
 
 const CELLS: [&str; 7] = ["games", "parts", "model[size=1]", "model[size=2]", "bins[size=1]", "bins[size=2]", "report"];
 
+/// A server that ends with its test.
+struct Program(std::process::Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A folder that others see, and people who share it.
 struct Lab {
     folder: tempfile::TempDir,

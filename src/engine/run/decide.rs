@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Engine;
 use crate::digest::Key;
 use crate::engine::cause::Cause;
-use crate::engine::components::resolve;
+use crate::engine::components::{Resolved, resolve};
 use crate::engine::reasons::why_now;
 use crate::engine::status::{find, is_of_older_code, origin, sources};
 use crate::error::Error;
@@ -40,9 +40,7 @@ impl Engine<'_> {
             let before = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
             if before.is_none() {
                 // It would have run anyway.
-                causes.extend(why_now(self.plan, index, &resolved, self.store, self.known(), &|source| {
-                    self.schedule.record(source)
-                })?);
+                causes.extend(self.why_now(index, &resolved)?);
             }
             self.before_force.extend(before.map(|record| (index, record.output_digests())));
         } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
@@ -72,11 +70,7 @@ impl Engine<'_> {
                     }
                     causes.push(cause);
                 }
-                None => {
-                    causes = why_now(self.plan, index, &resolved, self.store, self.known(), &|source| {
-                        self.schedule.record(source)
-                    })?
-                }
+                None => causes = self.why_now(index, &resolved)?,
             }
         }
         // What a job elsewhere reads need not be here.
@@ -86,6 +80,12 @@ impl Engine<'_> {
         self.in_making.insert(key, Vec::new());
         self.for_room.insert(index, (resolved, causes));
         Ok(())
+    }
+
+    /// Why a cell that has no result runs.
+    fn why_now(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
+        let record = |source| self.schedule.record(source);
+        why_now(self.plan, index, resolved, self.store, self.known(), &record)
     }
 
     /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs

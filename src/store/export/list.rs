@@ -1,6 +1,6 @@
 //! The file `.cwm-export`: what exports put into a folder, and whether that is still what they put there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -9,12 +9,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::plain_file::read_plain;
 use crate::store::durable::Temporary;
 use crate::store::error::{Result, StoreError};
 use crate::store::hashing::hash_own_file;
 
 /// The file that says what was exported.
-pub(super) const LIST: &str = ".cwm-export";
+pub const LIST: &str = ".cwm-export";
 
 /// Version of its format.
 const LIST_FORMAT: u32 = 1;
@@ -58,7 +59,7 @@ pub(super) fn write_list(aside: &Temporary<'_>, exported: &List) -> Result<()> {
 
 /// What was exported; nothing if there is no list.
 pub(super) fn read_list(path: &Path) -> Result<List> {
-    let bytes = match fs::read(path) {
+    let bytes = match read_plain(path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(List::default());
@@ -77,6 +78,11 @@ pub(super) fn read_list(path: &Path) -> Result<List> {
         });
     }
     Ok(list)
+}
+
+/// The files that were exported into this folder and below it, by their names from it on; none if what says so cannot be read.
+pub fn exported_files(folder: &Path) -> BTreeSet<String> {
+    read_list(&folder.join(LIST)).map(|list| list.files.into_keys().collect()).unwrap_or_default()
 }
 
 /// How a file compares with the copy that an export made.

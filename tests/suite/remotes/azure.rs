@@ -3,24 +3,17 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{CELLS, PIPELINE, built, sound, well};
+use super::{CELLS, PIPELINE, Program, built, sound, well};
 use crate::context::{Context, Ran, Run, finish};
 
 /// A server with one container.
 struct Azurite {
-    child: Child,
+    program: Program,
     port: u16,
     _folder: tempfile::TempDir,
-}
-
-impl Drop for Azurite {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Azurite {
@@ -36,7 +29,7 @@ impl Azurite {
         command.args(["--silent", "--disableTelemetry", "--skipApiVersionCheck", "--blobPort", &port.to_string()]);
         command.arg("--location").arg(folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Azurite { child: command.spawn().expect("it starts"), port, _folder: folder };
+        let server = Azurite { program: Program(command.spawn().expect("it starts")), port, _folder: folder };
         let listens = (0..600).any(|_| {
             std::thread::sleep(Duration::from_millis(100));
             TcpStream::connect(("127.0.0.1", port)).is_ok()
@@ -98,7 +91,7 @@ fn push_and_pull_over_azure() {
     assert!(ben.read("exported/out") == ada.read("exported/out"));
     well(server.cwm(&ben, &["pull"]));
     sound(&ben);
-    server.child.kill().expect("it ends");
+    server.program.0.kill().expect("it ends");
     let after = server.cwm(&ben, &["status", "--remote", "games"]).stdout;
     assert!(after.contains("lab: not reached"), "{after}");
 }

@@ -1,24 +1,17 @@
 //! The client of Google's storage, before a server that speaks the same XML: moto (`tests/python/gcs_server.py`), as for S3.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use super::proxy::{Proxy, Trouble};
 use super::s3::{free_port, python_with_moto, wait_for_bucket};
-use super::{CELLS, PIPELINE, built, sound, well};
+use super::{CELLS, PIPELINE, Program, built, sound, well};
 use crate::context::{Context, Ran, Run, finish};
 
 /// A server with one bucket, and a proxy before it.
 struct Server {
-    child: Child,
+    _program: Program,
     proxy: Proxy,
     folder: tempfile::TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Server {
@@ -30,7 +23,7 @@ impl Server {
         let mut command = Command::new(python);
         let child = command.args([script, &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let server = Server {
-            child: child.expect("it starts"),
+            _program: Program(child.expect("it starts")),
             proxy: Proxy::before(port),
             folder: tempfile::tempdir().expect("a folder"),
         };

@@ -3,28 +3,20 @@
 //! AWS's variables name.
 
 use std::ffi::OsString;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::proxy::{Proxy, Trouble};
-use super::{CELLS, PIPELINE, built, sound, well};
+use super::{CELLS, PIPELINE, Program, built, sound, well};
 use crate::context::{Context, Ran};
 
 /// A server with one bucket, and a proxy before it.
 struct Server {
-    child: Option<Child>,
+    /// Nothing where somebody else runs it.
+    _program: Option<Program>,
     proxy: Proxy,
     bucket: String,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 static PREFIXES: AtomicUsize = AtomicUsize::new(0);
@@ -37,7 +29,7 @@ impl Server {
         }
         if let (Ok(endpoint), Ok(bucket)) = (std::env::var("CWM_S3_ENDPOINT"), std::env::var("CWM_S3_BUCKET")) {
             let port = endpoint.rsplit(':').next().and_then(|port| port.trim_end_matches('/').parse().ok());
-            return Some(Server { child: None, proxy: Proxy::before(port.expect("a port")), bucket });
+            return Some(Server { _program: None, proxy: Proxy::before(port.expect("a port")), bucket });
         }
         let python = python_with_moto()?;
         let port = free_port();
@@ -47,7 +39,7 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .expect("moto starts");
-        let server = Server { child: Some(child), proxy: Proxy::before(port), bucket: "bucket".to_owned() };
+        let server = Server { _program: Some(Program(child)), proxy: Proxy::before(port), bucket: "bucket".to_owned() };
         wait_for_bucket(port);
         Some(server)
     }

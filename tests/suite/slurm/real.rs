@@ -158,10 +158,8 @@ stages:
     cluster.slurm("scancel", &["--me"]);
 }
 
-/// Of several that are held just those are named, and one that somebody else makes meanwhile is neither waited for nor left.
-#[test]
-fn what_is_held_of_an_array_is_told_by_itself_and_goes_when_it_is_made_elsewhere() {
-    let yaml = r#"
+/// Five of which one runs at a time, until it may end.
+const FIVE: &str = r#"
 cwm: 1
 stages:
   each:
@@ -170,7 +168,11 @@ stages:
     needs: { cpu: 8 }
     with: { run: 'echo "each $n" >> "$HOME/ran"; while ! test -e "$HOME/go"; do sleep 0.2; done; echo "$n" > "$out"', n: $n }
 "#;
-    let Some(cluster) = Cluster::start(yaml, QUICK, &[]) else { return };
+
+/// Of several that are held just those are named, and one that somebody else makes meanwhile is neither waited for nor left.
+#[test]
+fn what_is_held_of_an_array_is_told_by_itself_and_goes_when_it_is_made_elsewhere() {
+    let Some(cluster) = Cluster::start(FIVE, QUICK, &[]) else { return };
     let child = cluster.spawn(&[]);
     cluster.await_true("one of them runs", || !cluster.starts().is_empty());
     let job = cluster.jobs()[0].clone();
@@ -197,16 +199,7 @@ stages:
 /// Of an array that Slurm keeps as one as long as its tasks wait, one task goes and the others stay.
 #[test]
 fn what_a_run_before_left_waiting_goes_by_itself_if_it_is_made() {
-    let yaml = r#"
-cwm: 1
-stages:
-  each:
-    stage: command
-    matrix: { n: [0, 1, 2, 3, 4] }
-    needs: { cpu: 8 }
-    with: { run: 'echo "each $n" >> "$HOME/ran"; while ! test -e "$HOME/go"; do sleep 0.2; done; echo "$n" > "$out"', n: $n }
-"#;
-    let Some(cluster) = Cluster::start(yaml, QUICK, &[]) else { return };
+    let Some(cluster) = Cluster::start(FIVE, QUICK, &[]) else { return };
     let child = cluster.spawn(&[]);
     cluster.await_true("one of them runs", || !cluster.starts().is_empty());
     signal(&child, "-INT");
