@@ -136,6 +136,65 @@ stages:
     assert_eq!(context.output("last"), "Victim\n2\n");
 }
 
+/// A stage that writes into the store beside one that reads what it spoils: `SPOIL` does it when the reader has begun.
+const BESIDE: &str = r#"
+cwm: 1
+stages:
+  victim: { stage: command, with: { run: 'echo victim > "$out"' } }
+  reader:
+    stage: command
+    from: victim
+    with:
+      run: |
+        touch HERE/began; until test -e HERE/spoilt; do sleep 0.05; done
+        READ
+  spoiler:
+    stage: command
+    from: { after: FROM }
+    with:
+      run: |
+        until test -e HERE/began; do sleep 0.05; done
+        for f in HERE/artifacts/objects/*/*; do if grep -qs victim "$f"; then SPOIL; fi; done
+        touch HERE/spoilt; echo 1 > "$out"
+  first: { stage: command, with: { run: 'echo 1 > "$out"' } }
+  last: { stage: command, from: reader, with: { run: 'wc -c < "$in" > "$out"' } }
+"#;
+
+fn beside(read: &str, from: &str, spoil: &str) -> (Context, Run) {
+    let context = Context::with("cwm: 1\nstages: {}\n");
+    let here = context.path(".").canonicalize().expect("a folder").display().to_string();
+    let text = BESIDE.replace("READ", read).replace("FROM", from).replace("SPOIL", spoil);
+    context.write("pipeline.yaml", &text.replace("HERE", &here));
+    let run = context.run(&["-j2"]);
+    (context, run)
+}
+
+#[test]
+fn who_reads_what_another_spoils_meanwhile_is_tried_once_more_in_the_same_run() {
+    let spoils = ["chmod u+w \"$f\"; echo spoilt > \"$f\"", "rm -f \"$f\""];
+    let reads = ["cat \"$in\" > \"$out\"", "grep -q victim \"$in\"; cat \"$in\" > \"$out\" || exit 3"];
+    for (spoil, read) in spoils.into_iter().flat_map(|spoil| reads.map(|read| (spoil, read))) {
+        let (context, run) = beside(read, "first", spoil);
+        run.ran_just(&["victim", "reader", "spoiler", "first", "last"]);
+        assert!(run.warns_of("reader: ") && run.warns_of("it is tried once more"), "{}", run.raw.stdout);
+        assert_eq!(context.output("reader"), "victim\n");
+        context.run(&[]).ran_just(&[]);
+        assert_eq!(context.cwm(&["verify"]).code, 0);
+    }
+}
+
+/// What always spoils its own input is tried once more as well, and by itself; then it has failed, and nobody else.
+#[test]
+fn a_stage_that_always_spoils_what_it_reads_does_so_twice_and_fails_alone() {
+    let (context, run) = beside("cat \"$in\" > \"$out\"", "victim", "chmod u+w \"$f\"; echo spoilt > \"$f\"");
+    assert_eq!(run.raw.code, 1, "{}", run.raw.stdout);
+    assert_eq!(run.failed.keys().collect::<Vec<_>>(), ["spoiler"], "{}", run.raw.stdout);
+    assert!(run.failed["spoiler"].contains("its input `after` was changed in the store"), "{}", run.raw.stdout);
+    assert_eq!(context.output("reader"), "victim\n");
+    let begun = run.raw.stdout.lines().filter(|line| line.contains(r#""event":"started","label":"spoiler""#));
+    assert_eq!(begun.count(), 2, "{}", run.raw.stdout);
+}
+
 /// Whoever sets the times back as well is found by the stage that read it: nobody else may read it then.
 #[test]
 fn what_a_stage_spoils_of_its_input_is_set_aside_whatever_its_times() {

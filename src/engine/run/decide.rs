@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::store::{ActionRecord, Missing};
 
-/// A cell that was made so many times in one run is not made again for files of it that are gone.
+/// A cell that was made so many times in one run is not made again for files of it that are gone, unless others lost them
+/// while they ran.
 const MOST_TIMES: u32 = 2;
 
 impl Engine<'_> {
@@ -109,7 +110,7 @@ impl Engine<'_> {
     }
 
     /// What of a result cannot be read; what was changed since it was stored is set aside, and told.
-    fn unusable(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+    pub(super) fn unusable(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
         let mut missing = self.store.unusable(record, self.files)?;
         for one in &mut missing {
             let Some(damage) = &one.damage else {
@@ -155,16 +156,16 @@ impl Engine<'_> {
                 continue;
             }
             if self.ran.contains(&source) && self.is_away(source) {
-                self.schedule.reopen(source);
+                self.reopen(source);
                 self.fetch_made(source, record);
                 waits = true;
                 continue;
             }
-            if self.made.get(&record.key).is_some_and(|made| made.times >= MOST_TIMES) {
+            if let Some(made) = self.made.get(&record.key).filter(|made| made.times >= MOST_TIMES + made.lost_by) {
                 return Err(Error::store(format!(
                     "files of its input from {} are gone from the store, or were changed there, although it was made \
-                     {MOST_TIMES} times in this run",
-                    self.plan.cells[source].label
+                     {} times in this run",
+                    self.plan.cells[source].label, made.times
                 ))
                 .hint("does another stage write into the store, or does somebody delete from it?"));
             }
@@ -174,7 +175,7 @@ impl Engine<'_> {
             }
             if self.may_ask_for_files(&record) {
                 self.to_fetch.insert(source);
-                self.schedule.reopen(source);
+                self.reopen(source);
                 waits = true;
                 continue;
             }
@@ -184,31 +185,13 @@ impl Engine<'_> {
                 made.stands = false;
                 self.tried.remove(&record.key);
             }
-            self.schedule.reopen(source);
+            self.reopen(source);
             waits = true;
         }
         if waits {
             self.withdraw_those_that_cannot_go();
         }
         Ok(waits)
-    }
-
-    /// Whether a cell that failed lacks an input which was there when it was looked at: then that was no attempt, and it waits
-    /// until the input was made again.
-    pub(super) fn lost_an_input(&mut self, index: usize, key: Key) -> Result<bool, Error> {
-        let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
-        for source in unique {
-            let Some(record) = self.schedule.record(source).cloned() else { continue };
-            if !self.unusable(source, &record)?.is_empty() {
-                if let Some(tried) = self.tried.get_mut(&key) {
-                    tried.attempts = tried.attempts.saturating_sub(1);
-                }
-                self.schedule.wait_again(index);
-                self.release_waiting(&key);
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Cells that wait for room while a source of theirs was reopened are looked at again when it is done.

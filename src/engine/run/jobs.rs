@@ -72,7 +72,8 @@ impl Engine<'_> {
         if !self.check {
             self.schedule.stands[index] = Stand::Running;
         }
-        self.running.insert(index, Running::new(Place::Job { cause, attempt: terms.attempt }, key));
+        let place = Place::Job { cause, attempt: terms.attempt };
+        self.running.insert(index, Running::new(place, key, self.reopened_of(index)));
         Ok(Some(NewTask { cell: index, key, label, request, terms, force, lost: 0 }))
     }
 

@@ -7,6 +7,7 @@ mod check;
 mod decide;
 mod fetch;
 mod jobs;
+mod lost;
 mod outcome;
 mod provide;
 mod signals;
@@ -84,13 +85,16 @@ struct Running {
     /// In what it differs from what is recorded, if that was asked and told.
     checked: Option<Vec<Difference>>,
     out_of_memory_before: u64,
+    /// How often what it reads had been reopened when it was started.
+    reopened_before: u32,
 }
 
 impl Running {
     /// Nothing was heard of it yet.
-    fn new(place: Place, key: Key) -> Self {
+    fn new(place: Place, key: Key, reopened_before: u32) -> Self {
         let out_of_memory_before = out_of_memory::kills();
-        Running { place, key, began: None, failure: None, outputs: None, checked: None, out_of_memory_before }
+        let (began, failure, outputs, checked) = (None, None, None, None);
+        Running { place, key, began, failure, outputs, checked, out_of_memory_before, reopened_before }
     }
 }
 
@@ -99,6 +103,8 @@ impl Running {
 struct Made {
     /// How often.
     times: u32,
+    /// How many cells lost its files while they ran: each of these may have it made once more.
+    lost_by: u32,
     /// Whether that is to be used: its files were not missed since.
     stands: bool,
 }
@@ -135,6 +141,10 @@ struct Engine<'a> {
     ran: BTreeSet<usize>,
     /// Keys that were made in this run.
     made: HashMap<Key, Made>,
+    /// How often cells that were done were reopened.
+    reopened: HashMap<usize, u32>,
+    /// Cells that failed while what they read was lost, and are tried once more.
+    once_more: BTreeSet<usize>,
     /// What was tried in this run.
     tried: HashMap<Key, Tried>,
     /// Cells that failed and wait to be tried again.
@@ -229,6 +239,8 @@ pub fn run(
         lacked: HashMap::new(),
         ran: BTreeSet::new(),
         made: HashMap::new(),
+        reopened: HashMap::new(),
+        once_more: BTreeSet::new(),
         tried: HashMap::new(),
         pausing: BTreeMap::new(),
         failures: Failures::default(),
@@ -345,6 +357,9 @@ impl Engine<'_> {
         let (jobs, waiting): (Vec<usize>, Vec<usize>) = waiting.into_iter().partition(|index| self.is_job(*index));
         self.submit(&jobs);
         for index in waiting {
+            if self.has_to_go_alone(index) {
+                continue;
+            }
             let asks = self.asks(index);
             if !refused.contains(&asks) && !self.start_if_room(index, asks) {
                 refused.push(asks);

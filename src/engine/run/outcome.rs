@@ -123,8 +123,7 @@ impl Engine<'_> {
                     self.release_waiting(&running.key);
                 } else {
                     self.to_remake.extend(before.map(|before| (index, before)));
-                    let may_be_lost = fault.kind == FailedKind::System && matches!(running.place, Place::Child { .. });
-                    if may_be_lost && self.lost_an_input(index, running.key).unwrap_or(false) {
+                    if self.lost_an_input(index, &running, &fault).unwrap_or(false) {
                         return;
                     }
                     self.attempt_failed(index, running.key, running.began.is_some(), fault);

@@ -58,7 +58,7 @@ impl Engine<'_> {
                 if !self.check {
                     self.schedule.stands[index] = Stand::Running;
                 }
-                self.running.insert(index, Running::new(Place::Child { process, share }, key));
+                self.running.insert(index, Running::new(Place::Child { process, share }, key, self.reopened_of(index)));
                 self.readers.read(&RunEvent::Started { label, key, cause, attempt: terms.attempt });
             }
             Err(error) => {
