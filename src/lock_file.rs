@@ -9,14 +9,13 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, Key};
-use crate::plain_file::read_plain;
+use crate::plain_file::{read_beside, read_plain};
 use crate::store::durable::Disk;
 use crate::store::{Result, StoreError};
 use parse::parse;
@@ -90,14 +89,10 @@ impl LockFile {
     /// It cannot be read, or a newer cwm wrote it.
     pub fn read(path: &Path) -> Result<LockFile> {
         let path = std::path::absolute(path).map_err(StoreError::io("find", path))?;
-        let text = match read_plain(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(LockFile { path, ..LockFile::default() });
-            }
-            Err(error) => return Err(StoreError::io("read", &path)(error)),
-        };
-        LockFile::of(path, text)
+        match read_beside(&path)? {
+            Some(text) => LockFile::of(path, text),
+            None => Ok(LockFile { path, ..LockFile::default() }),
+        }
     }
 
     /// What is there now: as it was when this was read, or by someone else since.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Expected, Fetch, Fetched};
 
 use crate::error::Error;
-use crate::plain_file::read_plain;
+use crate::plain_file::read_beside;
 use crate::store::durable::Disk;
 
 /// The name of the file.
@@ -56,11 +56,7 @@ impl Pins {
             let words = format!("{} cannot be the name of a pipeline: its results and its sources", yaml.display());
             return Err(Error::usage(format!("{words} would both be locked in {FILE_NAME}")).hint("rename it"));
         }
-        let text = match read_plain(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pins { path, ..Pins::none() }),
-            Err(error) => return Err(Error::io("read", &path, error)),
-        };
+        let Some(text) = read_beside(&path)? else { return Ok(Pins { path, ..Pins::none() }) };
         let pins = text::parse(&path, &text)?;
         Ok(Pins { path, read: pins.clone(), pins, text: Some(text), options: String::new() })
     }

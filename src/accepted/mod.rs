@@ -7,7 +7,6 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::key::{Canonical, Components};
 use crate::pins::lock;
-use crate::plain_file::read_plain;
+use crate::plain_file::read_beside;
 use crate::store::durable::Disk;
 
 /// The name of the file.
@@ -129,13 +128,7 @@ impl Accepted {
     }
 
     fn read(path: PathBuf) -> Result<Accepted, Error> {
-        let text = match read_plain(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Accepted { path, ..Accepted::default() });
-            }
-            Err(error) => return Err(Error::io("read", &path, error)),
-        };
+        let Some(text) = read_beside(&path)? else { return Ok(Accepted { path, ..Accepted::default() }) };
         let (aliases, warnings) = text::parse(&path, &text)?;
         Ok(Accepted { path, aliases, text: Some(text), warnings })
     }

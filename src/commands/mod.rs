@@ -17,6 +17,7 @@ mod init;
 mod log;
 mod ls;
 mod man;
+mod output;
 mod parity;
 mod path;
 mod pin;
@@ -74,7 +75,14 @@ pub fn main(cli: Cli, as_json: bool) -> ExitCode {
     }
     let is_run = matches!(cli.command, Command::Run(_) | Command::Watch(_));
     match too_large_files_are_errors().and_then(|()| dispatch(cli)) {
-        Ok(code) => code,
+        Ok(code) => match output::fault() {
+            // What went wrong besides is worth more.
+            Some(error) => {
+                tell(&error);
+                if code == ExitCode::OK { error.exit_code() } else { code }
+            }
+            None => code,
+        },
         Err(error) => {
             tell(&error);
             if as_json {

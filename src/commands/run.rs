@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use crate::commands::Workspace;
 use crate::commands::again;
 use crate::commands::devices::missing;
 use crate::commands::executor;
+use crate::commands::output::Events;
 use crate::commands::tensorboard::board;
 #[cfg(feature = "remote")]
 use crate::commands::transfer;
@@ -262,7 +263,7 @@ pub fn shown(output: Output, json: bool, verbose: bool) -> Box<dyn Reader> {
     };
     match output {
         Output::Live => Box::new(Terminal::new(verbose)),
-        Output::Json => Box::new(Json(stdout())),
+        Output::Json => Box::new(Json(Events::here())),
         Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), verbose)),
     }
 }

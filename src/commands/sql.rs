@@ -1,6 +1,6 @@
 //! `cwm sql`: queries over what stages made.
 
-use std::io::{BufWriter, IsTerminal};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use cwm_contract::{Analyst, AnswerForm, Artifact, Failure, FailureKind, TableAbout};
@@ -39,6 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
     let answered = analyst.query(&artifacts, query, form, cores, &mut answer).map_err(of_query)?;
+    answer.flush().map_err(|error| Error::system(format!("cannot write to standard output: {error}")))?;
     if answered.is_cut {
         eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
     }

@@ -51,7 +51,9 @@ pub fn read(path: &Path) -> Result<Site, Diagnostics> {
 pub fn text_of(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
     let bytes = match read_plain(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && std::fs::read_link(path).is_err() => {
+            return Ok(None);
+        }
         read => read.map_err(|error| format!("cannot read {shown}: {error}"))?,
     };
     if bytes.len() > LARGEST {

@@ -271,35 +271,47 @@ stages:
     assert_eq!(context.cwm(&["verify"]).code, 0);
 }
 
-/// Such as a link to a device: a rename would make a plain file of it.
+/// Such as a link to a pipe: a rename would make a plain file of it. And a link to nothing, as on a disk that is not there.
 #[test]
 fn what_is_no_file_in_a_lock_files_place_is_not_waited_for_and_stays() {
     let context = chain();
     for name in ["pipeline.lock", "accepted.lock", "sources.lock", "cwm.toml"] {
-        let place = context.path(name);
+        let (place, pipe) = (context.path(name), context.path("pipe"));
         let _ = fs::remove_file(&place);
-        let pipe = context.path("pipe");
-        let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
-        assert!(made.success());
-        std::os::unix::fs::symlink("pipe", &place).unwrap();
-        for words in [&["status"][..], &["run", "first"]] {
-            let refused = context.cwm(words);
-            assert!(
-                refused.code != 0 && refused.stderr.contains("it is not a plain file"),
-                "{name}: {}",
-                refused.stderr
-            );
+        for (target, words) in [("pipe", "it is not a plain file"), ("gone", "")] {
+            let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+            assert!(made.success());
+            std::os::unix::fs::symlink(target, &place).unwrap();
+            for arguments in [&["status"][..], &["run", "first"]] {
+                let refused = context.cwm(arguments);
+                let code = if name == "cwm.toml" { 3 } else { 4 };
+                assert!(refused.code == code && refused.stderr.contains(words), "{name}: {}", refused.stderr);
+                assert!(refused.stderr.contains(name), "{name}: {}", refused.stderr);
+                assert!(code == 3 || refused.stderr.contains("hint: "), "{name}: {}", refused.stderr);
+            }
+            assert!(fs::read_link(&place).is_ok() && !fs::metadata(&pipe).unwrap().is_file());
+            fs::remove_file(&place).unwrap();
+            fs::remove_file(&pipe).unwrap();
         }
-        assert!(!fs::metadata(&pipe).unwrap().is_file());
-        fs::remove_file(&place).unwrap();
-        fs::remove_file(&pipe).unwrap();
     }
     context.run(&[]).ran_just(&[]);
 }
 
-/// One file of the store that is cut short keeps nothing from being made.
+impl Context {
+    /// Writes over the record of a stage.
+    fn damage_record(&self, stage: &str) {
+        let all = self.inventory("artifacts/actions").into_keys();
+        let mut records = all.filter(|path| path.is_file());
+        let label = format!(r#""label":"{stage}""#);
+        let record = records.find(|record| fs::read_to_string(record).unwrap().contains(&label)).expect("a record");
+        fs::set_permissions(&record, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(record, "{").unwrap();
+    }
+}
+
+/// One file of the store that is cut short keeps nothing from being made, and nobody from being told of the rest.
 #[test]
-fn a_damaged_record_is_set_aside_by_a_run_and_told() {
+fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read() {
     let context = chain();
     let all = context.inventory("artifacts/actions").into_keys();
     let records: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();

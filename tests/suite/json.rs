@@ -316,3 +316,24 @@ fn every_command_that_prints_data_has_json_and_a_section() {
         assert!(tables.contains_key(&format!("cwm {name}")), "docs/json.md has no section for `cwm {name}`");
     }
 }
+
+/// What ran stays done, and whoever reads the events is not told that all is well. A reader that has seen enough is no fault.
+#[test]
+fn events_that_cannot_be_written_are_told_and_are_no_success() {
+    let context = Context::with(PIPELINE);
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let Ok(full) = full else { return println!("skipped: no /dev/full") };
+    for arguments in [&["run", "--json"][..], &["run", "--dry-run", "--json"], &["status", "--json"]] {
+        let mut command = context.command(arguments);
+        let output = command.stdout(full.try_clone().unwrap()).output().expect("cwm starts");
+        let ran = crate::context::finish(output);
+        assert_eq!(ran.code, 70, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write to standard output"), "{}", ran.stderr);
+    }
+    context.run(&[]).ran_just(&[]);
+    let mut command = context.command(&["run", "--json"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ran = crate::context::finish(child.wait_with_output().unwrap());
+    assert!(ran.code == 0 && ran.stderr.is_empty(), "{}: {}", ran.code, ran.stderr);
+}
