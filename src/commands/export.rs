@@ -29,7 +29,7 @@ struct Copied {
 /// # Errors
 /// The output is not made yet, has no such form, or the destination cannot be written.
 pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
     let record = workspace.made(&arguments.source, &survey, index)?;

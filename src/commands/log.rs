@@ -32,7 +32,7 @@ struct Written {
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline())?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline())?;
     let Some(stage) = &arguments.stage else {
         if arguments.follow {
             return Err(Error::usage("which stage is to be followed?").hint("`cwm log` lists those that have a log"));

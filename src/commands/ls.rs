@@ -7,7 +7,7 @@ use cwm_contract::{Label, amount};
 use serde::Serialize;
 
 use crate::cli::LsArguments;
-use crate::commands::{pipeline_file, print_json, print_words, store_of};
+use crate::commands::{PassedOver, pipeline_file, print_json, print_words, store_of};
 use crate::digest::{Digest, Key};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -54,7 +54,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         Err(_) if store.is_some() && arguments.all => LockFile::default(),
         Err(error) => return Err(error),
     };
-    let store = store_of(store, arguments.file.as_deref())?;
+    let (store, _passed_over) = PassedOver::by(store_of(store, arguments.file.as_deref())?);
     let tags = tags::list(&store)?;
     let mut records = Vec::new();
     let mut words = Vec::new();

@@ -19,6 +19,7 @@ mod ls;
 mod man;
 mod output;
 mod parity;
+mod passed_over;
 mod path;
 mod pin;
 pub(crate) mod refused;
@@ -43,6 +44,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use passed_over::PassedOver;
 pub(crate) use typed::quoted;
 
 use crate::accepted::Accepted;
@@ -197,6 +199,7 @@ struct Workspace {
     locked: LockFile,
     pins: Pins,
     accepted: Accepted,
+    passed_over: Option<PassedOver>,
 }
 
 impl Workspace {
@@ -211,6 +214,7 @@ impl Workspace {
         let pins = Pins::beside(&plan.file)?.asked_with(typed::options(store, arguments));
         let site = Site::of(&file)?;
         let store = Store::at(&store_root(store, &site, &plan.folder))?.remembering();
+        let passed_over = None;
         let files = Files::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         for warning in locked.warnings() {
@@ -220,7 +224,23 @@ impl Workspace {
         for warning in accepted.warnings() {
             eprintln!("warning: {warning}");
         }
-        Ok(Workspace { plan, site, store, files, locked, pins, accepted })
+        Ok(Workspace { plan, site, store, files, locked, pins, accepted, passed_over })
+    }
+
+    /// As [`Workspace::open`], for a command that only tells what there is: damaged records are passed over, and told.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    fn open_to_read(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
+        let mut workspace = Workspace::open(store, arguments)?;
+        workspace.pass_over_damaged_records();
+        Ok(workspace)
+    }
+
+    /// From here on damaged records are passed over, and told at the end.
+    fn pass_over_damaged_records(&mut self) {
+        let (store, passed_over) = PassedOver::by(self.store.clone());
+        (self.store, self.passed_over) = (store, Some(passed_over));
     }
 
     /// What is known beside the pipeline.

@@ -26,7 +26,7 @@ struct Located {
 /// # Errors
 /// There is no such output, or it is not made yet.
 pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
     let record = workspace.made(&arguments.source, &survey, index)?;

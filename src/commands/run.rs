@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 use cwm_contract::DeviceChoice;
 
 use crate::cli::{Output, RunArguments};
-use crate::commands::Workspace;
 use crate::commands::again;
 use crate::commands::devices::missing;
 use crate::commands::executor;
@@ -19,6 +18,7 @@ use crate::commands::output::Events;
 use crate::commands::tensorboard::board;
 #[cfg(feature = "remote")]
 use crate::commands::transfer;
+use crate::commands::{PassedOver, Workspace};
 use crate::curves::Live;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::engine::{
@@ -107,6 +107,7 @@ pub fn run_until(
         readers.read(&RunEvent::Warning { message: variable.words(&workspace.plan) });
     }
     if arguments.dry_run {
+        workspace.pass_over_damaged_records();
         return dry_run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut readers);
     }
     #[cfg(feature = "remote")]
@@ -118,9 +119,7 @@ pub fn run_until(
     if arguments.push {
         return Err(super::no_remotes());
     }
-    if !arguments.check {
-        workspace.store = workspace.store.setting_records_aside();
-    }
+    workspace.store = workspace.store.setting_records_aside();
     // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;
@@ -392,3 +391,6 @@ fn unusable(plan: &Plan, index: usize, asked: Option<DeviceChoice>) -> Option<St
         Body::Stage(_) | Body::Command(_) => None,
     }
 }
+    for finding in workspace.store.take_damaged_records() {
+        readers.read(&RunEvent::Warning { message: PassedOver::words(&finding) });
+    }

@@ -27,7 +27,7 @@ const INPUTS_SHOWN: usize = 20;
 /// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; what can
 /// be told is told before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let survey = workspace.survey()?;
     let shown = match (arguments.what.strip_prefix(tags::PREFIX), named(&workspace, &arguments.what)) {
         (Some(name), _) => by_tag(&workspace, &survey, name)?,

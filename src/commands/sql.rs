@@ -27,7 +27,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
             .hint("build it with the cargo feature `sql`, which is on by default")
     })?;
     let (sources, query) = arguments.sources_and_query().map_err(Error::usage)?;
-    let workspace = Workspace::open(store, &arguments.pipeline)?;
+    let workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
     let Some(query) = query else { return list(analyst, &artifacts, arguments.json) };
     let stdout = std::io::stdout();

@@ -46,7 +46,7 @@ const WAITS: &str = "for what would run before it";
 /// The pipeline or the store cannot be read.
 pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let mut chosen = Vec::new();
     for word in &arguments.stages {
         chosen.extend(workspace.plan.select(word)?);

@@ -23,7 +23,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// # Errors
 /// No named stage has curves, they cannot be read, or the folder cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let mut board = board(&workspace, &arguments.folder)?;
     let mut cells: Vec<usize> = Vec::new();
     for word in &arguments.stages {

@@ -18,7 +18,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     if arguments.stages.is_empty() {
         return Err(Error::usage("no stage is named").hint("`cwm status` lists them"));
     }
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let mut cells = Vec::new();
     for word in &arguments.stages {
         cells.extend(workspace.plan.select(word)?);

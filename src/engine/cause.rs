@@ -37,6 +37,8 @@ pub enum Cause {
         /// Nothing where that is not known yet.
         same: Option<bool>,
     },
+    /// What is recorded of its result is damaged.
+    RecordDamaged,
     /// It was asked for with `--force`.
     Forced,
     /// There is a record, but its files are gone.

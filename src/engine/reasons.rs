@@ -49,6 +49,7 @@ pub fn why_now(
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let unfinished = unfinished(store, &key)?;
     let mut causes = match previous_record(store, &cell.label, known.locked)? {
+        _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
         Some(previous) => {
             let mut causes = changes(plan, index, &previous.components, resolved, record);
             if is_repinned(cell, &previous, known.pins) {
@@ -86,8 +87,11 @@ pub fn own_causes(
         _ => None,
     })?;
     let Some(previous) = previous_record(store, &cell.label, known.locked)?.map(|record| record.components) else {
-        let line = known.locked.get(&cell.label);
-        return Ok(vec![line.map_or(Cause::NeverRan, |_| Cause::RecordMissing { same: None })]);
+        return Ok(vec![match known.locked.get(&cell.label) {
+            Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
+            Some(_) => Cause::RecordMissing { same: None },
+            None => Cause::NeverRan,
+        }]);
     };
     let mut new = Vec::new();
     for (input, label) in unknown {

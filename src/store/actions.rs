@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::Finding;
 use super::Store;
 use super::dropped::Dropped;
 use super::error::{Result, StoreError};
@@ -26,7 +25,7 @@ impl Store {
     pub fn actions(&self, key: &Key) -> Result<Vec<ActionRecord>> {
         let Some(remembered) = &self.remembered else {
             let files = self.record_files(key)?;
-            let read = files.iter().map(|file| self.or_aside(&file.path, read_record(key, file)));
+            let read = files.iter().map(|file| self.or_aside(key, &file.path, read_record(key, file)));
             return read.filter_map(Result::transpose).collect();
         };
         let folder = self.layout.action_folder(key);
@@ -45,45 +44,16 @@ impl Store {
         for file in &files {
             let before = fs::symlink_metadata(&file.path).map_err(StoreError::io("look at", &file.path))?;
             let read = read_checked(file).and_then(|bytes| Ok((decode_record(key, &file.path, &bytes)?, bytes)));
-            let Some((record, bytes)) = self.or_aside(&file.path, read)? else { continue };
+            let Some((record, bytes)) = self.or_aside(key, &file.path, read)? else { continue };
             records.push(ActionRecord { dropped: file.dropped, ..record });
             let stat = Stat::from(&before);
             seen.records.push(SeenRecord { number: file.number, digest: file.digest, stat, bytes });
         }
-        // That content was let go does not stand in the record.
-        if files.iter().all(|file| file.dropped.is_none()) {
+        // That content was let go does not stand in the record. What was passed over is to be found damaged again.
+        if files.iter().all(|file| file.dropped.is_none()) && records.len() == files.len() {
             remembered.learn(key, seen);
         }
         Ok(records)
-    }
-
-    /// This store, where a record that turns out damaged is set aside, as if it were not there: for whoever makes again what is
-    /// missing. [`Store::take_set_aside`] tells what was.
-    pub fn setting_records_aside(self) -> Store {
-        Store { set_aside: Some(Arc::default()), ..self }
-    }
-
-    /// The records that were set aside since this was asked before.
-    pub fn take_set_aside(&self) -> Vec<Finding> {
-        let findings = self.set_aside.as_ref().map(|findings| findings.lock());
-        findings.map_or_else(Vec::new, |findings| {
-            std::mem::take(&mut *findings.unwrap_or_else(std::sync::PoisonError::into_inner))
-        })
-    }
-
-    /// What was read of `path`; nothing if it is damaged and was set aside.
-    fn or_aside<T>(&self, path: &Path, read: Result<T>) -> Result<Option<T>> {
-        match (read, &self.set_aside) {
-            (Err(StoreError::Damaged { path: at, what }), Some(findings)) if at == path => {
-                let finding = self.set_aside(path.to_owned(), format!("is damaged: {what}"))?;
-                if finding.quarantined.is_none() {
-                    return Err(StoreError::Damaged { path: at, what });
-                }
-                findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(finding);
-                Ok(None)
-            }
-            (read, _) => read.map(Some),
-        }
     }
 
     /// This store, with what is read of its records remembered from run to run: for whoever asks for many.

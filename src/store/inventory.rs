@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 
 use super::Store;
-use super::actions::{RecordFile, list, read_record};
+use super::actions::{RecordFile, list};
 use super::dropped::Dropped;
 use super::error::{Result, StoreError};
 use super::layout;
@@ -82,7 +82,8 @@ impl Store {
     /// Reads all records, manifests and names, on all cores. Nothing is hashed but manifests.
     ///
     /// # Errors
-    /// A record or a manifest is damaged or of a newer version: what it names cannot be told, so nothing may be decided.
+    /// A record or a manifest is damaged or of a newer version: what it names cannot be told, so nothing may be decided. A store
+    /// that passes over damaged records leaves them out.
     pub fn inventory(&self) -> Result<Inventory> {
         let held: Vec<Vec<Held>> = self.keys()?.par_iter().map(|key| self.held(key)).collect::<Result<_>>()?;
         let held: Vec<Held> = held.into_iter().flatten().collect();
@@ -113,7 +114,28 @@ impl Store {
         let files = self.record_files(key)?;
         let folder = self.layout.action_folder(key);
         let used = fs::metadata(&folder).and_then(|metadata| metadata.modified()).map(timestamp).unwrap_or_default();
-        files.iter().map(|file| read_held(key, file, used)).collect()
+        files.iter().filter_map(|file| self.read_held(key, file, used).transpose()).collect()
+    }
+
+    fn read_held(&self, key: &Key, file: &RecordFile, used: Timestamp) -> Result<Option<Held>> {
+        let Some(record) = self.record_in(key, file)? else { return Ok(None) };
+        let size = fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
+        let made = record.circumstances.started;
+        Ok(Some(Held {
+            key: *key,
+            file: file.path.clone(),
+            size,
+            origin: record.origin(),
+            made,
+            last_used: used.max(made),
+            inputs: record.components.inputs.values().flatten().map(|(_, digest)| *digest).collect(),
+            log: record.log,
+            is_source: !record.fetched.is_empty() || record.is_taken(),
+            dropped: record.dropped,
+            pipeline: record.pipeline,
+            label: record.label,
+            outputs: record.outputs,
+        }))
     }
 
     fn old_work(&self, folder: WorkFolder) -> Result<OldWork> {
@@ -170,27 +192,6 @@ impl Inventory {
     pub fn with_children(&self, digest: Digest) -> impl Iterator<Item = Digest> + '_ {
         std::iter::once(digest).chain(self.folders.get(&digest).into_iter().flatten().copied())
     }
-}
-
-fn read_held(key: &Key, file: &RecordFile, used: Timestamp) -> Result<Held> {
-    let record = read_record(key, file)?;
-    let size = fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
-    let made = record.circumstances.started;
-    Ok(Held {
-        key: *key,
-        file: file.path.clone(),
-        size,
-        origin: record.origin(),
-        made,
-        last_used: used.max(made),
-        inputs: record.components.inputs.values().flatten().map(|(_, digest)| *digest).collect(),
-        log: record.log,
-        is_source: !record.fetched.is_empty() || record.is_taken(),
-        dropped: record.dropped,
-        pipeline: record.pipeline,
-        label: record.label,
-        outputs: record.outputs,
-    })
 }
 
 fn objects_in(shard: &Path) -> Result<Vec<(Digest, u64)>> {

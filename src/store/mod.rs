@@ -9,6 +9,7 @@ mod arrival;
 mod commit;
 mod compare;
 mod completeness;
+mod damaged_records;
 mod dropped;
 pub(crate) mod durable;
 mod error;
@@ -44,8 +45,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 pub use arrival::{LARGEST_MANIFEST, Part};
 pub use compare::{Difference, How};
@@ -72,6 +73,7 @@ pub use verify::{Finding, VerifyProgress, VerifyReport};
 pub use work::{KeepStamp, WorkFolder};
 
 use crate::plain_file::read_plain;
+use damaged_records::DamagedRecords;
 use durable::Disk;
 use layout::Layout;
 use remembered::Remembered;
@@ -95,8 +97,8 @@ pub struct Store {
     whole: Arc<AtomicBool>,
     /// Records that were read before, where somebody asks for many.
     remembered: Option<Arc<Remembered>>,
-    /// What was set aside of records, where that is done by whoever reads them.
-    set_aside: Option<Arc<Mutex<Vec<Finding>>>>,
+    /// What becomes of records that turn out damaged, where that is no error.
+    damaged_records: Option<DamagedRecords>,
 }
 
 impl Store {
@@ -107,8 +109,14 @@ impl Store {
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
         let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
-        let store =
-            Store { layout: Layout { root }, disk: Disk::default(), created, whole, remembered: None, set_aside: None };
+        let store = Store {
+            layout: Layout { root },
+            disk: Disk::default(),
+            created,
+            whole,
+            remembered: None,
+            damaged_records: None,
+        };
         let created = store.read_format()?;
         if created && layout::is_remote(store.root()) {
             return Err(StoreError::refused(

@@ -313,19 +313,40 @@ impl Context {
 #[test]
 fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read() {
     let context = chain();
-    let all = context.inventory("artifacts/actions").into_keys();
-    let records: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();
-    let second = records.iter().find(|record| fs::read_to_string(record).unwrap().contains(r#""label":"second""#));
-    let second = second.expect("a record");
-    fs::set_permissions(second, fs::Permissions::from_mode(0o644)).unwrap();
-    fs::write(second, "{").unwrap();
-    let told = context.cwm(&["status"]);
-    assert!(told.code == 4 && told.stderr.contains("is damaged"), "{}", told.stderr);
+    context.cwm(&["status"]);
+    context.damage_record("second");
+    let before = context.inventory("artifacts");
+    let cause = "the record of its result is damaged";
+    // Twice: what was passed over is not forgotten.
+    for _ in 0..2 {
+        for (words, told) in [
+            (&["status"][..], cause),
+            (&["why", "second"], cause),
+            (&["run", "--dry-run", "--output", "plain"], cause),
+            (&["ls"], "third"),
+            (&["ls", "--all"], "third"),
+            (&["du"], "third"),
+        ] {
+            let read = context.cwm(words);
+            let text = read.stdout + &read.stderr;
+            assert!(read.code == 0 && text.contains(told), "{words:?}: {text}");
+            assert_eq!(text.matches("warning: ").count(), 1, "{words:?}: {text}");
+            assert!(text.contains("does not have the digest that names it; it is passed over"), "{words:?}: {text}");
+        }
+    }
+    assert_eq!(context.inventory("artifacts"), before);
+    assert_eq!(context.cwm(&["gc"]).code, 4);
     let run = context.run(&[]);
     run.ran_just(&["second"]);
+    assert_eq!(run.causes["second"], cause);
     assert!(run.warns_of("does not have the digest that names it; moved to"), "{}", run.raw.stdout);
     assert_eq!(context.cwm(&["verify"]).code, 0);
     context.run(&[]).ran_just(&[]);
+
+    context.damage_record("second");
+    let checked = context.run(&["--check", "second"]);
+    assert!(checked.raw.code == 1 && checked.warns_of("; moved to"), "{}", checked.raw.stdout);
+    assert_eq!(context.cwm(&["verify"]).code, 0);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     if path.is_dir() && arguments.checkpoint.contains('/') {
         return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
     }
-    let mut workspace = Workspace::open(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
     let (index, port) = workspace.only_output(&arguments.checkpoint, outputs)?;
     let survey = workspace.survey()?;

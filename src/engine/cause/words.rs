@@ -39,6 +39,7 @@ impl fmt::Display for Cause {
             Cause::RecordMissing { same: Some(false) } => f.write_str(
                 "the lock file names an earlier result, of which the store has no record: what changed since cannot be told",
             ),
+            Cause::RecordDamaged => f.write_str("the record of its result is damaged"),
             Cause::Forced => f.write_str("forced"),
             Cause::ObjectsMissing { count: 1 } => f.write_str("a file of its recorded result is missing"),
             Cause::ObjectsMissing { count } => write!(f, "{count} files of its recorded result are missing"),

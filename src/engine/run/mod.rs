@@ -341,7 +341,7 @@ impl Engine<'_> {
                 if let Err(error) = self.look_at(index) {
                     self.fail(index, None, Fault::of(error), true);
                 }
-                for finding in self.store.take_set_aside() {
+                for finding in self.store.take_damaged_records() {
                     let message = format!("{}: {finding}", self.plan.cells[index].label);
                     self.readers.read(&RunEvent::Warning { message });
                 }
