@@ -2,6 +2,7 @@
 
 mod accept;
 mod again;
+mod before_check;
 mod completions;
 mod contents;
 mod dag;

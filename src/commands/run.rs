@@ -12,6 +12,7 @@ use cwm_contract::DeviceChoice;
 
 use crate::cli::{Output, RunArguments};
 use crate::commands::again;
+use crate::commands::before_check;
 use crate::commands::devices::missing;
 use crate::commands::executor;
 use crate::commands::output::Events;
@@ -134,6 +135,33 @@ pub fn run_until(
     {
         return Ok(ExitCode::INTERRUPTED);
     }
+    let made_again = match arguments.check && !whole && away.is_none() {
+        true => before_check::let_go_of(&mut workspace, &targets)?,
+        false => Vec::new(),
+    };
+    let mut for_check = None;
+    if !made_again.is_empty() {
+        let options = Options {
+            targets: made_again,
+            force: BTreeSet::new(),
+            machine: Machine::here(arguments.jobs),
+            device: arguments.device,
+            held: held.clone(),
+            check: false,
+            whole: false,
+            command: again::typed(),
+            cluster: cluster.clone(),
+            fetcher: None,
+            provider: None,
+        };
+        let made = before_check::make(&workspace, options, &mut readers)?;
+        if made.summary.interrupted {
+            drop(guard);
+            before_check::let_go(&workspace, &made, &mut readers)?;
+            return Ok(ExitCode::INTERRUPTED);
+        }
+        for_check = Some(made);
+    }
     let fetcher = match &away {
         Some(away) => Some(fetcher(&workspace, &away.site(), None)?),
         None if arguments.pull => Some(fetcher(&workspace, &workspace.site, arguments.remote.as_deref())?),
@@ -159,6 +187,10 @@ pub fn run_until(
         engine::run(plan, store, files, known, options, &mut readers)?;
     if arguments.check {
         let again = again::checked(store_given, &arguments, plan, &failures);
+        drop(guard);
+        if let Some(made) = &for_check {
+            before_check::let_go(&workspace, made, &mut readers)?;
+        }
         return Ok(checked(summary, failures, again, &mut readers));
     }
     // None keeps the others from being done.
@@ -378,6 +410,9 @@ fn dry_run(
             }
         }
     }
+    for finding in workspace.store.take_damaged_records() {
+        readers.read(&RunEvent::Warning { message: PassedOver::words(&finding) });
+    }
     let total = estimates.total();
     readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });
     Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
@@ -391,6 +426,3 @@ fn unusable(plan: &Plan, index: usize, asked: Option<DeviceChoice>) -> Option<St
         Body::Stage(_) | Body::Command(_) => None,
     }
 }
-    for finding in workspace.store.take_damaged_records() {
-        readers.read(&RunEvent::Warning { message: PassedOver::words(&finding) });
-    }

@@ -67,8 +67,24 @@ pub fn let_go(
     plan.exports.iter().for_each(|export| is_wanted[export.cell] = true);
     let cells =
         plan.cells.iter().enumerate().filter(|(index, cell)| !cell.keep && is_read[*index] && !is_wanted[*index]);
-    let candidates: Vec<(&Cell, &ActionRecord)> =
-        cells.filter_map(|(index, cell)| Some((cell, records[index].as_ref()?))).collect();
+    let_go_of(
+        store,
+        locked,
+        cells.filter_map(|(index, cell)| Some((cell, records[index].as_ref()?))).collect(),
+        readers,
+    )
+}
+
+/// The same, of these cells with their results.
+///
+/// # Errors
+/// The store cannot be read or written.
+pub fn let_go_of(
+    store: &Store,
+    locked: &LockFile,
+    candidates: Vec<(&Cell, &ActionRecord)>,
+    readers: &mut Readers,
+) -> Result<(), Error> {
     if candidates.is_empty() {
         return Ok(());
     }

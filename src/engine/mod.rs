@@ -23,7 +23,7 @@ pub use drain::drain;
 pub use estimate::{Estimate, Estimates, Total};
 pub use explain::{Explainer, Reason, Standing};
 pub use fetch::{Article, ArticleId, Fetcher, Provided, Provider, Tell, Tidings};
-pub use finish::{contradictions, export_all, fetches, let_go, update_lock_file, update_pins};
+pub use finish::{contradictions, export_all, fetches, let_go, let_go_of, update_lock_file, update_pins};
 pub use forecast::{Forecast, Lacking, Remade};
 pub use machine::Machine;
 pub use reasons::{differences_of, own_causes, previous_record, why_now};
