@@ -20,9 +20,17 @@ pub fn readable(value: &Value) -> String {
 /// Two values that differ: where from on, if that is to be said of a text of several lines (` from its line 3 on`), and both from
 /// there. Of longer texts the shared beginning is left out, so that the difference is seen.
 pub fn change(old: &Value, new: &Value) -> (String, String, String) {
+    if let (Value::Text(one), Value::Text(other)) = (old, new)
+        && one.trim_end() == other.trim_end()
+        && one.chars().count().max(other.chars().count()) > SHOWN
+    {
+        return change_at_end(one, other);
+    }
     let (old, new) = match (whole(old), whole(new)) {
         // Values of different kinds.
         (a, b) if a == b => (as_json(old), as_json(new)),
+        // Both as the one that needs it.
+        _ if is_misread(old) && is_line(new) || is_misread(new) && is_line(old) => (as_json(old), as_json(new)),
         texts => texts,
     };
     let (one, other) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
@@ -42,9 +50,7 @@ fn change_of_lines(old: &str, new: &str) -> (String, String, String) {
     let (before, now): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
     if old.trim_end_matches('\n') == new.trim_end_matches('\n') {
-        // In what ends the last line.
-        let (old, new) = (format!("{:?}", ending(old)), format!("{:?}", ending(new)));
-        return (" at its end".to_owned(), old, new);
+        return change_at_end(old, new);
     }
     let rest = before.len().min(now.len()) - same;
     let after = before.iter().rev().zip(now.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
@@ -64,6 +70,11 @@ fn change_of_lines(old: &str, new: &str) -> (String, String, String) {
         more => format!("{first} (and {})", crate::events::plural(more as u64 - 1, "line more", "lines more")),
     };
     (format!(" from its line {} on", same + 1), lines(a, gone), lines(b, come))
+}
+
+/// A change in what ends the last line.
+fn change_at_end(old: &str, new: &str) -> (String, String, String) {
+    (" at its end".to_owned(), format!("{:?}", ending(old)), format!("{:?}", ending(new)))
 }
 
 /// What stands behind the last character that is seen.
@@ -100,7 +111,20 @@ fn whole(value: &Value) -> String {
             _ => {}
         }
     }
-    brought::readable(value).unwrap_or_else(|| value.to_string())
+    brought::readable(value).unwrap_or_else(|| if is_misread(value) { as_json(value) } else { value.to_string() })
+}
+
+/// Whether it is a text of one line.
+fn is_line(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if !text.trim_end_matches('\n').contains('\n'))
+}
+
+/// Whether it is a text of one line that, without quotes, would be taken for a list or a map, or for less than it is.
+fn is_misread(value: &Value) -> bool {
+    let Value::Text(text) = value else { return false };
+    let text = text.trim_end_matches('\n');
+    let is_like = |open, close| text.starts_with(open) && text.ends_with(close);
+    is_line(value) && (text.is_empty() || text.trim() != text || is_like('[', ']') || is_like('{', '}'))
 }
 
 #[cfg(test)]
@@ -120,6 +144,13 @@ mod tests {
         assert_eq!(told("a\n", "b\n"), "changed: a -> b");
         let (_, old, new) = change(&Value::Int(5), &Value::Text("5".into()));
         assert_eq!((&*old, &*new), ("5", "\"5\""));
+        let list = Value::List(vec![Value::Int(1), Value::Int(2)]);
+        assert_eq!(change(&list, &Value::Text("[1, 2]".into())).2, "\"[1, 2]\"");
+        assert_eq!(readable(&Value::Text("[1,2]".into())), "\"[1,2]\"");
+        assert_eq!(told("[1,2]", "[1,3]"), "changed: \"[1,2]\" -> \"[1,3]\"");
+        assert_eq!(told("a", "a "), "changed: \"a\" -> \"a \"");
+        assert_eq!(told("", "b"), "changed: \"\" -> \"b\"");
+        assert_eq!(told(&"x".repeat(100), &format!("{} ", "x".repeat(100))), "changed at its end: \"\" -> \" \"");
         let same = "x".repeat(100);
         let seen = format!("…{}", &same[..20]);
         assert_eq!(told(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));
