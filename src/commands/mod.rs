@@ -8,6 +8,7 @@ mod contents;
 mod dag;
 mod devices;
 mod diff;
+mod dry_run;
 mod du;
 mod executor;
 mod expand;

@@ -8,31 +8,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cwm_contract::DeviceChoice;
-
 use crate::cli::{Output, RunArguments};
+use crate::commands::Workspace;
 use crate::commands::again;
 use crate::commands::before_check;
-use crate::commands::devices::missing;
+use crate::commands::dry_run;
 use crate::commands::executor;
 use crate::commands::output::Events;
 use crate::commands::tensorboard::board;
 #[cfg(feature = "remote")]
 use crate::commands::transfer;
-use crate::commands::{PassedOver, Workspace};
 use crate::curves::Live;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::engine::{
-    self, Cause, CellState, Estimates, Explainer, Failures, Fetcher, Forecast, Known, Lacking, Machine, Options,
-    Outcome, Provider, Remade, Summary,
-};
+use crate::engine::{self, Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
 use crate::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exec::Away;
 use crate::exit_code::ExitCode;
 use crate::housekeeping;
-use crate::plan::{Body, Plan};
-use crate::registry::Registry;
 #[cfg(feature = "remote")]
 use crate::remote::Exchange;
 use crate::site::Site;
@@ -109,7 +102,7 @@ pub fn run_until(
     }
     if arguments.dry_run {
         workspace.pass_over_damaged_records();
-        return dry_run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut readers);
+        return dry_run::run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut readers);
     }
     #[cfg(feature = "remote")]
     let pushing = match arguments.push {
@@ -314,115 +307,4 @@ fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
         readers.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }
     Readers(readers)
-}
-
-/// Tells what would run, and why.
-fn dry_run(
-    workspace: &mut Workspace,
-    targets: &BTreeSet<usize>,
-    force: &BTreeSet<usize>,
-    arguments: &RunArguments,
-    fetches: bool,
-    readers: &mut Readers,
-) -> Result<ExitCode, Error> {
-    let survey = workspace.survey()?;
-    let plan = &workspace.plan;
-    let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
-    let (registry, machine) = (Registry::built_in(), Machine::here(arguments.jobs));
-    let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
-    let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    let targets: Vec<usize> = targets.iter().copied().collect();
-    let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
-    workspace.files.save_if_possible();
-    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, workspace.known(), &survey, &forecast);
-    for index in cells {
-        let label = plan.cells[index].label.clone();
-        let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
-        let remade = forecast.remade(index);
-        if (!is_done || force.contains(&index) || remade.is_some())
-            && let Some(missing) = unusable(plan, index, arguments.device)
-        {
-            let is_certain = force.contains(&index)
-                || !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
-                    && remade.is_none_or(|lacking| lacking.remade == Remade::Yes);
-            let would = if is_certain { "would fail" } else { "would fail if it has to run" };
-            readers.read(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
-            if is_certain {
-                failed += 1;
-                continue;
-            }
-        }
-        let estimate = match &survey.states[index] {
-            CellState::Cached(record) if !force.contains(&index) && remade.is_none() => {
-                estimates.cached(index, record);
-                None
-            }
-            CellState::Unreadable(_) => None,
-            _ => estimates.of_cell(plan, index),
-        };
-        match &survey.states[index] {
-            state if force.contains(&index) && !matches!(state, CellState::Unreadable(_)) => {
-                would_run += 1;
-                let mut cause = vec![Cause::Forced.to_string()];
-                match state {
-                    CellState::Absent(_) | CellState::Open => cause.extend(explainer.sentences(index)?),
-                    CellState::Unread(path) => cause.push(engine::unread(path)),
-                    CellState::Cached(_) | CellState::Unreadable(_) => {}
-                }
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
-            }
-            CellState::Cached(record) if let Some(lacking) = remade => {
-                let uncertain = lacking.remade == Remade::Perhaps;
-                *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let cause = vec![lacking.cause_and_advice(&workspace.store, record)?];
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
-            }
-            CellState::Cached(record) => {
-                cached += 1;
-                let mut origin = survey.origin(index, record);
-                if forecast.lacking(index).is_some() {
-                    origin += &format!("; {}", Lacking::words(&workspace.store, record)?);
-                }
-                readers.read(&RunEvent::Cached { label, key: record.key, origin });
-            }
-            CellState::Absent(_) => {
-                would_run += 1;
-                let cause = explainer.sentences(index)?;
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: false, estimate });
-            }
-            CellState::Open => {
-                may_run += 1;
-                let cause = explainer.sentences(index)?;
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
-            }
-            CellState::Unread(path) => {
-                may_run += 1;
-                readers.read(&RunEvent::WouldRun {
-                    label,
-                    cause: vec![engine::unread(path)],
-                    uncertain: true,
-                    estimate,
-                });
-            }
-            CellState::Unreadable(error) => {
-                failed += 1;
-                readers.read(&RunEvent::Warning { message: format!("{label} would fail: {}", error.message) });
-            }
-        }
-    }
-    for finding in workspace.store.take_damaged_records() {
-        readers.read(&RunEvent::Warning { message: PassedOver::words(&finding) });
-    }
-    let total = estimates.total();
-    readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });
-    Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
-}
-
-/// Why a cell cannot be computed where this run, or else the pipeline, says.
-fn unusable(plan: &Plan, index: usize, asked: Option<DeviceChoice>) -> Option<String> {
-    let cell = &plan.cells[index];
-    match &cell.body {
-        Body::Stage(stage) if stage.uses_devices() => missing(asked.unwrap_or(cell.device)),
-        Body::Stage(_) | Body::Command(_) => None,
-    }
 }

@@ -98,9 +98,11 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                     why_now(&workspace.plan, index, resolved, &workspace.store, workspace.known(), &|source| {
                         survey.record(source)
                     })?;
-                let words = in_words(&causes);
+                let shared = forecast.shared(&workspace.plan, index);
+                let state = if shared.is_some() { "may run" } else { "would run" };
+                let words: Vec<String> = causes.iter().map(ToString::to_string).chain(shared).collect();
                 open.extend(causes);
-                ("would run", Some(resolved.components.key().short()), words)
+                (state, Some(resolved.components.key().short()), words.join("; "))
             }
             CellState::Open => {
                 let Workspace { plan, store, files, .. } = &workspace;

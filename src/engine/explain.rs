@@ -219,7 +219,8 @@ impl<'a> Explainer<'a> {
                 }
             }
             CellState::Absent(resolved) => {
-                reason.state = Standing::WouldRun;
+                reason.advice = self.forecast.shared(self.plan, index);
+                reason.state = if reason.advice.is_some() { Standing::MayRun } else { Standing::WouldRun };
                 reason.causes = self.causes(index, resolved)?;
                 reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{Fetch, Fetched, Origin, amount};
 
+use crate::digest::Key;
 use crate::engine::components::output_of;
 use crate::engine::status::sources;
 use crate::error::Error;
@@ -65,14 +66,19 @@ pub fn let_go(
         }
     }
     plan.exports.iter().for_each(|export| is_wanted[export.cell] = true);
-    let cells =
-        plan.cells.iter().enumerate().filter(|(index, cell)| !cell.keep && is_read[*index] && !is_wanted[*index]);
-    let_go_of(
-        store,
-        locked,
-        cells.filter_map(|(index, cell)| Some((cell, records[index].as_ref()?))).collect(),
-        readers,
-    )
+    let goes = |index: usize| !plan.cells[index].keep && is_read[index] && !is_wanted[index];
+    // Another cell may have the same result, and keep it.
+    let key_of = |index: usize| match &records[index] {
+        Some(record) => Some(record.key),
+        None => locked.get(&plan.cells[index].label).map(|line| line.key),
+    };
+    let (going, staying): (Vec<usize>, Vec<usize>) = (0..plan.cells.len()).partition(|index| goes(*index));
+    if going.is_empty() {
+        return Ok(());
+    }
+    let kept: HashSet<Key> = staying.into_iter().filter_map(key_of).collect();
+    let cells = going.into_iter().filter_map(|index| Some((&plan.cells[index], records[index].as_ref()?)));
+    let_go_of(store, locked, cells.filter(|(_, record)| !kept.contains(&record.key)).collect(), readers)
 }
 
 /// The same, of these cells with their results.

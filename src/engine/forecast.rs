@@ -1,16 +1,18 @@
 //! Which recorded results lack files, and which of these a run would make again: one account for a run's dry run, `status` and
 //! `why`.
 
+mod certain;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::commands::quoted;
-use crate::digest::Digest;
 use crate::engine::cause::Cause;
 use crate::engine::status::{CellState, Survey, sources};
 use crate::error::Error;
 use crate::outside::Files;
 use crate::plan::Plan;
-use crate::store::{ActionRecord, Dropped, Missing, Store};
+use crate::store::{ActionRecord, Dropped, Missing, OutputShape, Store};
+use certain::{Candidate, Candidates, Turn};
 
 /// A recorded result of which files are gone, or were changed since they were stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,7 @@ pub enum Remade {
 #[derive(Debug, Default)]
 pub struct Forecast {
     lacking: BTreeMap<usize, Lacking>,
+    twins: BTreeMap<usize, usize>,
 }
 
 impl Forecast {
@@ -94,27 +97,62 @@ impl Forecast {
                 }
             }
         }
-        let mut forecast = Forecast { lacking };
-        forecast.spare_what_others_make(plan, &cells);
+        let mut forecast = Forecast { lacking, twins: BTreeMap::new() };
+        let may_run = |index: &usize| !matches!(survey.states[*index], CellState::Cached(_)) || force.contains(index);
+        if forecast.lacking.values().any(|lacking| lacking.remade > Remade::No) || cells.iter().any(may_run) {
+            forecast.tell_certain_apart(plan, survey, &cells, force, &read);
+        }
         Ok(forecast)
     }
 
-    /// What lacks only content that is lacking before it too may find it there when its turn comes: whatever it waits for has
-    /// made it again.
-    fn spare_what_others_make(&mut self, plan: &Plan, cells: &[usize]) {
-        let mut made: BTreeMap<usize, BTreeSet<Digest>> = BTreeMap::new();
-        for &index in cells {
-            let Some(lacking) = self.lacking.get_mut(&index).filter(|lacking| lacking.remade > Remade::No) else {
-                continue;
+    /// Of what may run, what does so for certain.
+    fn tell_certain_apart(
+        &mut self,
+        plan: &Plan,
+        survey: &Survey,
+        cells: &[usize],
+        force: &BTreeSet<usize>,
+        read: &BTreeSet<usize>,
+    ) {
+        let exported: BTreeSet<usize> = plan.exports.iter().map(|export| export.cell).collect();
+        let candidate = |index: usize| {
+            let lacking = self.lacking.get(&index).filter(|lacking| lacking.remade > Remade::No);
+            let missing = lacking.map(|lacking| &lacking.missing[..]).unwrap_or_default();
+            let (turn, key, is_unknown) = match &survey.states[index] {
+                CellState::Cached(record) => {
+                    // Of a folder without its list it is not known what is in it.
+                    let is_open = |missing: &Missing| {
+                        let output = record.outputs.get(&missing.output);
+                        output.is_some_and(|output| {
+                            output.shape == OutputShape::Folder && output.digest == missing.digest
+                        })
+                    };
+                    let turn = if force.contains(&index) { Turn::Runs } else { Turn::Done };
+                    (turn, Some(record.key), missing.iter().any(is_open))
+                }
+                CellState::Absent(resolved) => (Turn::Runs, Some(resolved.components.key()), true),
+                CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => (Turn::Open, None, true),
             };
-            let own: BTreeSet<Digest> = lacking.missing.iter().map(|missing| missing.digest).collect();
-            let before = sources(&plan.cells[index]).filter_map(|source| made.get(&source));
-            let before: BTreeSet<Digest> = before.flatten().copied().collect();
-            if own.is_subset(&before) {
-                lacking.remade = Remade::Perhaps;
-            }
-            made.insert(index, before.into_iter().chain(own).collect());
+            let sources: BTreeSet<usize> = sources(&plan.cells[index]).collect();
+            let wanted = !read.contains(&index) || exported.contains(&index);
+            let lacks = missing.iter().map(|missing| missing.digest).collect();
+            let log = survey.record(index).and_then(|record| record.log);
+            let log = log.filter(|_| lacking.is_some() || turn == Turn::Runs);
+            let sources = sources.into_iter().collect();
+            (index, Candidate { turn, key, wanted, is_unknown, sources, lacks, log })
+        };
+        let candidates = Candidates::new(cells.iter().copied().map(candidate).collect());
+        let certain = candidates.certain();
+        self.twins = candidates.twins(&certain);
+        for (index, lacking) in self.lacking.iter_mut().filter(|(_, lacking)| lacking.remade > Remade::No) {
+            lacking.remade = if certain.contains(index) { Remade::Yes } else { Remade::Perhaps };
         }
+    }
+
+    /// What is to be said of a cell that has no result and takes what another makes, which does the same.
+    pub fn shared(&self, plan: &Plan, index: usize) -> Option<String> {
+        let other = &plan.cells[*self.twins.get(&index)?].label;
+        Some(format!("does the same as {other}: one of them runs, for both"))
     }
 
     /// What files of the cell's recorded result are gone, if any are.

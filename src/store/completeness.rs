@@ -33,7 +33,7 @@ impl Store {
     /// Objects are looked at and not read: before somebody reads them, ask [`Store::unusable`].
     ///
     /// # Errors
-    /// A manifest is damaged or of a newer version, or the system refuses.
+    /// A manifest is of a newer version, or the system refuses.
     pub fn missing(&self, record: &ActionRecord, outside: &Files) -> Result<Vec<Missing>> {
         self.lacking(record, outside, |output| {
             Ok(self.missing_objects(output)?.into_iter().map(|digest| (digest, None)).collect())
@@ -115,7 +115,12 @@ impl Store {
                 missing.insert(output.digest);
             }
             OutputShape::Folder => {
-                for file in self.manifest(&output.digest)?.files().values() {
+                let manifest = match self.manifest(&output.digest) {
+                    // What is in the folder cannot be told, so it cannot be had.
+                    Err(StoreError::Damaged { .. }) => return Ok(BTreeSet::from([output.digest])),
+                    manifest => manifest?,
+                };
+                for file in manifest.files().values() {
                     if self.object_size(&file.digest)? != Some(file.size) {
                         missing.insert(file.digest);
                     }
