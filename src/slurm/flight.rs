@@ -34,6 +34,8 @@ pub struct Flight {
     has_listened: bool,
     /// Whether it is held while its result is recorded: somebody else made it, or it ran before it was held.
     pub is_moot: bool,
+    /// Whether it waits again though it had begun, and the queue has not shown it running since.
+    pub is_back: bool,
     /// Whether the queue last knew its job, and not this task of it.
     is_struck: bool,
 }
@@ -54,6 +56,7 @@ impl Flight {
             is_found,
             has_listened: false,
             is_moot: false,
+            is_back: false,
             is_struck: false,
         }
     }
@@ -102,10 +105,18 @@ impl Flight {
             }
             Some(Phase::Over(_)) | None => self.gone = Some((self.gone.map_or(now, |(first, _)| first), now)),
         }
+        self.is_back = match entry.as_ref().map(Entry::phase) {
+            Some(Phase::Pending) => self.begun || self.is_back || self.is_up(),
+            _ => false,
+        };
         self.is_struck = job.is_some_and(|job| queue.lacks_just(job, self.index));
         let changed = entry != self.entry;
         self.entry = entry;
         changed
+    }
+
+    fn is_up(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.phase() == Phase::Running)
     }
 
     /// What follows from all that is known.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::queue::{End, Entry, Phase};
-use super::request::SETUP_ENDED;
+use super::said::{end_in, is_over_memory, is_slurms_alone, last_words, setup_in};
 use crate::exec::{FailedKind, Line, out_of_memory};
 
 /// Why a cell failed as a job.
@@ -70,7 +70,7 @@ impl Evidence<'_> {
             Some(Line::Recorded(_) | Line::AlreadyRecorded) => return self.judge_told(recorded()),
             Some(Line::Failed { kind, message, hint }) if *kind != FailedKind::Cancelled => {
                 let fault = Fault { kind: *kind, reason: message.clone(), hint: hint.clone() };
-                return Verdict::Failed(self.by_queue(fault));
+                return Verdict::Failed(self.by_queue(fault, said));
             }
             _ => {}
         }
@@ -123,12 +123,13 @@ impl Evidence<'_> {
         })
     }
 
-    /// A failure that the job told itself, with what the queue knows better: a command that the kernel killed ended by a
+    /// A failure that the job told itself, with what Slurm knows better: a command that was killed for its memory ended by a
     /// signal, as far as its parent can tell.
-    fn by_queue(&self, fault: Fault) -> Fault {
-        let of_memory = self.entry.is_some_and(|entry| entry.phase() == Phase::Over(End::OutOfMemory));
+    fn by_queue(&self, fault: Fault, said: impl FnOnce() -> Option<String>) -> Fault {
+        let in_queue = self.entry.is_some_and(|entry| entry.phase() == Phase::Over(End::OutOfMemory));
         let by_signal = matches!(fault.kind, FailedKind::Command | FailedKind::Killed | FailedKind::Crash);
-        if of_memory && by_signal { self.out_of_memory() } else { fault }
+        let of_memory = by_signal && (in_queue || said().is_some_and(|said| is_over_memory(&said)));
+        if of_memory { self.out_of_memory() } else { fault }
     }
 
     fn out_of_memory(&self) -> Fault {
@@ -145,7 +146,11 @@ impl Evidence<'_> {
         let failed = |kind, reason: String, hint: &str| {
             Verdict::Failed(Fault { kind, reason, hint: (!hint.is_empty()).then(|| hint.to_owned()) })
         };
-        let end = end.or_else(|| end_in(said));
+        let end = match end {
+            // Slurm's word for it, where it measures by itself (`OverMemoryKill`).
+            Some(End::Failed) | None if is_over_memory(said) => Some(End::OutOfMemory),
+            end => end.or_else(|| end_in(said)),
+        };
         if let (Some(End::Completed | End::Failed) | None, false, false) = (end, self.begun, was_stopped)
             && let Some((status, before)) = setup_in(said)
         {
@@ -207,42 +212,11 @@ impl Evidence<'_> {
     }
 }
 
-/// How Slurm says in a job's output that it ended it.
-fn end_in(said: &str) -> Option<End> {
-    let last = said.lines().rev().find(|line| line.contains("CANCELLED AT") || line.contains("oom"))?;
-    Some(match last {
-        _ if last.contains("oom") => End::OutOfMemory,
-        _ if last.contains("DUE TO TIME LIMIT") => End::Timeout,
-        _ if last.contains("DUE TO PREEMPTION") => End::Preempted,
-        _ if last.contains("DUE TO NODE FAILURE") => End::NodeFail,
-        _ => End::Cancelled,
-    })
-}
-
-/// Whether a job's output holds words of Slurm's own program on the node, and nothing that the job said: so it is where that
-/// broke before the job came to anything, as when the controller was started again meanwhile.
-fn is_slurms_alone(said: &str) -> bool {
-    let mut lines = said.lines().filter(|line| !line.trim().is_empty()).peekable();
-    lines.peek().is_some() && lines.all(|line| line.starts_with("slurmstepd") && line.contains(": error: "))
-}
-
-/// The exit status with which a line of `setup` ended the job, as its script said last, and what had been said before.
-fn setup_in(said: &str) -> Option<(u8, &str)> {
-    let at = said.rfind(SETUP_ENDED).filter(|at| *at == 0 || said[..*at].ends_with('\n'))?;
-    let status = said[at + SETUP_ENDED.len()..].lines().next()?.trim().parse().ok()?;
-    Some((status, &said[..at]))
-}
-
-fn last_words(said: &str) -> String {
-    let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    let shown = |line: &str| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>();
-    last.map(|line| format!(": {}", shown(line))).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::request::SETUP_ENDED;
     use super::*;
 
     const PATIENCE: Duration = Duration::from_secs(60);
@@ -358,6 +332,24 @@ mod tests {
         );
         let of_memory = judged(Some(&failed(FailedKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
         assert_eq!(kind(&of_memory), Some(FailedKind::OutOfMemory));
+        // Slurm measured by itself, and its queue says no more than that it failed.
+        let said = "slurmstepd-cn1: error: StepId=4.batch exceeded memory limit (151691264 > 104857600), being killed\n\
+                    slurmstepd-cn1: error: *** JOB 4 ON cn1 CANCELLED AT 2026-11-23T00:36:09 ***\n\
+                    slurmstepd-cn1: error: Exceeded job memory limit\n";
+        let stopped = failed(FailedKind::Cancelled);
+        let command = failed(FailedKind::Command);
+        for (told, begun, state) in [
+            (None, true, Some("FAILED")),
+            (None, false, Some("FAILED")),
+            (Some(&stopped), true, Some("FAILED")),
+            (Some(&command), true, Some("RUNNING")),
+            (None, true, None),
+        ] {
+            let verdict = judged_with(told, begun, state, Some(60), false, said);
+            assert_eq!(kind(&verdict), Some(FailedKind::OutOfMemory), "{told:?} {state:?}");
+        }
+        let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, said);
+        assert_eq!(kind(&cancelled), Some(FailedKind::Cancelled));
     }
 
     #[test]

@@ -35,10 +35,7 @@ pub fn warnings(stuck: &[Stuck]) -> Vec<String> {
 fn warning(reason: &str, tasks: &[&Stuck]) -> String {
     let names = words(tasks.iter().map(|task| (task.job.as_str(), task.index)));
     let first = format!("{}_{}", tasks[0].job, tasks[0].index);
-    let cells: Vec<String> = tasks.iter().take(FEW).map(|task| task.label.to_string()).collect();
-    let others = tasks.len() - cells.len();
-    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    let cells = format!("{}{more}", cells.join(", "));
+    let cells = cells(tasks.iter().map(|task| &task.label));
     let (jobs, wait, them) = match tasks.len() {
         1 => ("job", "waits, and will not start by itself", "it"),
         _ => ("jobs", "wait, and will not start by themselves", "them"),
@@ -53,6 +50,14 @@ fn warning(reason: &str, tasks: &[&Stuck]) -> String {
         "{jobs} {names} ({cells}) {wait}: {reason}. `scontrol show job {first}` says what {shown}; {release}\
          `scancel {names}` ends {them}"
     )
+}
+
+/// The first few cells, and how many more there are.
+pub fn cells<'t>(labels: impl ExactSizeIterator<Item = &'t Label>) -> String {
+    let others = labels.len().saturating_sub(FEW);
+    let named: Vec<String> = labels.take(FEW).map(Label::to_string).collect();
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
 }
 
 /// Tasks as Slurm's programs take them: `145_3 145_7`, and many of one array as `'145_[0-99,107]'`, quoted for the shell.

@@ -9,6 +9,7 @@ use super::cluster::{NewTask, Told};
 use super::flight::Flight;
 use super::judge::{Fault, Verdict};
 use super::program::Trouble;
+use super::put_back::{self, PutBack};
 use super::queue::{Phase, Queue, is_stuck};
 use super::settings::Settings;
 use super::settled::Settled;
@@ -153,7 +154,7 @@ impl<'t> Watcher<'t> {
         self.answers();
         let now = Instant::now();
         let mut changed = false;
-        let mut stuck = Vec::new();
+        let (mut stuck, mut put_back) = (Vec::new(), Vec::new());
         let found = self.find_jobs(&queue);
         self.find_moot(&queue);
         for flight in &mut self.flights {
@@ -165,8 +166,14 @@ impl<'t> Watcher<'t> {
                 }
                 continue;
             };
+            let was_back = flight.is_back;
             if flight.look(&queue, Some(job), now) {
                 changed = true;
+                let is_free = flight.entry.as_ref().is_some_and(|entry| !is_stuck(&entry.reason));
+                if flight.is_back && !was_back && !flight.is_moot && is_free {
+                    let said = watched.and_then(|watched| said_in(&watched.batch.out(flight.index)));
+                    put_back.push(PutBack::new(job, flight.index, flight.task.label.clone(), said.as_deref()));
+                }
                 if let Some(entry) = &flight.entry {
                     let words = format!("job {} {}", flight.name(Some(job)), entry.in_words());
                     (self.tell)(Told::Stands(flight.task.cell, words));
@@ -180,7 +187,8 @@ impl<'t> Watcher<'t> {
             }
         }
         found.into_iter().for_each(|(id, job)| self.tell_found(&id, job));
-        stuck::warnings(&stuck).into_iter().for_each(|words| (self.tell)(Told::Warning(words)));
+        let warnings = put_back::warnings(&put_back).into_iter().chain(stuck::warnings(&stuck));
+        warnings.for_each(|words| (self.tell)(Told::Warning(words)));
         self.cancel_settled(&queue);
         self.count();
         let rarest = self.settings.poll * RAREST;

@@ -3,7 +3,9 @@
 
 mod away;
 mod cluster;
+mod preempted;
 mod pretended;
 mod real;
+mod resources;
 mod restarts;
 mod scale;

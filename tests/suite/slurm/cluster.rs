@@ -189,6 +189,11 @@ pub fn ended(child: Child) -> Run {
     Run::read(finish(child.wait_with_output().expect("an end")))
 }
 
+/// Whether a run warned of something in such words.
+pub fn warned(run: &Run, text: &str) -> bool {
+    events(run, "warning").iter().any(|event| event["message"].as_str().is_some_and(|message| message.contains(text)))
+}
+
 /// The events of a run of this name.
 pub fn events(run: &Run, name: &str) -> Vec<serde_json::Value> {
     let all = run.raw.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));

@@ -159,7 +159,7 @@ stages:
 }
 
 /// Five of which one runs at a time, until it may end.
-const FIVE: &str = r#"
+pub const FIVE: &str = r#"
 cwm: 1
 stages:
   each:
@@ -276,21 +276,6 @@ stages:
     run.ran_just(&["a"]);
     assert_eq!((cluster.starts()["a"], cluster.batches().len()), (2, 1), "started twice, submitted once");
     assert_eq!(events(&run, "started").len(), 1);
-}
-
-#[test]
-fn gpus_are_slurms_and_who_asks_for_none_sees_none() {
-    let yaml = r#"
-cwm: 1
-stages:
-  gpu: { stage: command, matrix: { n: [0, 1] }, needs: { gpu: 1 }, with: { run: 'echo "<$CUDA_VISIBLE_DEVICES>" > "$out"; sleep 3', n: $n } }
-  cpu: { stage: command, with: { run: 'echo "<$CUDA_VISIBLE_DEVICES>" > "$out"' } }
-"#;
-    let Some(cluster) = Cluster::start(yaml, QUICK, &[("CWM_SLURM_GPUS", "2")]) else { return };
-    assert_eq!(cluster.run(&[]).raw.code, 0);
-    let mut seen = [0, 1].map(|n| cluster.context.output(&format!("gpu[n={n}]")));
-    seen.sort();
-    assert_eq!((seen, cluster.context.output("cpu").as_str()), (["<0>\n".to_owned(), "<1>\n".to_owned()], "<>\n"));
 }
 
 #[test]
