@@ -16,6 +16,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
@@ -172,6 +173,14 @@ impl Batch {
         Ok(Batch { folder, file })
     }
 
+    /// Whether it was submitted from this very store: its jobs tell and record here. One in a copy of a store tells of jobs that
+    /// work in the other; nothing if the folder in which it was submitted cannot be seen from here.
+    pub fn is_of_this_store(&self) -> Option<bool> {
+        let place = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+        let submitted = Path::new(self.file.options.last()?).parent()?;
+        Some(place(submitted)? == place(&self.folder)?)
+    }
+
     /// Where the task of this index tells what it does.
     pub fn events(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.events"))
@@ -215,11 +224,6 @@ impl Batch {
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 
-    /// What `sbatch` was given; nothing if it cannot be read any more.
-    pub fn script(&self) -> String {
-        std::fs::read_to_string(self.folder.join("script")).unwrap_or_default()
-    }
-
     /// How the tasks ended whose end somebody saw.
     pub fn ends(&self) -> HashMap<u32, String> {
         let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();
@@ -257,11 +261,13 @@ impl Batch {
 /// The name of the file that says so.
 const OVER: &str = "over";
 
-/// The batches of a store of which more may come, the oldest first. What is no batch is left out.
+/// The batches of a store of which more may come, the oldest first. What is no batch is left out, and so is what the store that
+/// this is a copy of submitted.
 pub fn open(store: &Store) -> Vec<Batch> {
     let names = store.files_in(&folder(store)).unwrap_or_default();
     let open = names.into_iter().filter(|(_, path)| !path.join(OVER).exists());
-    open.filter_map(|(name, _)| Batch::read(store, &name).ok()).collect()
+    let read = open.filter_map(|(name, _)| Batch::read(store, &name).ok());
+    read.filter(|batch| batch.is_of_this_store() != Some(false)).collect()
 }
 
 /// The keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.

@@ -1,9 +1,9 @@
 //! The jobs of a run, as the run sees them: what it hands over, what it is told, and the thread that watches in between.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cwm_contract::Label;
@@ -69,7 +69,7 @@ pub enum Told {
     Broken(String),
 }
 
-/// The jobs of a run. When it is dropped, nobody watches them any more, and they go on; if all have ended, what the queue still
+/// The jobs of a run. When it is closed, nobody watches them any more, and they go on; if all have ended, what the queue still
 /// lists of them goes.
 pub struct Cluster {
     orders: Option<Sender<Vec<NewTask>>>,
@@ -77,6 +77,8 @@ pub struct Cluster {
     open: Arc<AtomicUsize>,
     /// Is closed when the thread has ended.
     ended: Receiver<()>,
+    /// Whether nobody hears any more what the thread does.
+    is_deaf: Arc<Mutex<bool>>,
 }
 
 /// How long the last look at the queue may take.
@@ -92,7 +94,8 @@ impl Cluster {
     ) -> Cluster {
         let ((orders, inbox), (ends, ended)) = (channel(), channel());
         let open = Arc::new(AtomicUsize::new(0));
-        let counted = open.clone();
+        let (counted, is_deaf) = (open.clone(), Arc::default());
+        let hears = Arc::clone(&is_deaf);
         std::thread::spawn(move || {
             let _ends: Sender<()> = ends;
             let tell = |told: Told| {
@@ -102,13 +105,13 @@ impl Cluster {
                 let _ = messages.send(M::from(told));
             };
             let watched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                Watcher::new(store, settings, command, &tell).watch(&inbox);
+                Watcher::new(store, settings, command, &tell, hears).watch(&inbox);
             }));
             if watched.is_err() {
                 tell(Told::Broken("what watches the jobs of Slurm ended: a mistake in cwm".to_owned()));
             }
         });
-        Cluster { orders: Some(orders), open, ended }
+        Cluster { orders: Some(orders), open, ended, is_deaf }
     }
 
     /// Submits these cells, with others that come within the same few seconds.
@@ -117,14 +120,21 @@ impl Cluster {
         // A thread that ended has told so.
         let _ = self.orders.as_ref().map(|orders| orders.send(tasks));
     }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
+    /// Ends the watching. What was told until then can be heard; after that nothing is told, and nothing is done that would have
+    /// to be.
+    pub fn close(&mut self) {
         self.orders = None;
         // Of a run that was stopped jobs go on, and whoever stopped it does not wait.
         if self.open.load(Ordering::SeqCst) == 0 {
             let _ = self.ended.recv_timeout(LAST_LOOK);
         }
+        // What it is cancelling just now it tells before.
+        *self.is_deaf.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.close();
     }
 }

@@ -32,7 +32,7 @@ pub struct Flight {
     /// Whether another run submitted it, and nothing has shown yet that it still lives.
     pub is_found: bool,
     has_listened: bool,
-    /// Whether it is held while its result is recorded: somebody else made it, or it ran before it was held.
+    /// Whether it waits in the queue while its result is recorded: somebody else made it, or it ran before.
     pub is_moot: bool,
     /// Whether it waits again though it had begun, and the queue has not shown it running since.
     pub is_back: bool,

@@ -4,6 +4,8 @@
 //! cancelled: each by itself and once, only while it waits, and never one that has no result.
 
 use std::collections::HashSet;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use super::batch::Batch;
 use super::cluster::Told;
@@ -24,6 +26,18 @@ pub(super) struct Settled {
     cancelled: HashSet<Task>,
     /// Whether what other runs left in the queue was looked through.
     is_swept: bool,
+    /// With which cell looking for results that others made goes on.
+    next: usize,
+}
+
+/// How long one look at the queue looks for results of what waits: thousands may, and their folders may be far away.
+const LOOKING: Duration = Duration::from_millis(250);
+
+/// All of them with their numbers, beginning with the `first`.
+fn in_turn<T>(all: &mut [T], first: usize) -> impl Iterator<Item = (usize, &mut T)> {
+    let middle = first.min(all.len());
+    let (before, from) = all.split_at_mut(middle);
+    (middle..).zip(from).chain((0..).zip(before))
 }
 
 impl Settled {
@@ -53,14 +67,27 @@ impl Settled {
 }
 
 impl Watcher<'_> {
-    /// Tasks that are held, and whose results somebody else has recorded: nobody need release them.
+    /// Tasks that wait, and whose results are recorded: somebody else made them. Of those that are held nothing else would come;
+    /// the others might wait for hours, to find that there is nothing to do.
     pub fn find_moot(&mut self, queue: &Queue) {
+        let began = Instant::now();
         let mut flights = std::mem::take(&mut self.flights);
-        for flight in flights.iter_mut().filter(|flight| !flight.task.terms.check) {
+        let (first, mut is_late) = (self.settled.next, false);
+        for (at, flight) in in_turn(&mut flights, first).filter(|(_, flight)| !flight.task.terms.check) {
+            flight.is_moot = false;
             let Some(watched) = self.batches.get(&flight.batch) else { continue };
             let entry = watched.job.as_deref().and_then(|job| queue.task(job, flight.index));
-            let is_stopped = entry.is_some_and(|entry| entry.phase() == Phase::Pending && is_held(&entry.reason));
-            flight.is_moot = is_stopped && self.is_recorded(&flight.task.key, flight.task.force, &watched.batch, false);
+            let Some(entry) = entry.filter(|entry| entry.phase() == Phase::Pending) else { continue };
+            if !is_late && began.elapsed() > LOOKING {
+                (is_late, self.settled.next) = (true, at);
+            }
+            if is_late && !is_held(&entry.reason) {
+                continue;
+            }
+            // Whoever submitted it may want it made anew, though this run does not.
+            let task = watched.batch.file.tasks.get(flight.index as usize);
+            let force = flight.task.force || task.is_some_and(|task| task.force);
+            flight.is_moot = self.is_recorded(&flight.task.key, force, &watched.batch, false);
         }
         self.flights = flights;
     }
@@ -71,7 +98,9 @@ impl Watcher<'_> {
         let mut settled = std::mem::take(&mut self.settled);
         let mut found = settled.waiting(queue, |task| !flying.contains(task) && self.has_result(task));
         // A copy of a store has its batches, too; their jobs are the other's, who may wait for them.
-        found.retain(|((batch, _), _)| self.is_of_this_store(batch));
+        let is_ours =
+            |batch: &str| Batch::read(&self.store, batch).is_ok_and(|batch| batch.is_of_this_store() == Some(true));
+        found.retain(|((batch, _), _)| is_ours(batch));
         if !found.is_empty() {
             let cancelled = self.cancel(&found);
             settled.cancelled.extend(found.into_iter().filter(|_| cancelled).map(|(task, _)| task));
@@ -84,6 +113,11 @@ impl Watcher<'_> {
         // Each by its full name and without any filter: with `--state=PENDING`, `scancel` ends the whole array of a task that
         // the controller has not split off. What has begun since the queue was asked had found the result anyway.
         let names: Vec<String> = tasks.iter().map(|((_, index), job)| format!("{job}_{index}")).collect();
+        // Nothing is cancelled that cannot be told any more, and the run does not end before it was.
+        let is_deaf = self.is_deaf.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_deaf {
+            return false;
+        }
         let ended = program::ask("scancel", &names);
         let shown = stuck::words(tasks.iter().map(|((_, index), job)| (job.as_str(), *index)));
         let (jobs, its, was) = if tasks.len() == 1 {
@@ -99,13 +133,8 @@ impl Watcher<'_> {
             Err(trouble) => format!("{what}: `scancel {shown}` ends what is left of them ({trouble})"),
         };
         (self.tell)(Told::Warning(words));
+        drop(is_deaf);
         true
-    }
-
-    /// Whether the jobs of a batch work in this store, and not in one that this is a copy of.
-    fn is_of_this_store(&self, batch: &str) -> bool {
-        let store = format!(" --store {} ", crate::commands::quoted(&self.store.root().to_string_lossy()));
-        Batch::read(&self.store, batch).is_ok_and(|batch| batch.script().contains(&store))
     }
 
     /// Whether a task of the store has its result. Whoever waits for it has that, too.

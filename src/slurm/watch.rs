@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
@@ -33,6 +34,8 @@ pub(super) struct Watcher<'t> {
     pub settings: Settings,
     pub command: String,
     pub tell: &'t dyn Fn(Told),
+    /// Whether nobody hears any more what is told; as long as it is locked, somebody does.
+    pub is_deaf: Arc<Mutex<bool>>,
     files: Files,
     pub batches: HashMap<String, Watched>,
     pub flights: Vec<Flight>,
@@ -58,7 +61,13 @@ pub(super) struct Watcher<'t> {
 const RAREST: u32 = 12;
 
 impl<'t> Watcher<'t> {
-    pub fn new(store: Store, settings: Settings, command: String, tell: &'t dyn Fn(Told)) -> Self {
+    pub fn new(
+        store: Store,
+        settings: Settings,
+        command: String,
+        tell: &'t dyn Fn(Told),
+        is_deaf: Arc<Mutex<bool>>,
+    ) -> Self {
         let now = Instant::now();
         Watcher {
             files: Files::of_store(&store),
@@ -67,6 +76,7 @@ impl<'t> Watcher<'t> {
             settings,
             command,
             tell,
+            is_deaf,
             batches: HashMap::new(),
             flights: Vec::new(),
             waiting: Vec::new(),

@@ -3,6 +3,7 @@
 
 mod away;
 mod cluster;
+mod copies;
 mod preempted;
 mod pretended;
 mod real;

@@ -1,8 +1,10 @@
 //! Cells that are done as batch jobs: handed to the cluster, and what it tells of them.
 
+use std::sync::mpsc::Receiver;
+
 use super::attempts::Fault;
 use super::outcome::End;
-use super::{Engine, Place, Running};
+use super::{Engine, Message, Place, Running};
 use crate::engine::cause::Cause;
 use crate::engine::schedule::Stand;
 use crate::error::Error;
@@ -132,6 +134,18 @@ impl Engine<'_> {
     pub(super) fn holds_on(&self) -> bool {
         let is_held = |running: &Running| self.stopping == 0 || matches!(running.place, Place::Child { .. });
         self.running.values().any(is_held)
+    }
+
+    /// Nobody watches jobs any more. What was told at the end, when all cells were done or left alone, is passed on: what was
+    /// submitted, and what was cancelled.
+    pub(super) fn close_jobs(&mut self, inbox: &Receiver<Message>) {
+        let Some(jobs) = &mut self.jobs else { return };
+        jobs.cluster.close();
+        while let Ok(message) = inbox.try_recv() {
+            if let Message::Cluster(told @ (Told::Warning(_) | Told::Submitted { .. })) = message {
+                self.told(told);
+            }
+        }
     }
 
     /// The run was stopped: what its jobs do, and how they are found again or ended.

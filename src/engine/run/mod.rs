@@ -313,6 +313,7 @@ impl Engine<'_> {
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
+        self.close_jobs(inbox);
         self.give_up_pauses();
         self.leave_jobs();
         self.summary.interrupted = self.stopping > 0;

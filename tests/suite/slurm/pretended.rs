@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::cluster::{ended, events, signal};
+use super::cluster::{ended, events, signal, warned};
 use crate::context::{Context, Run};
 
 const SBATCH: &str = r#"#!/bin/sh
@@ -82,8 +82,12 @@ impl Pretended {
     }
 
     fn start(&self) -> Child {
+        self.start_with(&[])
+    }
+
+    fn start_with(&self, arguments: &[&str]) -> Child {
         let path = format!("{}:{}", self.context.path("bin").display(), std::env::var("PATH").unwrap_or_default());
-        let mut command = self.context.command(&["run", "--json"]);
+        let mut command = self.context.command(&[&["run", "--json"], arguments].concat());
         command.env("PATH", path).env("PRETENDED", self.context.path("."));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts")
     }
@@ -341,10 +345,6 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
 /// Of a task that ran, and that a controller that was started again does not let run again.
 const HELD: Option<&str> = Some("PENDING|launch failed requeued held");
 
-fn warned(run: &Run, text: &str) -> bool {
-    events(run, "warning").iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)))
-}
-
 #[test]
 fn a_task_that_is_done_and_still_waits_is_cancelled_by_itself() {
     let pretended = Pretended::with(3, "");
@@ -364,26 +364,53 @@ fn a_task_that_is_done_and_still_waits_is_cancelled_by_itself() {
     run.ran_just(&["a[n=0]", "a[n=1]", "a[n=2]"]);
     assert_eq!((pretended.cancelled(), pretended.calls()), (vec!["1_1".to_owned(), "1_2".to_owned()], 1));
     assert!(!pretended.text("queue").contains("PENDING"), "{}", pretended.text("queue"));
-    assert!(warned(&run, "job 1_1 waited in the queue, and its result is recorded: it was cancelled"));
+    for task in ["1_1", "1_2"] {
+        let words = format!("job {task} waited in the queue, and its result is recorded: it was cancelled");
+        assert!(warned(&run, &words), "{}", run.raw.stdout);
+    }
 }
 
 #[test]
-fn what_is_held_and_made_by_somebody_else_is_done_and_what_nobody_made_is_waited_for() {
-    let pretended = Pretended::with(4, "");
+fn what_waits_and_is_made_by_somebody_else_is_done_and_what_nobody_made_is_waited_for() {
+    let pretended = Pretended::with(5, "");
     let run = pretended.start();
     pretended.await_job(1);
-    (1..4).for_each(|index| pretended.set(1, index, HELD));
-    let made = pretended.context.cwm(&["run", "--executor", "local", "a[n=1]", "a[n=0]"]);
+    // The second and the third are held, and so is the last, which nobody makes.
+    [1, 2, 4].iter().for_each(|index| pretended.set(1, *index, HELD));
+    let made = pretended.context.cwm(&["run", "--executor", "local", "a[n=0]", "a[n=1]", "a[n=2]"]);
     assert_eq!(made.code, 0, "{}", made.stderr);
-    pretended.await_true("it is cancelled", || !pretended.cancelled().is_empty());
+    let cancelled = || {
+        let mut tasks: Vec<String> = pretended
+            .cancelled()
+            .iter()
+            .flat_map(|call| call.split(' ').map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        tasks.sort();
+        tasks
+    };
+    pretended.await_true("they are cancelled", || cancelled().len() >= 3);
     let looks = pretended.text("looks").lines().count();
     pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 3);
-    assert_eq!(pretended.cancelled(), ["1_1"], "the first may start, the others have no result");
-    (0..4).filter(|index| *index != 1).for_each(|index| pretended.perform(1, index));
+    assert_eq!(cancelled(), ["1_0", "1_1", "1_2"], "the others have no result");
+    [3, 4].iter().for_each(|index| pretended.perform(1, *index));
     let run = ended(run);
     assert_eq!((run.raw.code, run.failed.len(), pretended.calls()), (0, 0, 1), "{}", run.raw.stdout);
     assert!(warned(&run, "`scontrol release ") && warned(&run, "launch failed requeued held"), "{}", run.raw.stdout);
     assert!(!warned(&run, "`scancel 1`"), "{}", run.raw.stdout);
+}
+
+#[test]
+fn what_is_to_be_made_anew_is_waited_for_though_it_is_recorded() {
+    let pretended = Pretended::with(1, "");
+    let made = pretended.context.cwm(&["run", "--executor", "local"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let run = pretended.start_with(&["--force", "a"]);
+    pretended.await_job(1);
+    let looks = pretended.text("looks").lines().count();
+    pretended.await_true("the queue is asked", || pretended.text("looks").lines().count() >= looks + 3);
+    pretended.perform(1, 0);
+    ended(run).ran_just(&["a[n=0]"]);
+    assert_eq!((pretended.cancelled().len(), pretended.calls()), (0, 1));
 }
 
 #[test]
