@@ -97,7 +97,7 @@ impl Flight {
 
     /// Takes in what the queue says of it; whether that is something else than before.
     pub fn look(&mut self, queue: &Queue, job: Option<&str>, now: Instant) -> bool {
-        let entry = job.and_then(|job| queue.task(job, self.index)).cloned();
+        let entry = job.and_then(|job| queue.task(&self.batch, job, self.index)).cloned();
         match entry.as_ref().map(Entry::phase) {
             Some(Phase::Pending | Phase::Running) => {
                 self.gone = None;
@@ -109,7 +109,7 @@ impl Flight {
             Some(Phase::Pending) => self.begun || self.is_back || self.is_up(),
             _ => false,
         };
-        self.is_struck = job.is_some_and(|job| queue.lacks_just(job, self.index));
+        self.is_struck = job.is_some_and(|job| queue.lacks_just(&self.batch, job, self.index));
         let changed = entry != self.entry;
         self.entry = entry;
         changed

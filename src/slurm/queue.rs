@@ -1,6 +1,6 @@
 //! What the queue says of the jobs of this user, asked once for all of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::program::{Trouble, ask};
 
@@ -122,8 +122,8 @@ pub struct Queue {
     pub single: HashMap<String, Entry>,
     /// By job id, what holds for the tasks of an array that have no line of their own: those that were cancelled before they began.
     others: HashMap<String, Entry>,
-    /// The ids of all jobs of ours that the controller knows.
-    known: HashSet<String>,
+    /// The batch of each job of ours that the controller knows, by the job's id.
+    owners: HashMap<String, String>,
 }
 
 impl Queue {
@@ -146,7 +146,7 @@ impl Queue {
             let reason = if reason == "None" { "" } else { reason };
             let entry = Entry { state: state.into(), reason: reason.into(), node: node.into() };
             queue.batches.insert(batch.to_owned(), job.to_owned());
-            queue.known.insert(job.to_owned());
+            queue.owners.insert(job.to_owned(), batch.to_owned());
             match index.parse() {
                 Ok(index) => _ = queue.tasks.insert((job.to_owned(), index), entry),
                 Err(_) => {
@@ -158,23 +158,28 @@ impl Queue {
         queue
     }
 
-    /// A task of a job.
-    pub fn task(&self, job: &str, index: u32) -> Option<&Entry> {
+    /// A task of a batch in this job. A controller that lost all it knew gives the same ids once more, to jobs of other batches.
+    pub fn task(&self, batch: &str, job: &str, index: u32) -> Option<&Entry> {
+        if !self.knows(batch, job) {
+            return None;
+        }
         self.tasks.get(&(job.to_owned(), index)).or_else(|| self.others.get(job))
     }
 
     /// The tasks of our arrays that have no node: batch, job and index.
     pub fn waiting(&self) -> impl Iterator<Item = (&str, &str, u32)> {
-        let batches: HashMap<&str, &str> =
-            self.batches.iter().map(|(batch, job)| (job.as_str(), batch.as_str())).collect();
         let waiting = self.tasks.iter().filter(|(_, entry)| entry.phase() == Phase::Pending);
-        waiting.filter_map(move |((job, index), _)| Some((*batches.get(job.as_str())?, job.as_str(), *index)))
+        waiting.filter_map(move |((job, index), _)| Some((self.owners.get(job)?.as_str(), job.as_str(), *index)))
     }
 
     /// Whether anything of a job is known, while this task of it is not. A task leaves so only by being cancelled before it
     /// began: of all others Slurm keeps how they ended, at least as long as of the job.
-    pub fn lacks_just(&self, job: &str, index: u32) -> bool {
-        self.task(job, index).is_none() && self.known.contains(job)
+    pub fn lacks_just(&self, batch: &str, job: &str, index: u32) -> bool {
+        self.knows(batch, job) && self.task(batch, job, index).is_none()
+    }
+
+    fn knows(&self, batch: &str, job: &str) -> bool {
+        self.owners.get(job).is_some_and(|owner| owner == batch)
     }
 
     /// The job that has this batch in its comment.
@@ -195,14 +200,18 @@ mod tests {
              3|0|COMPLETED|None|cn1|cwm:ghi\n3|N/A|CANCELLED|Resources||cwm:ghi\n",
         );
         assert_eq!((queue.job_of("abc"), queue.job_of("def"), queue.job_of("x")), (Some("1"), Some("2"), None));
-        let pending = queue.task("1", 4).unwrap();
+        let pending = queue.task("abc", "1", 4).unwrap();
         assert_eq!((pending.phase(), pending.in_words().as_str()), (Phase::Pending, "pending: JobArrayTaskLimit"));
-        let running = queue.task("1", 0).unwrap();
+        let running = queue.task("abc", "1", 0).unwrap();
         assert_eq!((running.phase(), running.in_words().as_str()), (Phase::Running, "running on cn12"));
-        assert_eq!(queue.task("2", 0).unwrap().phase(), Phase::Over(End::Failed));
-        assert_eq!(queue.task("3", 0).unwrap().phase(), Phase::Over(End::Completed));
-        assert_eq!(queue.task("3", 1).unwrap().phase(), Phase::Over(End::Cancelled));
-        assert!(queue.task("7", 3).is_none() && queue.single.contains_key("run"));
+        assert_eq!(queue.task("def", "2", 0).unwrap().phase(), Phase::Over(End::Failed));
+        assert_eq!(queue.task("ghi", "3", 0).unwrap().phase(), Phase::Over(End::Completed));
+        assert_eq!(queue.task("ghi", "3", 1).unwrap().phase(), Phase::Over(End::Cancelled));
+        // The id of a job that the controller has forgotten, given to another one.
+        assert!(
+            queue.task("def", "1", 0).is_none() && !queue.lacks_just("def", "1", 9) && queue.lacks_just("abc", "1", 9)
+        );
+        assert!(queue.task("of", "7", 3).is_none() && queue.single.contains_key("run"));
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Watcher<'_> {
         for (at, flight) in in_turn(&mut flights, first).filter(|(_, flight)| !flight.task.terms.check) {
             flight.is_moot = false;
             let Some(watched) = self.batches.get(&flight.batch) else { continue };
-            let entry = watched.job.as_deref().and_then(|job| queue.task(job, flight.index));
+            let entry = watched.job.as_deref().and_then(|job| queue.task(&flight.batch, job, flight.index));
             let Some(entry) = entry.filter(|entry| entry.phase() == Phase::Pending) else { continue };
             if !is_late && began.elapsed() > LOOKING {
                 (is_late, self.settled.next) = (true, at);

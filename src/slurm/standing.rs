@@ -38,7 +38,7 @@ pub fn standings(store: &Store) -> HashMap<Key, Standing> {
         let Some(job) = job else { continue };
         for (index, key) in tasks {
             let standing = match &queue {
-                Ok(queue) => match queue.task(&job, index) {
+                Ok(queue) => match queue.task(&id, &job, index) {
                     Some(entry) if entry.phase() == Phase::Pending => "queued",
                     Some(entry) if entry.phase() == Phase::Running => "running",
                     _ => continue,
@@ -46,7 +46,7 @@ pub fn standings(store: &Store) -> HashMap<Key, Standing> {
                 Err(_) => "submitted",
             };
             let words = match &queue {
-                Ok(queue) => queue.task(&job, index).map(super::queue::Entry::in_words).unwrap_or_default(),
+                Ok(queue) => queue.task(&id, &job, index).map(super::queue::Entry::in_words).unwrap_or_default(),
                 Err(Trouble::NotThere(_)) => format!("from {host}; Slurm cannot be asked from here"),
                 Err(trouble) => format!("and Slurm does not answer ({trouble})"),
             };
