@@ -120,6 +120,7 @@ impl Cluster {
         // A thread that ended has told so.
         let _ = self.orders.as_ref().map(|orders| orders.send(tasks));
     }
+
     /// Ends the watching. What was told until then can be heard; after that nothing is told, and nothing is done that would have
     /// to be.
     pub fn close(&mut self) {

@@ -8,6 +8,7 @@ mod batch;
 mod binary;
 mod cluster;
 mod detach;
+mod ends;
 mod events_file;
 mod flight;
 mod judge;

@@ -8,7 +8,7 @@ use cwm_contract::Label;
 use super::queue::is_held;
 
 /// How many tasks, or cells, are named one by one.
-const FEW: usize = 8;
+pub const FEW: usize = 8;
 
 /// A task that waits so.
 #[derive(Clone, Debug)]

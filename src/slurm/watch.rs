@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use super::batch::Batch;
 use super::cluster::{NewTask, Told};
 use super::flight::Flight;
-use super::judge::{Fault, Verdict};
+use super::judge::Fault;
 use super::program::Trouble;
 use super::put_back::{self, PutBack};
 use super::queue::{Phase, Queue, is_stuck};
 use super::settings::Settings;
 use super::settled::Settled;
 use super::stuck::{self, Stuck};
-use crate::digest::{Digest, Key};
+use crate::digest::Digest;
 use crate::exec::{FailedKind, log_end};
 use crate::outside::Files;
 use crate::store::Store;
@@ -36,7 +36,7 @@ pub(super) struct Watcher<'t> {
     pub tell: &'t dyn Fn(Told),
     /// Whether nobody hears any more what is told; as long as it is locked, somebody does.
     pub is_deaf: Arc<Mutex<bool>>,
-    files: Files,
+    pub files: Files,
     pub batches: HashMap<String, Watched>,
     pub flights: Vec<Flight>,
     pub waiting: Vec<NewTask>,
@@ -257,77 +257,6 @@ impl<'t> Watcher<'t> {
         }
     }
 
-    fn judge(&mut self) {
-        let mut flying = Vec::with_capacity(self.flights.len());
-        for mut flight in std::mem::take(&mut self.flights) {
-            // It may have told its end since it was listened to, and before the queue was asked.
-            for line in flight.last_words() {
-                (self.tell)(Told::Line(flight.task.cell, line));
-            }
-            let Some(watched) = self.batches.get(&flight.batch) else { continue };
-            let job = watched.job.as_deref();
-            let recorded = |told: bool| self.is_recorded(&flight.task.key, flight.task.force, &watched.batch, told);
-            let said = || said_in(&watched.batch.out(flight.index));
-            let verdict = flight.judge(job, self.settings.patience, recorded, said);
-            let cell = flight.task.cell;
-            let how = match &verdict {
-                Verdict::Wait => {
-                    flying.push(flight);
-                    continue;
-                }
-                Verdict::Succeeded => "done".to_owned(),
-                Verdict::Failed(fault) => fault.reason.clone(),
-                Verdict::Again { why, .. } => why.clone(),
-            };
-            watched.batch.note_end(flight.index, &how);
-            match verdict {
-                Verdict::Succeeded => {
-                    self.settled.note(&flight.batch, flight.index);
-                    (self.tell)(Told::Ended(cell, Ok(())));
-                }
-                // It had ended before this run began, or another run watched it: no failure of this one.
-                Verdict::Failed(_) | Verdict::Again { .. } if flight.is_found => {
-                    self.waiting.push(NewTask { lost: 0, ..flight.task });
-                }
-                Verdict::Failed(fault) => (self.tell)(Told::Ended(cell, Err(fault))),
-                Verdict::Again { why, counts } => {
-                    let lost = flight.task.lost + u32::from(counts);
-                    if lost > self.settings.resubmit {
-                        let fault = Fault {
-                            kind: FailedKind::System,
-                            reason: format!("{why}; it was submitted {lost} times"),
-                            hint: Some("`cwm run` submits it again; does the node log tell more?".to_owned()),
-                        };
-                        (self.tell)(Told::Ended(cell, Err(fault)));
-                    } else {
-                        (self.tell)(Told::Warning(format!("{}: {why}; it is submitted again", flight.task.label)));
-                        self.waiting.push(NewTask { lost, ..flight.task });
-                    }
-                }
-                Verdict::Wait => {}
-            }
-        }
-        self.flights = flying;
-        let flights = &self.flights;
-        for (_, watched) in self.batches.extract_if(|id, _| !flights.iter().any(|flight| flight.batch == *id)) {
-            watched.batch.close_if_over();
-        }
-    }
-
-    /// Whether the store has the result of a job: of one that was to be done anew, one that was made since then.
-    pub fn is_recorded(&self, key: &Key, force: bool, batch: &Batch, told: bool) -> bool {
-        let is_away = batch.file.away.is_some();
-        if is_away || (force && !told) {
-            let records = self.store.actions(key).unwrap_or_default();
-            let is_new = records.iter().any(|record| record.circumstances.started >= batch.file.made);
-            // What a job told that does not fill this store has its files with a remote.
-            if force || is_new || told {
-                return if told { !records.is_empty() } else { is_new };
-            }
-        }
-        self.store.available(key, None, &self.files).is_ok_and(|record| record.is_some())
-    }
-
     /// Whether the controller is silent.
     pub fn is_out(&self) -> bool {
         self.outage.is_some()
@@ -361,7 +290,7 @@ impl<'t> Watcher<'t> {
 }
 
 /// The last of what a job and Slurm said; nothing if there is no such file.
-fn said_in(path: &std::path::Path) -> Option<String> {
+pub(super) fn said_in(path: &std::path::Path) -> Option<String> {
     match log_end(path, 0, 4096) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         said => Some(said.unwrap_or_default()),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::cluster::{Cluster, QUICK, ended, events, signal};
+use super::cluster::{Cluster, QUICK, ended, events, signal, warned};
 use crate::context::{Context, Run};
 
 /// What a stage on a node reads from outside, a folder, a matrix, a stage that is done where the run is, and what reads that.
@@ -78,10 +78,6 @@ fn digest(cluster: &Cluster, cell: &str) -> String {
 #[track_caller]
 fn well(run: &Run) {
     assert_eq!(run.raw.code, 0, "{}\n{}", run.raw.stdout, run.raw.stderr);
-}
-
-fn warned(run: &Run, text: &str) -> bool {
-    events(run, "warning").iter().any(|event| event["message"].as_str().is_some_and(|message| message.contains(text)))
 }
 
 #[test]

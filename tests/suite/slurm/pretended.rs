@@ -222,6 +222,40 @@ fn a_job_that_is_nowhere_is_lost_and_submitted_again() {
     assert!(events(&run, "warning").iter().any(told), "{}", run.raw.stdout);
 }
 
+/// As a controller does that was killed before it had saved what it took.
+#[test]
+fn a_job_whose_id_is_given_to_another_one_is_lost() {
+    let pretended = Pretended::with(1, "");
+    let run = pretended.start();
+    pretended.await_job(1);
+    let looks = pretended.text("looks").lines().count();
+    pretended.await_true("it is asked", || pretended.text("looks").lines().count() > looks);
+    pretended.context.write("queue.new", "1|0|RUNNING|None|cn1|cwm:20260101T000000-0123456789abcdef\n");
+    std::fs::rename(pretended.context.path("queue.new"), pretended.context.path("queue")).expect("a rename");
+    pretended.await_job(2);
+    pretended.perform(2, 0);
+    let run = ended(run);
+    run.ran_just(&["a[n=0]"]);
+    assert!(warned(&run, "nothing is left of its job 1_0") && pretended.cancelled().is_empty(), "{}", run.raw.stdout);
+}
+
+/// Of a whole sweep a few are told of by themselves.
+#[test]
+fn of_many_that_are_submitted_again_a_few_are_told_one_by_one() {
+    let pretended = Pretended::with(40, "");
+    let run = pretended.start();
+    pretended.await_job(1);
+    let queue = pretended.text("queue").replace("|PENDING|Priority||", "|PREEMPTED|None|cn1|");
+    pretended.context.write("queue.new", &queue);
+    std::fs::rename(pretended.context.path("queue.new"), pretended.context.path("queue")).expect("a rename");
+    pretended.await_job(2);
+    (0..40).for_each(|index| pretended.perform(2, index));
+    let run = ended(run);
+    assert_eq!((run.raw.code, run.ran.len(), pretended.calls()), (0, 40, 2), "{}", run.raw.stdout);
+    assert!(warned(&run, "33 more cells are submitted again"), "{}", run.raw.stdout);
+    assert_eq!(events(&run, "warning").len(), 8, "{}", run.raw.stdout);
+}
+
 #[test]
 fn nothing_is_taken_for_lost_while_the_controller_is_silent() {
     let pretended = Pretended::with(1, "");
