@@ -18,7 +18,6 @@ use tokio::time::{sleep, timeout};
 
 use super::fault::Fault;
 use super::folder;
-use super::layout::{FORMAT, REMOTE_FORMAT};
 use super::ranges::NotTheRange;
 use crate::digest::Digest;
 
@@ -52,8 +51,10 @@ pub struct Client {
     pub(super) begun: OnceCell<()>,
     /// When it was given up, and why: nothing else waits for it as long.
     pub(super) given_up: Mutex<Option<(Instant, Fault)>>,
-    /// Content that goes, or went, in parts.
-    pub(super) in_parts: Mutex<BTreeMap<Digest, Arc<tokio::sync::Mutex<()>>>>,
+    /// Content that goes, or went: whether this process has sent it.
+    pub(super) going: Mutex<BTreeMap<Digest, Arc<tokio::sync::Mutex<bool>>>>,
+    /// Of a remote that is a folder: the folders in it that were written to.
+    pub(super) written: Mutex<BTreeSet<String>>,
 }
 
 impl Client {
@@ -65,62 +66,16 @@ impl Client {
         Ok(Path::from(if self.prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", self.prefix) }))
     }
 
-    /// Waits until nobody else here sends this content.
-    pub async fn turn(&self, digest: &Digest) -> tokio::sync::OwnedMutexGuard<()> {
-        let turn = self.in_parts.lock().unwrap_or_else(PoisonError::into_inner).entry(*digest).or_default().clone();
+    /// Waits until nobody else here sends this content; whether somebody has.
+    pub async fn turn(&self, digest: &Digest) -> tokio::sync::OwnedMutexGuard<bool> {
+        let turn = self.going.lock().unwrap_or_else(PoisonError::into_inner).entry(*digest).or_default().clone();
         turn.lock_owned().await
     }
 
-    /// Whether it is a web server, which nobody can begin by a push.
-    fn is_web(&self) -> bool {
-        self.folder.is_none() && self.multipart.is_none()
-    }
-
-    /// Whether anything of cwm is there. Asked once.
-    ///
-    /// # Errors
-    /// It cannot be told, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
-    pub async fn has_format(&self) -> Result<bool, Fault> {
-        let read = || async {
-            if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
-                return Err(Fault::NotReached(format!("there is no folder {}; is it mounted?", folder.display())));
-            }
-            let bytes = match self.small(FORMAT, 64).await {
-                Ok(bytes) => bytes,
-                Err(Fault::NotThere) if self.is_web() => {
-                    let what = "nothing of cwm's is there; its address is that of the folder which has the file";
-                    return Err(Fault::Refused(format!("{what} `{FORMAT}`")));
-                }
-                Err(Fault::NotThere) => return Ok(false),
-                Err(fault) => return Err(fault),
-            };
-            match String::from_utf8_lossy(&bytes).trim().parse::<u32>() {
-                Ok(REMOTE_FORMAT) => Ok(true),
-                Ok(found) if found > REMOTE_FORMAT => {
-                    Err(Fault::Refused(format!("it has format {found}, which a newer cwm wrote")))
-                }
-                _ => Err(Fault::Refused(format!("what stands there is not cwm's: its `{FORMAT}` is no version"))),
-            }
-        };
-        self.format.get_or_try_init(read).await.copied()
-    }
-
-    /// Sees to it that the remote can be written: its version is there.
-    ///
-    /// # Errors
-    /// It cannot be written, or is of a newer cwm.
-    pub async fn prepare(&self) -> Result<(), Fault> {
-        // Several results that go at once do not each begin it.
-        let begin = || async {
-            if let Some(folder) = &self.folder {
-                folder::make(folder)?;
-            }
-            if !self.has_format().await? {
-                self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
-            }
-            Ok(())
-        };
-        self.begun.get_or_try_init(begin).await.copied()
+    /// Notes that something is written beside `name`; whether it is the first here.
+    pub fn writes_beside(&self, name: &str) -> bool {
+        let beside = name.rsplit_once('/').map_or("", |(beside, _)| beside).to_owned();
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(beside)
     }
 
     /// All of something small.

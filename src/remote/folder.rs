@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::fault::Fault;
 use super::part;
+use super::stale;
 use crate::digest::Digest;
 use crate::store::StoreError;
 use crate::store::durable::Disk;
@@ -38,6 +39,18 @@ pub fn size(file: &Path) -> Result<Option<u64>, Fault> {
         Ok(_) => Err(Fault::Bad(format!("{} is no plain file", file.display()))),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(failed("look at", file, &error)),
+    }
+}
+
+/// It was found there, or what stands for it: a part of it that a push left which was killed is not needed, and goes.
+pub fn found(folder: &Path, name: &str, digest: &Digest) {
+    stale::beside_what_is_whole(&folder.join(name), digest);
+}
+
+/// Removes what pushes that were killed long ago left beside `name`.
+pub fn tidy(folder: &Path, name: &str) {
+    if let Some(beside) = folder.join(name).parent() {
+        stale::old_ones(beside);
     }
 }
 

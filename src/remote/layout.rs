@@ -17,6 +17,9 @@ pub const REMOTE_FORMAT: u32 = 1;
 /// The name of the version.
 pub const FORMAT: &str = "format";
 
+/// What it consists of beside that.
+pub const FOLDERS: [&str; 2] = ["actions", "objects"];
+
 /// The name of content.
 pub fn object(digest: &Digest) -> String {
     let hex = digest.to_string();

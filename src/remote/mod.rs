@@ -4,6 +4,7 @@
 //! It knows digests, records and the store; it knows no plan and no terminal. `object_store` does the talking; tokio stands
 //! around that alone, and is started when a remote is first asked. What arrives is hostile until it was checked.
 
+mod begun;
 mod client;
 mod credentials;
 mod desk;
@@ -19,6 +20,7 @@ mod pull;
 mod push;
 mod ranges;
 mod records;
+mod stale;
 mod tally;
 mod upload;
 

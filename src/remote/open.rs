@@ -74,7 +74,8 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         format: OnceCell::new(),
         begun: OnceCell::new(),
         given_up: Mutex::new(None),
-        in_parts: Mutex::default(),
+        going: Mutex::default(),
+        written: Mutex::default(),
     })
 }
 

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use crate::digest::Digest;
 
 /// Begins their names: hidden, and no name of content or of a record.
-const PREFIX: &str = ".cwm-part-";
+pub(super) const PREFIX: &str = ".cwm-part-";
 
 /// How long whoever waits for somebody else's part does so before he looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -69,10 +69,8 @@ pub fn ask(folder: &Path, digest: &Digest, place: &Path, patience: Duration) -> 
                 Err(other) if other.kind() == io::ErrorKind::NotFound && theirs.is_some() => continue,
                 Err(_) => return Err(error),
             },
-            // A link, which would lead out of the remote.
-            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-                return Ok(Asked::Not);
-            }
+            // A link, which would lead out of the remote, a folder or a socket.
+            Err(_) if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) => return Ok(Asked::Not),
             Err(error) => return Err(error),
         };
         // What others see there, too, is not ours to write.
@@ -167,7 +165,7 @@ fn read_full(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Whether `file` is what stands at `path`.
-fn is_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => there.is_file() && (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,

@@ -7,6 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::client::Client;
 use super::fault::Fault;
+use super::folder;
 use super::index::{Index, result_of};
 use super::layout;
 use super::records::{index_of, record};
@@ -128,12 +129,19 @@ pub async fn push(
         Err(Fault::Bad(_)) => Index::default(),
         other => other?,
     };
+    let digest = Digest::of(&parcel.record);
+    let name = layout::record(&parcel.key, &digest);
     // The same result of somebody else's stands for ours.
     if index.has_result(&parcel.result) && !anew {
+        if let Some(folder) = &client.folder {
+            folder::found(folder, &name, &digest);
+        }
         return Ok(pushed);
     }
-    let digest = Digest::of(&parcel.record);
-    client.put(&layout::record(&parcel.key, &digest), Bytes::from(parcel.record.clone())).await?;
+    if let Some(folder) = client.folder.as_ref().filter(|_| client.writes_beside(&name)) {
+        folder::tidy(folder, &name);
+    }
+    client.put(&name, Bytes::from(parcel.record.clone())).await?;
     enter(client, &parcel.key, index, digest, parcel.result).await?;
     Ok(pushed)
 }

@@ -47,9 +47,12 @@ pub struct Item {
 /// The remote does not take it, or it is not what it should be.
 pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally: &Tally) -> Result<bool, Fault> {
     let name = layout::object(&item.digest);
-    // Equal content of several results goes once.
-    let _turn = if item.size > WHOLE { Some(client.turn(&item.digest).await) } else { None };
-    if !anew && client.size(&name).await? == Some(item.size) {
+    // Equal content of several results goes once, also where all is sent anew.
+    let mut is_sent = client.turn(&item.digest).await;
+    if (!anew || *is_sent) && client.size(&name).await? == Some(item.size) {
+        if let Some(folder) = &client.folder {
+            folder::found(folder, &name, &item.digest);
+        }
         tally.add(item.size);
         return Ok(false);
     }
@@ -63,8 +66,15 @@ pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally
     }
     if let Some(folder) = &client.folder {
         let (folder, from) = (folder.clone(), item.path.clone());
-        let copied = tokio::task::spawn_blocking(move || folder::copy(&folder, &name, digest, &from)).await;
-        copied.map_err(|error| Fault::Here(error.to_string()))??;
+        let is_first = client.writes_beside(&name);
+        let copied = tokio::task::spawn_blocking(move || {
+            if is_first {
+                folder::tidy(&folder, &name);
+            }
+            folder::copy(&folder, &name, digest, &from)
+        });
+        copied.await.map_err(|error| Fault::Here(error.to_string()))??;
+        *is_sent = true;
         tally.add(item.size);
         return Ok(true);
     }
@@ -76,6 +86,7 @@ pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally
             tally.add(item.size);
         }
     }
+    *is_sent = true;
     Ok(true)
 }
 

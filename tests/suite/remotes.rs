@@ -309,6 +309,28 @@ fn a_remote_that_is_begun_is_told_of_once() {
     assert_eq!(told.matches("the remote `lab` held nothing of cwm's: it was begun").count(), 1, "{told}");
 }
 
+/// Begun anew it would be of this version whatever wrote what is there.
+#[test]
+fn a_remote_that_lost_its_format_is_not_begun_anew() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]);
+    fs::remove_file(lab.remote().join("format")).unwrap();
+    let file = lab.remote().canonicalize().unwrap().join("format").display().to_string();
+    for (who, words) in [(&ada, "push"), (&ben, "pull")] {
+        let told = who.cwm(&[words]);
+        assert_eq!(told.code, 9, "{}", told.stderr);
+        assert!(told.stderr.contains("lacks its `format`") && told.stderr.contains(&file), "{}", told.stderr);
+        assert!(!told.stderr.contains("was begun") && !lab.remote().join("format").exists(), "{}", told.stderr);
+    }
+    fs::write(lab.remote().join("format"), "1\n").unwrap();
+    well(ada.cwm(&["push"]));
+    well(ben.cwm(&["pull"]));
+}
+
 /// The store's `gc` deletes what nobody there names: all that others push.
 #[test]
 fn a_store_is_no_remote() {

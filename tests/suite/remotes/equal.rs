@@ -71,6 +71,24 @@ fn equal_content_comes_once_and_nobody_waits_for_himself() {
     }
 }
 
+/// Also with `--force`, which asks for nothing before.
+#[test]
+fn equal_content_of_several_results_goes_once() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let ada = lab.person();
+    ada.write("pipeline.yaml", EQUAL);
+    ada.run(&[]);
+    for force in [&[][..], &["--force"]] {
+        let pushed = well(ada.cwm(&[&["push", "--json"], force].concat())).stdout;
+        let summary: serde_json::Value = serde_json::from_str(pushed.lines().last().expect("a line")).unwrap();
+        let there = lab.files("/objects/").len() as u64;
+        assert_eq!(summary["objects"].as_u64(), Some(there), "{force:?}: {summary}");
+    }
+}
+
 #[test]
 fn a_remote_that_refuses_connections_is_waited_for_once() {
     if !built() {
