@@ -125,7 +125,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Pin(arguments) => pin::run(store, &arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Track(arguments) => track::run(store, &arguments),
-        Command::Remote(arguments) => remote::run(&arguments),
+        Command::Remote(arguments) => remote::run(store, &arguments),
         #[cfg(feature = "remote")]
         Command::Push(arguments) => transfer::push::run(store, arguments),
         #[cfg(feature = "remote")]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::{RemoteArguments, RemoteCommand};
-use crate::commands::{pipeline_file, print, print_json};
+use crate::commands::{pipeline_file, print, print_json, store_root};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::plain_text::visible;
@@ -28,13 +28,14 @@ struct Row {
 ///
 /// # Errors
 /// There is no pipeline, `cwm.toml` is wrong or cannot be written, or the remote is not as it should be.
-pub fn run(arguments: &RemoteArguments) -> Result<ExitCode, Error> {
+pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode, Error> {
     let (file, as_json) = match &arguments.command {
         RemoteCommand::Add(add) => {
             let file = pipeline_file(add.file.as_deref())?;
             let (endpoint, region) = (add.endpoint.as_deref(), add.region.as_deref());
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, endpoint, region };
-            add_remote(&Site::path_for(&file), &new)?;
+            let folder = file.parent().unwrap_or(Path::new("."));
+            add_remote(&Site::path_for(&file), &new, |site| store_root(store, site, folder))?;
             (file, add.json)
         }
         RemoteCommand::Remove(remove) => {

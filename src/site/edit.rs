@@ -1,6 +1,6 @@
 //! Changing a site's file as people would: comments, order and spaces stay.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
@@ -24,11 +24,12 @@ pub struct NewRemote<'a> {
     pub region: Option<&'a str>,
 }
 
-/// Adds a remote to the site's file, which is made if it is not there.
+/// Adds a remote to the site's file, which is made if it is not there. `own` tells where the store of a site is, be it there or
+/// not yet.
 ///
 /// # Errors
 /// There is one of that name, something about it is wrong, it is a store, or the file is wrong or cannot be written.
-pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
+pub fn add_remote(file: &Path, new: &NewRemote<'_>, own: impl Fn(&Site) -> PathBuf) -> Result<(), Error> {
     let edit = |document: &mut DocumentMut| {
         let remotes = document.entry("remotes").or_insert_with(|| {
             let mut table = Table::new();
@@ -54,7 +55,7 @@ pub fn add_remote(file: &Path, new: &NewRemote<'_>) -> Result<(), Error> {
         Ok(String::new())
     };
     let no_store =
-        |site: &Site| site.remote(new.name).map_or(Ok(()), |remote| remote.must_be_no_store(site.store.as_deref()));
+        |site: &Site| site.remote(new.name).map_or(Ok(()), |remote| remote.must_be_no_store(Some(&own(site))));
     change(file, edit, no_store)
 }
 

@@ -9,14 +9,16 @@ use crate::store::is_store;
 
 /// The folder without `..` on its way, which names of remotes cannot hold: as the file system has it, as far as it is there.
 pub fn real(folder: &Path) -> PathBuf {
+    // Of a relative one that is not there, nothing would be found.
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mut missing = Vec::new();
-    let mut front = folder;
+    let mut front = folder.as_path();
     loop {
         if let Ok(found) = fs::canonicalize(front) {
             return missing.into_iter().rev().fold(found, |path, name| path.join(name));
         }
         // What is behind a folder that is not there can only be taken as it is written.
-        let (Some(parent), Some(name)) = (front.parent(), front.file_name()) else { return folder.to_owned() };
+        let (Some(parent), Some(name)) = (front.parent(), front.file_name()) else { return folder.clone() };
         missing.push(name);
         front = parent;
     }

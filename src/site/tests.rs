@@ -7,6 +7,10 @@ use super::address::{Address, Bucket};
 use super::read::site;
 use super::{ExecutorKind, JobStore, NewRemote, Site, add_remote, remove_remote};
 
+fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), crate::error::Error> {
+    add_remote(file, new, |_| PathBuf::from("/site/artifacts"))
+}
+
 fn read(text: &str) -> Site {
     site(text, "cwm.toml", Path::new("/site")).unwrap_or_else(|faults| panic!("{faults}"))
 }
@@ -159,13 +163,13 @@ fn editing_keeps_comments_order_and_spaces() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cwm.toml");
     let new = |name, url| NewRemote { name, url, read_only: false, endpoint: None, region: None };
-    add_remote(&file, &new("lab", "s3://bucket/x")).unwrap();
+    add(&file, &new("lab", "s3://bucket/x")).unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "[remotes.lab]\nurl = \"s3://bucket/x\"\n");
 
     let ours = "# Ours.\nstore   = 'x' # here\n\n# The lab's.\n[remotes.lab]\nurl = 's3://bucket/x'\n\n[slurm] # jobs\nqos = 'low'\n";
     std::fs::write(&file, ours).unwrap();
     let all = NewRemote { read_only: true, endpoint: Some("http://h:1"), region: Some("r"), ..new("more", "s3://b") };
-    add_remote(&file, &all).unwrap();
+    add(&file, &all).unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("store   = 'x' # here\n\n# The lab's.\n[remotes.lab]"), "{text}");
     let added = "[remotes.more]\nurl = \"s3://b\"\nread_only = true\nendpoint = \"http://h:1\"\nregion = \"r\"\n";
@@ -200,14 +204,14 @@ fn an_edit_that_would_be_wrong_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cwm.toml");
     let new = |name, url| NewRemote { name, url, read_only: false, endpoint: None, region: None };
-    add_remote(&file, &new("lab", "s3://bucket/x")).unwrap();
+    add(&file, &new("lab", "s3://bucket/x")).unwrap();
     let before = std::fs::read_to_string(&file).unwrap();
     for (name, url) in [("lab", "s3://other"), ("Lab", "s3://other"), ("other", "s3://u:p@h"), ("other", "nix://x")] {
-        add_remote(&file, &new(name, url)).expect_err(url);
+        add(&file, &new(name, url)).expect_err(url);
     }
     remove_remote(&file, "nobody").unwrap_err();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     std::fs::write(&file, "store = \n").unwrap();
-    assert!(add_remote(&file, &new("a", "s3://b")).unwrap_err().diagnostics.is_some());
+    assert!(add(&file, &new("a", "s3://b")).unwrap_err().diagnostics.is_some());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "store = \n");
 }

@@ -350,6 +350,15 @@ fn a_store_is_no_remote() {
         ran.stderr
     };
     // Her own, before it is there.
+    let before = ada.read("cwm.toml");
+    for place in ["artifacts", "artifacts/sub", "./artifacts"] {
+        assert!(told(ada.cwm(&["remote", "add", "own", place])).contains("the store that is used here"), "{place}");
+    }
+    let scratch = ada.path("scratch").display().to_string();
+    told(ada.cwm(&["--store", &scratch, "remote", "add", "own", "scratch"]));
+    ada.write("cwm.toml", &format!("store = 'elsewhere'\n{before}"));
+    told(ada.cwm(&["remote", "add", "own", "elsewhere"]));
+    assert_eq!(ada.read("cwm.toml"), format!("store = 'elsewhere'\n{before}"));
     ada.write("cwm.toml", "[remotes.own]\nurl = 'artifacts'\n");
     assert!(told(ada.cwm(&["status", "--remote"])).contains("it is the store that is used here"));
     ada.run(&[]);
