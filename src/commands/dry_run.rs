@@ -32,6 +32,11 @@ pub fn run(
     let (registry, machine) = (Registry::built_in(), Machine::here(arguments.jobs));
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
+    if let Some(message) =
+        (!arguments.pull && !fetches).then(|| workspace.elsewhere(&survey, &cells)).transpose()?.flatten()
+    {
+        readers.read(&RunEvent::Warning { message });
+    }
     let targets: Vec<usize> = targets.iter().copied().collect();
     let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
     workspace.files.save_if_possible();

@@ -10,6 +10,7 @@ mod devices;
 mod diff;
 mod dry_run;
 mod du;
+mod elsewhere;
 mod executor;
 mod expand;
 mod export;
@@ -52,7 +53,7 @@ pub(crate) use typed::quoted;
 use crate::accepted::Accepted;
 use crate::cli::{Cli, Command, PipelineArguments};
 use crate::digest::Key;
-use crate::engine::{Cause, CellState, Forecast, Known, Survey};
+use crate::engine::{CellState, Forecast, Known, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::lock_file::LockFile;
@@ -179,16 +180,6 @@ fn remake(record: &ActionRecord) -> String {
     match record.dropped {
         Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
         _ => format!("`cwm run {label}` makes them again"),
-    }
-}
-
-/// Says, where remotes may have results that the lock file names and the store has not, how to ask them.
-fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cause>) {
-    let is_theirs = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
-    if !site.remotes.is_empty() && causes.any(is_theirs) {
-        eprintln!(
-            "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it"
-        );
     }
 }
 

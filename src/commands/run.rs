@@ -155,6 +155,13 @@ pub fn run_until(
         }
         for_check = Some(made);
     }
+    if !arguments.check
+        && !arguments.pull
+        && away.is_none()
+        && let Some(message) = workspace.results_elsewhere(&cells)?
+    {
+        readers.read(&RunEvent::Warning { message });
+    }
     let fetcher = match &away {
         Some(away) => Some(fetcher(&workspace, &away.site(), None)?),
         None if arguments.pull => Some(fetcher(&workspace, &workspace.site, arguments.remote.as_deref())?),

@@ -8,7 +8,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::StatusArguments;
-use crate::commands::{Workspace, hint_at_remotes, print_json, print_words};
+use crate::commands::elsewhere::hint_at_remotes;
+use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use crate::error::Error;
 use crate::exit_code::ExitCode;

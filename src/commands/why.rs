@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::cli::WhyArguments;
-use crate::commands::{Workspace, hint_at_remotes, print_json, print_words};
+use crate::commands::elsewhere::hint_at_remotes;
+use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;

@@ -1,6 +1,8 @@
 //! Doing cells anew beside what is recorded of them, to see whether the same bytes come out. The cells read what is recorded
 //! of their sources, so none waits for another; nothing is recorded, and no cell stands otherwise after it than before.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::outcome::End;
 use super::{Engine, Running};
 use crate::engine::components::{Resolved, resolve};
@@ -24,32 +26,46 @@ impl Engine<'_> {
             .hint("`cwm run` makes it; `cwm why` says what changed since it was made"));
         };
         if self.targets.contains(&index) {
+            let (mut to_pull, mut to_make) = (BTreeSet::new(), BTreeMap::new());
             for source in sources(cell) {
                 let Some(source_record) = self.schedule.record(source) else { continue };
                 let missing = self.store.unusable(source_record, self.files)?;
-                if !missing.is_empty() {
-                    let is_kept = source_record.dropped != Some(Dropped::NotKept);
-                    if self.whole && !is_kept {
-                        return self.pass_over(index, record, source);
-                    }
-                    let is_elsewhere = source_record.dropped == Some(Dropped::NotPulled);
-                    let label = &self.plan.cells[source].label;
-                    if is_elsewhere {
-                        self.failures.to_pull.insert(source);
-                        return Err(Error::store(format!("files of {label}, which it reads, were not pulled"))
-                            .hint(format!("`cwm pull '{label}'` fetches them from the remotes")));
-                    }
-                    self.failures.to_make.insert(source);
-                    let words = Missing::in_words(&missing);
-                    return Err(Error::store(format!("files of {label}, which it reads, {words}"))
-                        .hint(format!("`cwm run '{label}'` makes them again")));
+                match source_record.dropped {
+                    _ if missing.is_empty() => {}
+                    Some(Dropped::NotKept) if self.whole => return self.pass_over(index, record, source),
+                    Some(Dropped::NotPulled) => drop(to_pull.insert(source)),
+                    _ => drop(to_make.insert(source, Missing::in_words(&missing))),
                 }
+            }
+            if !to_pull.is_empty() || !to_make.is_empty() {
+                return Err(self.lacking(to_pull, to_make));
             }
             self.to_check.insert(index, record.clone());
             self.for_room.insert(index, (resolved, Vec::new()));
         }
         self.schedule.done(index, record);
         Ok(())
+    }
+
+    /// All that is missing of what a cell reads, with one command that gets it.
+    fn lacking(&mut self, to_pull: BTreeSet<usize>, to_make: BTreeMap<usize, &str>) -> Error {
+        let label = |cell: &usize| self.plan.cells[*cell].label.to_string();
+        let pulled: Vec<String> = to_pull.iter().map(label).collect();
+        let made: Vec<String> = to_make.keys().map(label).collect();
+        let mut what = Vec::new();
+        if !pulled.is_empty() {
+            what.push(format!("files of {}, which it reads, were not pulled", in_words(&pulled)));
+        }
+        what.extend(to_make.iter().map(|(cell, words)| format!("files of {}, which it reads, {words}", label(cell))));
+        let typed = |labels: &[String]| labels.iter().map(|label| format!("'{label}'")).collect::<Vec<_>>().join(" ");
+        let hint = match (pulled.is_empty(), made.is_empty()) {
+            (false, true) => format!("`cwm pull {}` fetches them from the remotes", typed(&pulled)),
+            (true, _) => format!("`cwm run {}` makes them again", typed(&made)),
+            _ => format!("`cwm pull {} && cwm run {}` fetches them, or makes them again", typed(&pulled), typed(&made)),
+        };
+        self.failures.to_pull.extend(to_pull);
+        self.failures.to_make.extend(to_make.into_keys());
+        Error::store(what.join("; ")).hint(hint)
     }
 
     /// Of a whole pipeline, what reads files that are not kept cannot be checked, and that is no failure.
@@ -97,5 +113,13 @@ impl Engine<'_> {
             self.fail(index, Some(key), fault, !was_stopped);
         }
         self.release_waiting(&key);
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn in_words(labels: &[String]) -> String {
+    match labels {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => labels.concat(),
     }
 }

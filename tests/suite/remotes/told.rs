@@ -1,5 +1,7 @@
 //! What is said of results that others have, and whose files are not here.
 
+use std::fs;
+
 use super::{CELLS, Lab, built, git_pull, well};
 
 #[test]
@@ -84,4 +86,84 @@ fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
     assert!(refused.stderr.contains(&again), "{}", refused.stderr);
     well(ben.cwm(&["pull", "model"]));
     well(ben.cwm(&["verify", "--rebuild", "bins"]));
+    // All that one reads is named at once, with one command that gets it.
+    let refused = ben.cwm(&["verify", "--rebuild", "report"]).stderr;
+    let told = "files of bins[size=1] and bins[size=2], which it reads, were not pulled";
+    assert!(refused.contains(told), "{refused}");
+    assert!(refused.contains("hint: `cwm pull 'bins[size=1]' 'bins[size=2]'` fetches them"), "{refused}");
+    assert!(refused.contains("cwm pull 'bins[size=1]' 'bins[size=2]' && cwm run --check report"), "{refused}");
+}
+
+/// It would compute for days what others have.
+#[test]
+fn a_run_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]).ran_just(&CELLS);
+    git_pull(&ada, &ben);
+    let said = "pipeline.lock names are not here; the remote lab may have them: `cwm run --pull`";
+    let count = |words: &[&str]| -> usize {
+        let told = ben.cwm(words).stderr;
+        let lines: Vec<&str> = told.lines().filter(|line| line.contains("may have")).collect();
+        assert!(lines.len() <= 1 && lines.iter().all(|line| line.ends_with(said)), "{told}");
+        lines.first().map_or(0, |line| line.split(' ').nth(1).expect("a number").parse().expect("a number"))
+    };
+    // Nobody is asked: it is not there.
+    fs::rename(lab.remote(), lab.folder.path().join("away")).unwrap();
+    assert_eq!(count(&["run", "--dry-run"]), CELLS.len());
+    assert_eq!(count(&["run", "--dry-run", "--pull"]), 0);
+    ben.edit("pipeline.yaml", "bin_width: 5", "bin_width: 6");
+    let first = well(ben.cwm(&["run", "games"])).stderr;
+    let said = "1 result that pipeline.lock names is not here; the remote lab may have it: `cwm run --pull`";
+    assert!(first.contains(said), "{first}");
+    assert!(first.find(said) < first.find("games"), "{first}");
+    assert_eq!(count(&["run", "games"]), 0);
+    assert_eq!(count(&["run", "model"]), 3);
+    // What the lock file names of changed stages is not what would run now.
+    assert_eq!(count(&["run", "--dry-run"]), 0);
+    assert_eq!(count(&["run"]), 0);
+    well(ben.cwm(&["remote", "remove", "lab"]));
+    fs::remove_dir_all(ben.path("artifacts")).unwrap();
+    assert_eq!(count(&["run"]), 0);
+}
+
+/// Whatever reads it tells the fault, and nothing that people would have to change their password for.
+#[test]
+fn a_secret_in_the_sites_file_comes_out_nowhere() {
+    let ada =
+        crate::context::Context::with("cwm: 1\nstages: { s: { stage: command, with: { run: 'echo > \"$out\"' } } }\n");
+    let secret = "hUntEr2hUntEr2hUntEr2";
+    let commands: [&[&str]; 6] = [
+        &["run"],
+        &["run", "--json"],
+        &["status"],
+        &["push"],
+        &["remote", "list", "--json"],
+        &["remote", "add", "b", "s3://b"],
+    ];
+    let urls =
+        [format!("https://h/x;token={secret}"), format!("user:{secret}@host:/p"), format!("s3://b/x%3Fs={secret}")];
+    let files = urls.iter().map(|url| format!("[remotes.lab]\nurl = '{url}'\n"));
+    let files: Vec<String> =
+        files.chain([format!("sas = '{secret}'\n"), format!("{secret} = 1 # {secret}\n")]).collect();
+    let none = |told: &str| assert!(!told.contains(&secret[..7]), "{told}");
+    for file in &files {
+        ada.write("cwm.toml", file);
+        for words in commands {
+            let told = ada.cwm(words);
+            assert!(told.code != 0 && told.stderr.contains("cwm.toml:"), "{words:?}: {}", told.stderr);
+            none(&told.stderr);
+            none(&told.stdout);
+        }
+    }
+    fs::remove_file(ada.path("cwm.toml")).unwrap();
+    for url in &urls {
+        let told = ada.cwm(&["remote", "add", "lab", url]);
+        assert_ne!(told.code, 0, "{url}");
+        none(&told.stderr);
+    }
+    assert!(!ada.path("cwm.toml").exists() && !ada.path("artifacts/runs").exists());
 }

@@ -1,0 +1,89 @@
+//! What the lock file names and the store has not, where remotes may have it.
+
+use std::collections::BTreeSet;
+
+use crate::commands::Workspace;
+use crate::digest::Key;
+use crate::engine::{Cause, CellState, Survey, sources};
+use crate::error::Error;
+use crate::lock_file::LockLine;
+use crate::site::Site;
+
+/// Says, where remotes may have results that the lock file names and the store has not, how to ask them.
+pub fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cause>) {
+    let is_theirs = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
+    if !site.remotes.is_empty() && causes.any(is_theirs) {
+        eprintln!(
+            "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it"
+        );
+    }
+}
+
+impl Workspace {
+    /// Before a run that asks no remote computes `cells`: how many results of them the lock file names that are not here, where
+    /// there are remotes. Nothing is asked of them; where all that it names is here, one look a cell is all that it takes.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn results_elsewhere(&mut self, cells: &[usize]) -> Result<Option<String>, Error> {
+        if self.site.remotes.is_empty() {
+            return Ok(None);
+        }
+        for cell in cells {
+            if let Some(line) = self.locked.get(&self.plan.cells[*cell].label)
+                && !self.has_locked(line)?
+            {
+                let survey = self.survey()?;
+                return self.elsewhere(&survey, cells);
+            }
+        }
+        Ok(None)
+    }
+
+    /// As [`Workspace::results_elsewhere`], of what a survey found.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn elsewhere(&self, survey: &Survey, cells: &[usize]) -> Result<Option<String>, Error> {
+        if self.site.remotes.is_empty() {
+            return Ok(None);
+        }
+        let mut count = 0;
+        // What is not as the lock file has it, or rests on such: its result is another one.
+        let mut changed = BTreeSet::new();
+        for cell in cells {
+            let line = self.locked.get(&self.plan.cells[*cell].label);
+            let is_locked = |key: Key| line.is_some_and(|line| line.key == key);
+            let is_as_locked = match &survey.states[*cell] {
+                CellState::Cached(record) => is_locked(record.key),
+                CellState::Absent(resolved) => is_locked(resolved.components.key()),
+                // Its key is not known before what it rests on.
+                CellState::Open | CellState::Unread(_) => line.is_some(),
+                CellState::Unreadable(_) => false,
+            };
+            if !is_as_locked || sources(&self.plan.cells[*cell]).any(|source| changed.contains(&source)) {
+                changed.insert(*cell);
+            } else if !matches!(&survey.states[*cell], CellState::Cached(_))
+                && let Some(line) = line
+            {
+                count += u64::from(!self.has_locked(line)?);
+            }
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let lock = self.locked.path().file_name().unwrap_or_default().to_string_lossy();
+        let results = match count {
+            1 => format!("1 result that {lock} names is"),
+            _ => format!("{count} results that {lock} names are"),
+        };
+        let names: Vec<&str> = self.site.remotes.iter().map(|remote| remote.name.as_str()).collect();
+        let remotes = if names.len() == 1 { "the remote" } else { "the remotes" };
+        let them = if count == 1 { "it" } else { "them" };
+        Ok(Some(format!("{results} not here; {remotes} {} may have {them}: `cwm run --pull`", names.join(", "))))
+    }
+
+    fn has_locked(&self, line: &LockLine) -> Result<bool, Error> {
+        Ok(!self.store.actions(&line.key)?.is_empty())
+    }
+}
