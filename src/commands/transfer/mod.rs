@@ -1,5 +1,6 @@
 //! What `push` and `pull` share: results go to and come from remotes, told as events.
 
+mod locked;
 pub mod pull;
 pub mod push;
 

@@ -4,17 +4,19 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use super::locked::{is_other, locked_of, locked_ones, of_line, on_others};
 use super::{Transfer, chosen, readers};
 use crate::cli::PullArguments;
 use crate::commands::Workspace;
 use crate::digest::Key;
-use crate::engine::{CellState, Survey};
+use crate::engine::{CellState, Resolved, Survey};
 use crate::error::Error;
 use crate::events::{Direction, Reader, RunEvent, plural};
 use crate::exit_code::ExitCode;
-use crate::lock_file::LockLine;
 use crate::remote::{Exchange, Fault, Job, Told};
-use crate::store::ActionRecord;
+
+/// What is missing of a cell that is not named, but that what is named rests on.
+const RECORD: &str = "its record, by which the keys of what rests on it are told";
 
 /// Runs `cwm pull`: the records of what is named and of what that rests on, and the files of what is named.
 ///
@@ -34,7 +36,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     let mut transfer = Transfer::new(&exchange, Direction::Pull, &mut readers);
     let (mut so_far, mut others) = (SoFar::default(), HashSet::new());
     let survey = loop {
-        let survey = records(&mut workspace, &all, &chosen, &mut transfer, &mut so_far)?;
+        let survey = records(&mut workspace, &all, &chosen, &others, &mut transfer, &mut so_far)?;
         // The key of what rests on a result follows from it: with the lock file's, others are asked for.
         let locked = locked_ones(&workspace, &survey, &all, &mut others)?;
         if locked.is_empty() {
@@ -46,22 +48,58 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         }
         transfer.wait(&workspace.plan);
     };
+    let resting = on_others(&workspace, &survey, &all, &others)?;
     let none_reached = exchange.names().iter().all(|name| so_far.away.contains(*name));
 
+    let nowhere = |what: &str| match none_reached {
+        true => "no remote was reached".to_owned(),
+        false => format!("no remote that was reached has {what}"),
+    };
+    let absent = |resolved: &Resolved, what: &str| match crate::brought::is_open(&resolved.components) {
+        true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
+        false => nowhere(what),
+    };
+    let another = "the one here is another than the lock file's";
     let (mut asked, mut lacking) = (HashSet::new(), Vec::new());
-    for &index in &chosen {
+    for &index in &all {
         let cell = &workspace.plan.cells[index];
         let line = workspace.locked.get(&cell.label);
-        let nowhere = |what: &str| match none_reached {
-            true => "no remote was reached".to_owned(),
-            false => format!("no remote that was reached has {what}"),
+        // Of what differs from the lock file in what it reads alone, the lock file's result comes too.
+        let locked = match resting.contains(&index) {
+            true => locked_of(&workspace, &survey, index)?,
+            false => None,
         };
+        if !chosen.contains(&index) {
+            let what = match &survey.states[index] {
+                CellState::Cached(record) if is_other(&workspace, index, record) && !others.contains(&record.key) => {
+                    format!("{another}, and {}", nowhere(RECORD))
+                }
+                CellState::Absent(resolved) if locked.is_none() => absent(resolved, RECORD),
+                CellState::Open | CellState::Unread(_)
+                    if let Some(line) = line
+                        && of_line(&workspace, line)?.is_none() =>
+                {
+                    nowhere("the lock file's result of it")
+                }
+                CellState::Unreadable(error) => error.message.clone(),
+                _ => continue,
+            };
+            transfer.missing.push(format!("{}: {what}", cell.label));
+            continue;
+        }
+        if let Some(record) = locked {
+            let is_wanted = cell.keep && asked.insert(record.key);
+            if is_wanted && !workspace.store.missing(&record, &workspace.files)?.is_empty() {
+                lacking.push((index, Cow::Owned(record)));
+            }
+            if matches!(&survey.states[index], CellState::Absent(_)) {
+                continue;
+            }
+        }
         let record = match &survey.states[index] {
             CellState::Cached(record) => {
                 if is_other(&workspace, index, record) && !others.contains(&record.key) {
-                    let why = nowhere("it");
-                    let what = "the one here is another than the lock file's";
-                    transfer.missing.push(format!("{}: {what}, and {why}", cell.label));
+                    transfer.missing.push(format!("{}: {another}, and {}", cell.label, nowhere("it")));
                 }
                 Cow::Borrowed(record.as_ref())
             }
@@ -69,8 +107,8 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
                 transfer.missing.push(format!("{}: {}", cell.label, error.message));
                 continue;
             }
-            CellState::Absent(_) => {
-                transfer.missing.push(format!("{}: {}", cell.label, nowhere("a result of it")));
+            CellState::Absent(resolved) => {
+                transfer.missing.push(format!("{}: {}", cell.label, absent(resolved, "a result of it")));
                 continue;
             }
             // Its key is not known today; once what it waits for is made and comes out the same, it is the lock file's.
@@ -124,48 +162,13 @@ struct SoFar {
     away: BTreeSet<String>,
 }
 
-/// Whether the lock file names another result of the key than `record`, which is taken as nothing better is here.
-fn is_other(workspace: &Workspace, index: usize, record: &ActionRecord) -> bool {
-    let line = workspace.locked.get(&workspace.plan.cells[index].label).filter(|line| line.key == record.key);
-    line.is_some_and(|line| line.outputs != record.output_digests())
-}
-
-/// The lock file's result, if its record is here.
-fn of_line(workspace: &Workspace, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
-    let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;
-    Ok(recorded.filter(|record| record.output_digests() == line.outputs))
-}
-
-/// The lock file's results of cells that have another one here, each once: their files are not here, or not all.
-fn locked_ones(
-    workspace: &Workspace,
-    survey: &Survey,
-    cells: &[usize],
-    known: &mut HashSet<Key>,
-) -> Result<Vec<(usize, ActionRecord)>, Error> {
-    let mut locked = Vec::new();
-    for &index in cells {
-        let cell = &workspace.plan.cells[index];
-        let CellState::Cached(here) = &survey.states[index] else { continue };
-        let Some(line) = workspace.locked.get(&cell.label).filter(|_| cell.keep && is_other(workspace, index, here))
-        else {
-            continue;
-        };
-        if let Some(record) = of_line(workspace, line)?
-            && known.insert(line.key)
-        {
-            locked.push((index, record));
-        }
-    }
-    Ok(locked)
-}
-
 /// Takes over the records of cells, those before what rests on them: only a source's result tells a key; without it the lock
 /// file does. What is here already is asked for if it is `chosen`: others may have other results of it.
 fn records(
     workspace: &mut Workspace,
     cells: &[usize],
     chosen: &BTreeSet<usize>,
+    tried: &HashSet<Key>,
     transfer: &mut Transfer<'_>,
     so_far: &mut SoFar,
 ) -> Result<Survey, Error> {
@@ -179,11 +182,13 @@ fn records(
             }
         }
         // Of what waits for a result that is nowhere, so that no key is known today, the lock file's is asked for: it is today's
-        // again once that result is made and comes out the same.
+        // again once that result is made and comes out the same. So is that of what rests on another result.
         if transfer.begun == before {
+            let resting = on_others(workspace, &survey, cells, tried)?;
             for &index in cells {
                 let line = workspace.locked.get(&workspace.plan.cells[index].label);
-                if let CellState::Open | CellState::Unread(_) = &survey.states[index]
+                let is_open = matches!(&survey.states[index], CellState::Open | CellState::Unread(_));
+                if (is_open || resting.contains(&index))
                     && let Some(key) = line.map(|line| line.key).filter(|key| so_far.asked.insert(*key))
                 {
                     transfer.start(index, key, Job::Records(vec![key]));

@@ -143,3 +143,58 @@ fn a_pull_brings_the_lock_files_results_where_others_are_here() {
     cleo.run(&[]).ran_just(&[]);
     sound(&cleo);
 }
+
+/// What the lock file names of what rests on a result is right again once that is made and comes out the same, also where
+/// another one is here.
+#[test]
+fn what_rests_on_a_locked_result_that_is_nowhere_comes_by_the_lock_files_keys() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let chain = LUCKS.to_owned()
+        + "  last: { stage: command, from: more, with: { run: 'cat \"$in\" > \"$out\"; echo $n >> \"$out\"', n: 1 } }\n";
+    let person = || {
+        let context = lab.person();
+        context.write("pipeline.yaml", &chain);
+        context
+    };
+    let (ada, ben, cleo, dan) = (person(), person(), person(), person());
+    for one in [&ada, &ben, &cleo, &dan] {
+        one.run(&["luck"]).ran_just(&["luck"]);
+    }
+    ada.run(&["--push"]).ran_just(&["more", "last"]);
+    ben.run(&[]);
+    let lock = ada.read("pipeline.lock");
+    let (luck, last) = (digest_in(&lock, "luck"), digest_in(&lock, "last"));
+    let keys = well(ada.cwm(&["ls", "--json"])).stdout;
+    let rows: serde_json::Value = serde_json::from_str(&keys).unwrap();
+    let key = rows.as_array().unwrap().iter().find(|row| row["label"] == "luck").expect("it")["key"].clone();
+    // Its record is nowhere, or only its files are.
+    let here = |one: &Context| one.path("artifacts/objects").join(&last[..2]).join(&last[2..]).exists();
+    lab.files(&luck[2..]).iter().for_each(|object| fs::remove_file(object).unwrap());
+    dan.write("pipeline.lock", &lock);
+    let pulled = dan.cwm(&["pull"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("luck: out ("), "{}", pulled.stderr);
+    assert!(here(&dan), "{}", pulled.stderr);
+    let records = lab.files(key.as_str().expect("a key"));
+    assert!(!records.is_empty(), "{rows}");
+    records.iter().for_each(|record| fs::remove_file(record).unwrap());
+    for (one, words) in [(&ben, &["pull"][..]), (&cleo, &["pull", "last"])] {
+        one.write("pipeline.lock", &lock);
+        let pulled = one.cwm(words);
+        let told = "luck: the one here is another than the lock file's, and no remote that was reached has it";
+        assert!(pulled.code == 9 && pulled.stderr.contains(told), "{words:?}: {}", pulled.stderr);
+        assert!(pulled.stderr.trim_end().ends_with("1 missing"), "{}", pulled.stderr);
+        assert!(here(one), "{}", pulled.stderr);
+        sound(one);
+    }
+    // What was changed since is another matter.
+    let eve = person();
+    eve.edit("pipeline.yaml", "n: 1", "n: 2");
+    eve.run(&[]);
+    eve.write("pipeline.lock", &lock);
+    let pulled = eve.cwm(&["pull", "last"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("luck: the one here is another"), "{}", pulled.stderr);
+    assert!(!here(&eve), "{}", pulled.stderr);
+}

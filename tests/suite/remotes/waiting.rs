@@ -38,8 +38,10 @@ fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
     // Of what is not named the record comes, without which nobody would know that it needs not run.
     let cleo = lab.person();
     git_pull(&ada, &cleo);
-    let pulled = well(cleo.cwm(&["pull", "report"])).stderr;
-    assert!(pulled.contains("pulled 1 result"), "{pulled}");
+    let pulled = cleo.cwm(&["pull", "report"]);
+    assert!(pulled.code == 9 && pulled.stderr.contains("pulled 1 result"), "{}", pulled.stderr);
+    let told = "games: no remote that was reached has its record, by which the keys of what rests on it are told";
+    assert!(pulled.stderr.contains(told) && pulled.stderr.contains("1 missing"), "{}", pulled.stderr);
     cleo.run(&[]).ran_just(&["games"]);
     assert_eq!(cleo.read("exported/out"), ada.read("exported/out"));
 }
