@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::secrets::{is_scheme, is_secret};
 use crate::spec::names::suggest;
 
 /// Where a remote is.
@@ -60,14 +61,19 @@ impl Address {
                 let hint = "such as `s3://bucket/prefix`; a folder that is called so is written with `./` before it";
                 return refused("a remote's URL has two slashes behind its scheme", Some(hint));
             }
+            // `host:path` and `user@host:path`, as other programs have it, and `//host/path`.
+            let is_path = text.starts_with(['.', '/']) && !text.starts_with("//");
+            if !is_path && (text.starts_with("//") || text.contains(':') && text.contains('@')) {
+                let hint = "a folder that is called so is written with `./` before it; what is on another machine is mounted first";
+                return refused("a remote is a folder here, or a URL with a scheme", Some(hint));
+            }
             return folder_of(text, folder);
         };
         let lower = scheme.to_ascii_lowercase();
         if !SCHEMES.contains(&lower.as_str()) {
             let hint = suggest(scheme, "schemes", SCHEMES);
-            // What stands before `://` is no secret only if it is a word.
-            let is_word = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-            let named = if is_word { format!(" with the scheme `{scheme}`") } else { String::new() };
+            // What stands before `://` is no secret only if it is a short word.
+            let named = if is_scheme(scheme) { format!(" with the scheme `{scheme}`") } else { String::new() };
             return Err(Refused { message: format!("there are no remotes{named}"), hint });
         }
         if lower == "file" {
@@ -90,6 +96,9 @@ impl Address {
         if lower.starts_with("http") {
             if rest.contains(|c: char| c.is_whitespace()) || rest.split('/').any(|part| part == "." || part == "..") {
                 return refused("a remote's URL has no spaces, and no part that is `.` or `..`", None);
+            }
+            if holds_parameters(rest) {
+                return refused("a remote's URL has no parameters", Some(WHERE_CREDENTIALS_ARE));
             }
             return Ok(Address::Http(format!("{lower}://{}", rest.trim_end_matches('/'))));
         }
@@ -118,6 +127,16 @@ fn folder_of(text: &str, folder: &Path) -> Result<Address, Refused> {
     Ok(Address::Folder(folder.join(text)))
 }
 
+/// Whether the path of a URL holds what servers take for parameters, written as it is or by numbers.
+fn holds_parameters(path: &str) -> bool {
+    let parts = path.split('%').skip(1).map(|part| part.get(..2).unwrap_or_default().to_ascii_lowercase());
+    let hidden = ["23", "25", "26", "3a", "3b", "3d", "3f", "40", "5c"];
+    let mut named = path.split('/').filter_map(|part| part.split_once('='));
+    path.contains([';', '&', '\\'])
+        || parts.into_iter().any(|number| hidden.contains(&number.as_str()))
+        || named.any(|(name, _)| is_secret(name))
+}
+
 /// `bucket/prefix`: only characters that need no escaping anywhere.
 fn bucket(rest: &str) -> Result<Bucket, Refused> {
     let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
@@ -134,7 +153,8 @@ fn bucket(rest: &str) -> Result<Bucket, Refused> {
     Ok(Bucket { name: name.to_owned(), prefix: prefix.to_owned() })
 }
 
-/// `text` with what may be a secret in its URLs covered by as many asterisks: a fault's line is shown to people and in logs.
+/// `text` with what may be a secret in its URLs covered by as many asterisks: what servers say is shown to people and in logs.
+#[cfg(feature = "remote")]
 pub(crate) fn without_secrets(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use cwm_contract::Value;
 
-use super::address::{Address, without_secrets};
-use super::secrets::{unknown_key, without_values};
-use super::slurm::Slurm;
+use super::address::Address;
+use super::covered::without_secrets_of;
+use super::secrets::unknown_key;
+use super::slurm::{self, Slurm};
 use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
 use crate::diagnostics::{Diagnostic, Diagnostics, Source, Sources};
 use crate::plain_file::read_plain;
-use crate::plain_text::visible;
 use crate::plan::duration;
 use crate::spec::names::{NAME_RULE, is_name, suggest};
 use crate::spec::{Content, Node, Reader, Word};
@@ -21,8 +21,10 @@ use crate::spec::{Content, Node, Reader, Word};
 /// A longer file is no site's.
 const LARGEST: usize = 1 << 20;
 
-const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
-const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
+pub(super) const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
+pub(super) const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
+/// The names of all keys.
+pub(super) const ALL_KEYS: [&[&str]; 3] = [KEYS, REMOTE_KEYS, slurm::KEYS];
 const TIMEOUT: Duration = Duration::from_secs(30);
 const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 const EXECUTORS: [&str; 2] = ["local", "slurm"];
@@ -72,7 +74,7 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
 pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> {
     let (root, faults) = parse(text);
     let is_toml = faults.is_empty();
-    let shown = without_values(&without_secrets(text), &root, is_toml);
+    let shown = without_secrets_of(text, &root, is_toml);
     let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: shown }]));
     faults.into_iter().for_each(|fault| problems.push(fault));
     if !is_toml {
@@ -112,12 +114,14 @@ fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
 
 fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> Option<Remote> {
     if !is_name(&name.text) {
-        let message = format!("`{}` cannot be the name of a remote", visible(&name.text));
+        // It is not repeated: what is no name may be a secret.
+        let message = "this cannot be the name of a remote";
         reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
     }
-    let whose = format!("remote `{}`", visible(&name.text));
+    let shown = if is_name(&name.text) { name.text.as_str() } else { "…" };
+    let whose = format!("remote `{shown}`");
     if !matches!(node.content, Content::Map(_)) {
-        let hint = format!("write `[remotes.{}]`, and below it `url = \"s3://bucket/prefix\"`", visible(&name.text));
+        let hint = format!("write `[remotes.{shown}]`, and below it `url = \"s3://bucket/prefix\"`");
         reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
         return None;
     }

@@ -56,7 +56,7 @@ pub enum JobStore {
     Remote,
 }
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "partition",
     "account",
     "qos",

@@ -80,7 +80,7 @@ fn credentials_are_refused_and_never_shown() {
         "https://ada:hun/hunter2@example.org",
     ] {
         let told = faults(&format!("[remotes.lab]\nurl = \"{url}\" # ours\n"));
-        assert!(!told.contains("hunter2") && told.contains("# ours"), "{told}");
+        assert!(!told.contains("hunter2") && !told.contains("ours") && told.contains("url = "), "{told}");
     }
     let told = faults("[remotes.lab]\nurl = 's3://bucket'\nendpoint = 'https://a:hunter2@x'\n");
     assert!(told.contains("`endpoint` must be") && !told.contains("hunter2"), "{told}");
@@ -100,7 +100,7 @@ fn values_of_keys_that_are_called_like_secrets_are_never_shown() {
     ] {
         let told = faults(text);
         assert!(!told.contains("hunter2") && told.contains("credentials come from the environment"), "{told}");
-        assert!(!told.contains("# ours") || told.contains('…'), "{told}");
+        assert!(!told.contains("ours"), "{told}");
     }
     // Also where it cannot be read, or something else in the line is wrong.
     for text in [
@@ -118,7 +118,7 @@ fn values_of_keys_that_are_called_like_secrets_are_never_shown() {
     let told = faults("[remotes.keys]\nurl = 'ftp://example.org'\n");
     assert!(told.contains("ftp://example.org"), "{told}");
     let told = faults("[remotes.lab]\nurl = 's3://bucket'\nsecret_access_key = 'hunter2' # ours\n");
-    assert!(told.contains("3 | secret_access_key = …       # ours\n"), "{told}");
+    assert!(told.contains("3 | secret_access_key = …       #…"), "{told}");
 }
 
 #[test]
