@@ -1,6 +1,6 @@
 //! One remote, asked patiently: a request that a bad moment broke is made again; one that was answered is not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::fault::Fault;
 use super::folder;
 use super::ranges::NotTheRange;
-use crate::digest::Digest;
+use super::turns::Turns;
 
 /// Requests of one remote at a time.
 pub const REQUESTS: usize = 32;
@@ -51,8 +51,8 @@ pub struct Client {
     pub(super) begun: OnceCell<()>,
     /// When it was given up, and why: nothing else waits for it as long.
     pub(super) given_up: Mutex<Option<(Instant, Fault)>>,
-    /// Content that goes, or went: whether this process has sent it.
-    pub(super) going: Mutex<BTreeMap<Digest, Arc<tokio::sync::Mutex<bool>>>>,
+    /// Whose turn it is to send what.
+    pub(super) going: Turns,
     /// Of a remote that is a folder: the folders in it that were written to.
     pub(super) written: Mutex<BTreeSet<String>>,
 }
@@ -64,12 +64,6 @@ impl Client {
             return Path::from_absolute_path(folder.join(name)).map_err(|error| Fault::Refused(error.to_string()));
         }
         Ok(Path::from(if self.prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", self.prefix) }))
-    }
-
-    /// Waits until nobody else here sends this content; whether somebody has.
-    pub async fn turn(&self, digest: &Digest) -> tokio::sync::OwnedMutexGuard<bool> {
-        let turn = self.going.lock().unwrap_or_else(PoisonError::into_inner).entry(*digest).or_default().clone();
-        turn.lock_owned().await
     }
 
     /// Notes that something is written beside `name`; whether it is the first here.

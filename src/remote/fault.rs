@@ -127,11 +127,27 @@ fn reason(error: &object_store::Error) -> String {
     let whole = error.to_string();
     // The innermost word of a broken connection is too short to be understood; that of a server's reply is lost below it.
     let words = if whole.contains("status code") || words.len() < 8 { whole } else { words };
-    let line = crate::site::without_secrets(&words.split_whitespace().collect::<Vec<_>>().join(" "));
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = crate::site::without_secrets(&code_and_message(&line));
     match line.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
     }
+}
+
+/// A server's reply in XML cut down to its code and its message: what else is in it repeats what was sent, such as the session's
+/// token, the name of the key and the signature.
+fn code_and_message(line: &str) -> String {
+    let Some(at) = ["<?xml", "<Error"].iter().filter_map(|begin| line.find(begin)).min() else {
+        return line.to_owned();
+    };
+    let (before, reply) = line.split_at(at);
+    let part = |name: &str| {
+        let from = reply.split_once(&format!("<{name}>"))?.1;
+        Some(from.split_once(&format!("</{name}>"))?.0.trim())
+    };
+    let parts: Vec<&str> = ["Code", "Message"].into_iter().filter_map(part).collect();
+    format!("{}{}", before, parts.join(": "))
 }
 
 #[cfg(test)]
@@ -163,5 +179,26 @@ mod tests {
         let busy = format!("{no}Server returned non-2xx status code: 503 Service Unavailable: later");
         assert!(generic("S3", &busy).may_pass());
         assert!(generic("S3", "Error performing GET http://localhost:1/b - HTTP error: connection refused").may_pass());
+    }
+
+    /// Amazon's servers send back the token that they refuse.
+    #[test]
+    fn what_a_server_repeats_of_credentials_is_not_shown() {
+        let refused = "Error performing GET https://b.s3.amazonaws.com/x in 1ms - Server returned non-2xx status code: 403 Forbidden: ";
+        for reply in [
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>InvalidToken</Code><Message>The provided token is malformed.</Message><Token-0>hunter2</Token-0></Error>",
+            "<Error><AWSAccessKeyId>hunter2</AWSAccessKeyId><Code>SignatureDoesNotMatch</Code><Message>It does not match.</Message></Error>",
+            "<Error><Token-0>hunter2",
+        ] {
+            let words = generic("S3", &format!("{refused}{reply}")).words();
+            assert!(!words.contains("hunter2") && words.contains("403 Forbidden"), "{words}");
+            assert_eq!(
+                words.contains(": It does not match.") || words.contains("InvalidToken: The provided"),
+                reply.len() > 40
+            );
+        }
+        let gone = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>none</Message></Error>";
+        let error = object_store::Error::NotFound { path: "x".to_owned(), source: gone.to_owned().into() };
+        assert_eq!(Fault::from(error), Fault::Refused("there is no such bucket".to_owned()));
     }
 }

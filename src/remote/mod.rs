@@ -22,6 +22,7 @@ mod ranges;
 mod records;
 mod stale;
 mod tally;
+mod turns;
 mod upload;
 
 pub use exchange::{Exchange, Job, Lack, Presence, Told};

@@ -16,6 +16,7 @@ use super::client::{Client, REQUESTS};
 use super::credentials::Profile;
 use super::fault::Fault;
 use super::ranges::Connector;
+use super::turns::Turns;
 use crate::site::{Address, Bucket, Remote, real};
 
 /// How long it may take to be connected.
@@ -74,7 +75,7 @@ pub fn open(remote: &Remote) -> Result<Client, Fault> {
         format: OnceCell::new(),
         begun: OnceCell::new(),
         given_up: Mutex::new(None),
-        going: Mutex::default(),
+        going: Turns::default(),
         written: Mutex::default(),
     })
 }

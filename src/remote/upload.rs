@@ -48,8 +48,8 @@ pub struct Item {
 pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally: &Tally) -> Result<bool, Fault> {
     let name = layout::object(&item.digest);
     // Equal content of several results goes once, also where all is sent anew.
-    let mut is_sent = client.turn(&item.digest).await;
-    if (!anew || *is_sent) && client.size(&name).await? == Some(item.size) {
+    let mut turn = client.going.wait(&item.digest, anew).await;
+    if (!anew || *turn.is_sent) && client.size(&name).await? == Some(item.size) {
         if let Some(folder) = &client.folder {
             folder::found(folder, &name, &item.digest);
         }
@@ -74,7 +74,7 @@ pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally
             folder::copy(&folder, &name, digest, &from)
         });
         copied.await.map_err(|error| Fault::Here(error.to_string()))??;
-        *is_sent = true;
+        *turn.is_sent = true;
         tally.add(item.size);
         return Ok(true);
     }
@@ -86,7 +86,7 @@ pub async fn send(client: &Client, store: &Store, item: &Item, anew: bool, tally
             tally.add(item.size);
         }
     }
-    *is_sent = true;
+    *turn.is_sent = true;
     Ok(true)
 }
 
