@@ -12,7 +12,7 @@ use super::secrets::unknown_key;
 use super::slurm::{self, Slurm};
 use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
-use crate::diagnostics::{Diagnostic, Diagnostics, Source, Sources};
+use crate::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 use crate::plain_file::read_plain;
 use crate::plan::duration;
 use crate::spec::names::{NAME_RULE, is_name, suggest};
@@ -76,7 +76,11 @@ pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> 
     let is_toml = faults.is_empty();
     let shown = without_secrets_of(text, &root, is_toml);
     let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: shown }]));
-    faults.into_iter().for_each(|fault| problems.push(fault));
+    // Each of its marks would be told otherwise, in words of TOML.
+    match conflict(text).filter(|_| !is_toml) {
+        Some(conflict) => problems.push(conflict),
+        None => faults.into_iter().for_each(|fault| problems.push(fault)),
+    }
     if !is_toml {
         return problems.into_result(Site::default());
     }
@@ -97,6 +101,18 @@ pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> 
         }
     }
     problems.into_result(site)
+}
+
+/// That git left a conflict in the file.
+fn conflict(text: &str) -> Option<Diagnostic> {
+    let start = match text.starts_with("<<<<<<< ") {
+        true => 0,
+        false => text.find("\n<<<<<<< ")? + 1,
+    };
+    let line = text[..start].matches('\n').count() as u32 + 1;
+    let place = Place { source: 0, start: start as u32, end: start as u32 + 7, line, column: 1 };
+    let hint = "keep one side of it, or both, without the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`";
+    Some(Diagnostic::at(place, "a conflict that git could not merge begins here").hint(hint))
 }
 
 fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {

@@ -71,6 +71,15 @@ fn what_is_not_toml_is_told_with_every_fault() {
 }
 
 #[test]
+fn a_conflict_of_git_is_told_as_one_and_once() {
+    let told = faults(
+        "[remotes.lab]\n<<<<<<< HEAD\nurl = '../lab'\n=======\nurl = '../other'\n>>>>>>> ben\n[slurm]\nqos = 'low'\n",
+    );
+    assert!(told.contains("a conflict that git could not merge begins here\n --> cwm.toml:2:1"), "{told}");
+    assert_eq!(told.matches("error").count(), 1, "{told}");
+}
+
+#[test]
 fn credentials_are_refused_and_never_shown() {
     for url in [
         "https://ada:hunter2@example.org/cwm",
