@@ -189,7 +189,7 @@ fn what_is_not_kept_stays_where_a_tag_another_pipeline_an_export_or_equal_conten
     shared.run(&[]).ran_just(&["first", "second", "third", "equal"]);
     assert_eq!(state(&shared), "present");
 
-    let other = Context::with(&CHAIN);
+    let other = Context::with(CHAIN);
     other.run(&[]).ran_just(&["first", "second", "third"]);
     other.write("not-kept.yaml", &not_kept);
     other.cwm(&["run", "not-kept.yaml"]);

@@ -185,6 +185,7 @@ stages:
 "#;
 
 /// A second executor that is told, in a file, that it waits for the first.
+#[expect(clippy::zombie_processes, reason = "whoever asked waits for it; where it panics, the test ends")]
 fn second(context: &Context) -> std::process::Child {
     let told = std::fs::File::create(context.path("told")).expect("a file");
     let child = at_home(context, &["run"]).stderr(told).spawn().expect("cwm starts");

@@ -426,7 +426,7 @@ fn a_push_that_is_killed_is_gone_on_with() {
         sound(&clone);
     }
     well(ada.cwm(&["push"]));
-    assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0], "whatever was begun is used up");
+    assert_eq!(lab.files("/.cwm-"), Vec::<PathBuf>::new(), "whatever was begun is used up");
     well(ben.cwm(&["pull"]));
     let run: Run = ben.run(&[]);
     run.ran_just(&[]);

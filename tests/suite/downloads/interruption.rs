@@ -26,6 +26,7 @@ fn silent() -> Server {
 }
 
 /// Starts a run and waits until twice as much as is made safe at a time has been noted.
+#[expect(clippy::zombie_processes, reason = "whoever asked waits for it; where it panics, the test ends")]
 fn begin(context: &Context) -> std::process::Child {
     let mut command = context.command(&["run"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("cwm starts");

@@ -74,7 +74,7 @@ fn what_a_killed_push_left_is_gone_on_with_and_used_up() {
     println!("{killed} pushes were killed in the middle");
     let begun = fs::metadata(&part).ok().map(|part| part.ino());
     well(ada.cwm(&["push"]));
-    assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0]);
+    assert_eq!(lab.files("/.cwm-"), Vec::<PathBuf>::new());
     let there = lab.files("/objects/").into_iter().map(|file| fs::metadata(file).unwrap());
     let there = there.filter(|file| file.len() == SIZE).map(|file| file.ino()).next().expect("the file");
     assert!(begun.is_none_or(|begun| begun == there), "it began anew");
@@ -125,7 +125,7 @@ fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
         if elsewhere.exists() {
             assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious", "{case}");
         } else {
-            assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0], "{case}");
+            assert_eq!(lab.files("/.cwm-"), Vec::<PathBuf>::new(), "{case}");
         }
     }
 }
@@ -224,5 +224,5 @@ fn a_part_that_somebody_has_is_waited_for() {
     let number = fs::metadata(&place).unwrap().ino();
     assert!(push.wait().unwrap().success());
     assert_eq!(fs::metadata(&place).unwrap().ino(), number);
-    assert_eq!(lab.files("/.cwm-"), [PathBuf::new(); 0]);
+    assert_eq!(lab.files("/.cwm-"), Vec::<PathBuf>::new());
 }

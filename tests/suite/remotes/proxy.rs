@@ -115,10 +115,12 @@ impl State {
         if trouble == Trouble::CutsAnswers && is_first {
             answer.truncate(answer.len() / 2);
         }
-        if trouble == Trouble::Flips && head.starts_with(b"GET ") && contains(&head, b"/objects/") {
-            if let Some(last) = answer.last_mut() {
-                *last ^= 1;
-            }
+        if trouble == Trouble::Flips
+            && head.starts_with(b"GET ")
+            && contains(&head, b"/objects/")
+            && let Some(last) = answer.last_mut()
+        {
+            *last ^= 1;
         }
         client.write_all(&answer)
     }

@@ -91,6 +91,7 @@ impl Cluster {
     }
 
     /// The controller again, with what it had saved; the node's daemon goes on.
+    #[expect(clippy::zombie_processes, reason = "`down` ends it; the test's own end takes what is left")]
     pub fn start_controller(&self) {
         let ctld = |name: &str| self.state.path().join(name);
         let output = std::fs::File::options().append(true).create(true).open(ctld("slurmctld.out")).expect("a file");

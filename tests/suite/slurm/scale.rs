@@ -10,6 +10,7 @@ use super::cluster::Cluster;
 const COUNTED: &str = "#!/bin/sh\nname=$(basename \"$0\")\necho \"$*\" >> \"$HOME/calls-$name\"\nPATH=${PATH#*:}\nexec \"$name\" \"$@\"\n";
 
 #[test]
+#[expect(clippy::zombie_processes, reason = "`wait4` waits for it, and tells what it used")]
 fn a_sweep_is_submitted_in_a_handful_of_calls() {
     let cells: usize = std::env::var("CWM_SLURM_CELLS").ok().and_then(|cells| cells.parse().ok()).unwrap_or(172);
     let axis: Vec<String> = (0..cells).map(|n| n.to_string()).collect();
