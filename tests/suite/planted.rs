@@ -31,3 +31,32 @@ fn each_planted_change_has_its_place() {
     let caught = changes.iter().filter(|change| !change.tells.is_empty()).count();
     assert!(caught >= 20 && changes.len() - caught >= 4, "{caught} of {}", changes.len());
 }
+
+/// What depends on the steps before a chunk shows only in a game that is longer than it.
+#[test]
+fn the_longest_game_of_the_probes_is_longer_than_any_chunk() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut chunks = Vec::new();
+    for folder in ["families", "ops"] {
+        let mut folders = vec![root.join("crates/models/src").join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
+                if entry.is_dir() {
+                    folders.push(entry);
+                } else {
+                    chunks.extend(fs::read_to_string(entry).expect("a source").lines().filter_map(chunk));
+                }
+            }
+        }
+    }
+    assert!(chunks.len() >= 4 && chunks.contains(&256), "SLiCE's chunks have 256 steps: {chunks:?}");
+    let games = fs::read_to_string(root.join("crates/chess/src/sample/games.txt")).expect("games");
+    let longest = games.lines().map(|game| game.split(' ').count()).max();
+    assert!(longest > chunks.into_iter().max());
+}
+
+/// The steps of a chunk, where a line says how many these are.
+fn chunk(line: &str) -> Option<usize> {
+    let (_, declared) = line.split_once("const CHUNK")?;
+    declared.split_once(": usize = ")?.1.strip_suffix(';')?.parse().ok()
+}

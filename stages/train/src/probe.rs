@@ -1,6 +1,6 @@
 //! The probe: short trainings of the very family, options, size and precision, and the schedule's rates.
 //!
-//! Games reach beyond the chunks of the recurrent families (128 positions at most), and there are two epochs, so that the
+//! Games reach beyond the chunks of the recurrent families (256 positions at most), and there are two epochs, so that the
 //! order of the second differs. What a training of few steps does not meet by itself is brought about: gradients that are
 //! clipped, several micro-batches in a batch, a state to go on from, batches that are bad.
 

@@ -1,5 +1,5 @@
 //! A few games that hold what games can hold, for the probes of stages (`docs/design/accept.md`): both castlings, captures
-//! en passant, promotions to each piece, and lengths from 20 to 150 plies.
+//! en passant, promotions to each piece, and lengths from 20 to 270 plies.
 
 use std::path::Path;
 
@@ -78,6 +78,6 @@ mod tests {
         assert!(castlings == (true, true) && en_passant);
         assert!([Role::Queen, Role::Rook, Role::Bishop, Role::Knight].iter().all(|role| promotions.contains(role)));
         let lengths: Vec<usize> = games().iter().map(Vec::len).collect();
-        assert_eq!(lengths, [150, 131, 66, 33, 24, 20]);
+        assert_eq!(lengths, [270, 131, 66, 33, 24, 20]);
     }
 }
