@@ -11,8 +11,11 @@ pub struct TakeArguments {
     #[arg(value_name = "STAGE[.PORT]")]
     pub stage: String,
     /// A file or folder for its only output, or for each of several one as PORT=FILE; they are copied
-    #[arg(value_name = "[PORT=]FILE", required = true)]
+    #[arg(value_name = "[PORT=]FILE", required_unless_present = "before")]
     pub files: Vec<String>,
+    /// Its result of before, which the lock file names: where the text of a command, or a script, changed and its result would not
+    #[arg(long, conflicts_with = "files")]
+    pub before: bool,
     /// Have the lock file name this result in place of the one that is recorded; that one stays
     #[arg(long)]
     pub replace: bool,

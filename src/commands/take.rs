@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::TakeArguments;
 use crate::commands::{Workspace, print_json, typed};
 use crate::digest::{Digest, Key};
-use crate::engine::CellState;
+use crate::engine::{CellState, previous_record};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::key::Components;
@@ -48,9 +48,12 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
             (index, Some(port))
         }
     };
-    let given = given(&workspace.plan.cells[index], port, &arguments.files)?;
     let survey = workspace.survey()?;
     let cell = &workspace.plan.cells[index];
+    let given = match arguments.before {
+        true => of_before(&workspace, cell, port)?,
+        false => given(cell, port, &arguments.files)?,
+    };
     let (components, before) = key_of(cell, &survey.states[index], &workspace, arguments)?;
     let store = &workspace.store;
     store.create()?;
@@ -117,6 +120,33 @@ fn given(cell: &Cell, port: Option<String>, files: &[String]) -> Result<BTreeMap
     }
     Err(Error::usage(format!("{} also has {}", cell.label, lacking.join(", ")))
         .hint("a result has all outputs: give each as PORT=FILE"))
+}
+
+/// The outputs of the result that the lock file names.
+fn of_before(workspace: &Workspace, cell: &Cell, port: Option<String>) -> Result<BTreeMap<String, PathBuf>, Error> {
+    let Workspace { store, files, locked, .. } = workspace;
+    let label = &cell.label;
+    if port.is_some() {
+        return Err(
+            Error::usage("a result has all outputs").hint(format!("`cwm take '{label}' --before` takes them all"))
+        );
+    }
+    let Some(record) = previous_record(store, label, locked)? else {
+        let words = format!("{label} has no result of before: the lock file names none, or the store does not have it");
+        return Err(Error::usage(words).hint("give files, or `cwm pull` it before anything changes"));
+    };
+    if !store.unusable(&record, files)?.is_empty() {
+        let words = format!("files of {label}'s result of before are missing from the store, or damaged");
+        return Err(Error::usage(words).hint("take back what changed and run it, or give files"));
+    }
+    let mut given = BTreeMap::new();
+    for output in &cell.outputs {
+        let Some(made) = record.outputs.get(&output.name) else {
+            return Err(Error::usage(format!("{label}'s result of before has no output `{}`", output.name)));
+        };
+        given.insert(output.name.clone(), store.path_of(made, files)?);
+    }
+    Ok(given)
 }
 
 /// What the key of the cell is made of, and its recorded result, which may be replaced.

@@ -19,12 +19,12 @@ pub fn lines(event: &RunEvent) -> Vec<String> {
             vec![format!("  {verb} {label}  ({}, {})", plural(*objects, "file", "files"), amount::in_words(*bytes))]
         }
         RunEvent::Transferred { label, direction, objects, bytes, seconds, missing, .. } => {
-            let verb = match direction {
-                Direction::Pull => "pulled  ",
-                Direction::Push => "pushed  ",
+            let (verb, nothing) = match direction {
+                Direction::Pull => ("pulled  ", "all of it was there"),
+                Direction::Push => ("pushed  ", "nothing had to go"),
             };
             let mut lines = vec![match (objects, missing.len()) {
-                (0, 0) => format!("  {verb} {label}  (all of it was there)"),
+                (0, 0) => format!("  {verb} {label}  ({nothing})"),
                 (0, _) => format!("  {verb} {label}: nothing"),
                 _ => format!("  {verb} {label}  ({})", moved(*objects, *bytes, *seconds)),
             }];

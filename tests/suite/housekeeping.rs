@@ -301,6 +301,45 @@ stages:
     assert!(!context.cwm(&["du", "third"]).stdout.contains("second"));
 }
 
+/// A remark in a script: people know that its result stays, and cwm does not.
+#[test]
+fn a_command_s_result_of_before_is_taken_over_where_its_script_changed() {
+    let context = Context::with(
+        r#"
+cwm: 1
+stages:
+  first: { stage: command, deps: [first.sh], outputs: { numbers: file, more: folder }, with: { run: 'sh first.sh' } }
+  second: { stage: command, from: first.numbers, with: { run: 'cat "$in" > "$out"; date +%N >> "$out"' } }
+"#,
+    );
+    let script = "date +%N > \"$out_numbers\"; mkdir -p \"$out_more\"; date > \"$out_more/x\"\n";
+    context.write("first.sh", script);
+    let none = context.cwm(&["take", "first", "--before"]);
+    assert!(none.code == 2 && none.stderr.contains("has no result of before"), "{}", none.stderr);
+    context.run(&[]).ran_just(&["first", "second"]);
+    let has = context.cwm(&["take", "first", "--before"]);
+    assert!(has.code == 2 && has.stderr.contains("first has a result: "), "{}", has.stderr);
+    let second = context.output("second");
+
+    context.write("first.sh", &format!("# A remark.\n{script}"));
+    let refused = context.cwm(&["accept", "first"]).stderr;
+    assert!(refused.contains("`cwm take 'first' --before`"), "{refused}");
+    assert_eq!(context.cwm(&["take", "first.more", "--before"]).code, 2);
+    assert_eq!(context.cwm(&["take", "first", "x", "--before"]).code, 2);
+    let taken = context.cwm(&["take", "first", "--before"]);
+    assert_eq!(taken.code, 0, "{}", taken.stderr);
+    assert!(context.cwm(&["status"]).stdout.contains("not computed: taken over from "));
+    context.run(&[]).ran_just(&[]);
+    assert_eq!(context.output("second"), second);
+    context.is_clean();
+
+    // What is not there cannot be taken.
+    context.write("first.sh", &format!("# Another.\n{script}"));
+    std::fs::remove_dir_all(context.path("artifacts/objects")).expect("objects");
+    let gone = context.cwm(&["take", "first", "--before"]);
+    assert!(gone.code == 2 && gone.stderr.contains("missing from the store"), "{}", gone.stderr);
+}
+
 #[test]
 fn files_are_taken_over_as_a_result_and_every_command_says_so() {
     let context = Context::with(CHAIN);

@@ -50,7 +50,12 @@ pub fn look(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Look
     let others: Vec<String> =
         causes.iter().filter(|cause| !matches!(cause, Cause::Code { .. })).map(ToString::to_string).collect();
     if !others.is_empty() {
-        return Ok(Look::Refused(format!("not only its code changed: {}", others.join("; "))));
+        // Its text is a parameter to cwm, and a script an input; what of them is code only people know.
+        let keep = match cell.body {
+            Body::Command(_) => format!("; `cwm take '{}' --before` takes its result of before over", cell.label),
+            Body::Stage(_) => String::new(),
+        };
+        return Ok(Look::Refused(format!("not only its code changed: {}{keep}", others.join("; "))));
     }
     Ok(match Alias::between(&cell.kind, &record.components.code, &resolved.components.code) {
         Some(alias) => Look::Change(Box::new(alias)),

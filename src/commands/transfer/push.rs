@@ -13,7 +13,7 @@ use crate::exit_code::ExitCode;
 use crate::outside::Files;
 use crate::plan::Plan;
 use crate::remote::{Exchange, Job, Parcel};
-use crate::store::{ActionRecord, Store};
+use crate::store::{ActionRecord, Dropped, Store};
 
 /// Runs `cwm push`: what is named with its files, and the records of what that rests on, without which its keys could not be told.
 ///
@@ -87,16 +87,21 @@ fn send(
         }
         transfer.make_room(plan);
         let parcel = Parcel::of(store, files, record, with_files)?;
-        if with_files && !parcel.has_files && record.dropped.is_none() {
-            lacking.push(plan.cells[index].label.to_string());
+        if with_files && !parcel.has_files {
+            match record.dropped {
+                None => lacking.push((plan.cells[index].label.to_string(), "are missing here")),
+                Some(Dropped::NotPulled) => lacking.push((plan.cells[index].label.to_string(), "were not pulled")),
+                // As somebody wanted it.
+                Some(Dropped::Collected | Dropped::NotKept) => {}
+            }
         }
         transfer.start(index, record.key, Job::Push(Box::new(parcel), anew));
     }
     while let Some((cell, told)) = transfer.next() {
         transfer.tell(plan, cell, told);
     }
-    for label in lacking {
-        let message = format!("{label}: files of it are missing here, so its record went alone");
+    for (label, what) in lacking {
+        let message = format!("{label}: files of it {what}, so its record went alone");
         transfer.readers.read(&RunEvent::Warning { message });
     }
     Ok(transfer.end())
