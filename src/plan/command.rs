@@ -9,6 +9,7 @@ use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::plain_text::visible;
+use crate::spec::names::nearest;
 use crate::spec::{Node, OutputSpec, StageSpec, Word, is_given, is_variable};
 
 /// The parameter that holds the command.
@@ -47,6 +48,11 @@ fn kept(extension: &str) -> &'static str {
     }
 }
 
+/// What stands in the place of a command.
+fn kind_of(node: &Node) -> &'static str {
+    if node.text().is_some() { "empty text" } else { node.kind() }
+}
+
 /// The command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
 /// reported.
 pub fn command(
@@ -67,7 +73,7 @@ pub fn command(
             match node.text().filter(|text| !text.trim().is_empty()) {
                 Some(text) => run = Some(text.to_owned()),
                 None => report(
-                    Diagnostic::at(node.place, format!("`run` must be a shell command, not {}", node.kind()))
+                    Diagnostic::at(node.place, format!("`run` must be a shell command, not {}", kind_of(node)))
                         .hint("several lines are written as a block: `run: |`"),
                 ),
             }
@@ -103,10 +109,13 @@ pub fn command(
         }
     }
     if run.is_none() && !with.iter().any(|(key, _)| key.text == RUN) {
-        report(
-            Diagnostic::at(stage.name.place, format!("command `{}` has no `run`", stage.name.text))
-                .hint("for example `with: { run: 'sort \"$in\" > \"$out\"' }`"),
-        );
+        let meant = with.iter().find(|(key, _)| nearest(&key.text, [RUN]).is_some());
+        let hint = match meant {
+            Some((key, _)) => format!("did you mean `run` by `{}`?", visible(&key.text)),
+            None => "for example `with: { run: 'sort \"$in\" > \"$out\"' }`".to_owned(),
+        };
+        let place = meant.map_or(stage.name.place, |(key, _)| key.place);
+        report(Diagnostic::at(place, format!("command `{}` has no `run`", stage.name.text)).hint(hint));
     }
     let run = run.filter(|_| right)?;
     let mut values: Values = environment.clone();

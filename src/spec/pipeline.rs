@@ -66,7 +66,9 @@ pub fn read(root: &Node, problems: &mut Diagnostics) -> Option<Spec> {
             if all.is_empty() && value.scalar() == Some(&Value::Null) {
                 reader.report(Diagnostic::at(key.place, "this pipeline has no stages"));
             }
-            for (name, body) in all {
+            // Also what has the name of another, which is told: what is wrong in it need not wait until it has its own.
+            let written = if let Content::Map(entries) = &value.content { entries.iter().collect() } else { all };
+            for (name, body) in written {
                 check_name(name, "a stage", &mut reader);
                 spec.stages.push(StageSpec::read(name, body, &mut reader));
             }

@@ -82,7 +82,14 @@ fn a_missing_input_is_named() {
 }
 
 #[test]
-fn two_stages_of_one_name_are_refused() {
+fn two_stages_of_one_name_are_refused_with_what_else_is_wrong_in_either() {
+    let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, form: b, with: { rum: y } }\n";
+    refused(
+        yaml,
+        &["two stages are named `a`", "has no key `form`", "command `a` has no `run`", "did you mean `run` by `rum`?"],
+    );
+    let yaml = "cwm: 1\nstages:\n  a: { stage: command, with: { run: '' } }\n";
+    refused(yaml, &["`run` must be a shell command, not empty text"]);
     refused(
         "cwm: 1\nstages:\n  a: { stage: command, with: { run: x } }\n  a: { stage: command, with: { run: y } }\n",
         &["pipeline.yaml:4"],
