@@ -7,6 +7,7 @@ use crate::digest::Key;
 use crate::engine::{Cause, CellState, Survey, sources};
 use crate::error::Error;
 use crate::lock_file::LockLine;
+use crate::plan::Plan;
 use crate::site::Site;
 
 /// Says, where remotes may have results that the lock file names and the store has not, how to ask them.
@@ -16,6 +17,13 @@ pub fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cau
         eprintln!(
             "hint: the remotes may have what the lock file names: `cwm run --pull` asks them, `cwm pull` fetches it"
         );
+    }
+}
+
+/// Says, where files that these cells rest on are not there, that a run of them does not begin.
+pub fn hint_at_missing_files(plan: &Plan, cells: &[usize]) {
+    if !plan.missing_files(&plan.ancestors(cells)).is_empty() {
+        eprintln!("hint: files that these read are missing: `cwm run` begins only when they are there");
     }
 }
 

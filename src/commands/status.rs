@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::StatusArguments;
-use crate::commands::elsewhere::hint_at_remotes;
+use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use crate::error::Error;
@@ -62,7 +62,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
     let forecast = workspace.forecast(&survey)?;
     let (mut rows, mut open) = (Vec::new(), Vec::new());
-    for index in chosen {
+    for &index in &chosen {
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &survey.states[index] {
             CellState::Cached(record) if let Some(lacking) = forecast.lacking(index) => {
@@ -137,6 +137,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
     print_words(&text)?;
+    hint_at_missing_files(&workspace.plan, &chosen);
     hint_at_remotes(&workspace.site, open.iter());
     Ok(ExitCode::OK)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::WhyArguments;
-use crate::commands::elsewhere::hint_at_remotes;
+use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     let explainer = Explainer::new(plan, store, files, workspace.known(), &survey, &forecast);
     let mut judge = Judge::default();
     let mut reasons = Vec::new();
-    for index in cells {
+    for &index in &cells {
         let mut reason = explainer.reason(index)?;
         if let (CellState::Absent(resolved), [Cause::Code { .. }]) = (&survey.states[index], &reason.causes[..])
             && let Some(record) = previous_record(store, &plan.cells[index].label, locked)?
@@ -46,6 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         let mut text = String::new();
         reasons.iter().for_each(|reason| tell(reason, 0, &mut text));
         print_words(&text)?;
+        hint_at_missing_files(&workspace.plan, &cells);
         hint_at_remotes(&workspace.site, reasons.iter().flat_map(|reason| &reason.causes));
     }
     Ok(ExitCode::OK)

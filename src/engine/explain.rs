@@ -329,7 +329,7 @@ impl<'a> Explainer<'a> {
                     continue;
                 }
                 let mut reason = self.ran_again(source, record, before, depth - 1, told)?;
-                if !ran {
+                if !ran || record.is_taken() {
                     reason.state = Standing::Differs;
                 }
                 reasons.push(reason);

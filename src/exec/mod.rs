@@ -101,6 +101,7 @@ pub fn exec(
             ExitCode::OK
         }
         Outcome::Failed(kind, failure) => {
+            streams::end_line_of_log();
             // The log may be on a full disk.
             let _ = writeln!(std::io::stderr(), "{}", failure.message);
             lines.send(&Line::Failed { kind, message: failure.message, hint: failure.hint });

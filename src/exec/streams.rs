@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Event, Reporter};
 
 use crate::error::Error;
+use crate::exec::log_end;
 use crate::exec::protocol::Line;
 
 /// The stream of [`Line`]s to the executor.
@@ -88,6 +89,15 @@ impl Lines {
                 let _ = sink.file.sync_data();
             }
         }
+    }
+}
+
+/// Has the log's last line ended, if what a command told last did not end its own.
+pub fn end_line_of_log() {
+    let log = Path::new("/proc/self/fd/2");
+    let is_file = std::fs::metadata(log).is_ok_and(|log| log.is_file());
+    if is_file && log_end(log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n") {
+        let _ = writeln!(std::io::stderr());
     }
 }
 

@@ -336,3 +336,17 @@ fn all_that_would_run_by_itself_is_named_to_what_waits_for_it() {
     let because = &json(&context, &["z"])[0]["because"];
     assert_eq!(*because, serde_json::json!(["never ran", "depends on j", "a would run, because never ran"]));
 }
+
+#[test]
+fn what_was_taken_over_did_not_run_again() {
+    let context = Context::with(
+        "cwm: 1\nstages:\n  a: { stage: command, with: { run: 'echo 1 > \"$out\"' } }\n  b: { stage: command, from: a, with: { run: 'cp \"$in\" \"$out\"' } }\n",
+    );
+    context.run(&[]).ran_just(&["a", "b"]);
+    context.write("mine.txt", "2\n");
+    context.edit("pipeline.yaml", "echo 1", "echo 3");
+    let taken = context.cwm(&["take", "a", "mine.txt"]);
+    assert_eq!(taken.code, 0, "{}", taken.stderr);
+    let told = why(&context, &["b"]);
+    assert!(told.contains("a: has another result") && !told.contains("ran again"), "{told}");
+}
