@@ -45,12 +45,14 @@ pub fn run(
         let label = plan.cells[index].label.clone();
         let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
         let remade = forecast.remade(index);
-        if (!is_done || force.contains(&index) || remade.is_some())
+        let on_forced = forecast.on_forced(plan, index);
+        if (!is_done || force.contains(&index) || remade.is_some() || on_forced.is_some())
             && let Some(missing) = unusable(plan, index, arguments.device)
         {
             let is_certain = force.contains(&index)
                 || !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
-                    && remade.is_none_or(|lacking| lacking.remade == Remade::Yes);
+                    && (!matches!(&survey.states[index], CellState::Cached(_))
+                        || remade.is_some_and(|lacking| lacking.remade == Remade::Yes));
             let would = if is_certain { "would fail" } else { "would fail if it has to run" };
             readers.read(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
             if is_certain {
@@ -59,7 +61,7 @@ pub fn run(
             }
         }
         let estimate = match &survey.states[index] {
-            CellState::Cached(record) if !force.contains(&index) && remade.is_none() => {
+            CellState::Cached(record) if !force.contains(&index) && remade.is_none() && on_forced.is_none() => {
                 estimates.cached(index, record);
                 None
             }
@@ -80,10 +82,11 @@ pub fn run(
                 cause.extend(shared);
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
-            CellState::Cached(record) if let Some(lacking) = remade => {
-                let uncertain = lacking.remade == Remade::Perhaps;
+            CellState::Cached(record) if remade.is_some() || on_forced.is_some() => {
+                let uncertain = remade.is_none_or(|lacking| lacking.remade == Remade::Perhaps);
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let cause = vec![lacking.cause_and_advice(&workspace.store, record)?];
+                let lacks = remade.map(|lacking| lacking.cause_and_advice(&workspace.store, record)).transpose()?;
+                let cause = lacks.into_iter().chain(on_forced.filter(|_| uncertain)).collect();
                 readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Cached(record) => {
@@ -91,6 +94,9 @@ pub fn run(
                 let mut origin = survey.origin(index, record);
                 if forecast.lacking(index).is_some() {
                     origin += &format!("; {}", Lacking::words(&workspace.store, record)?);
+                }
+                if let Some(words) = forecast.on_remade(plan, index) {
+                    origin += &format!("; {words}");
                 }
                 readers.read(&RunEvent::Cached { label, key: record.key, origin });
             }

@@ -39,6 +39,10 @@ pub enum Remade {
 pub struct Forecast {
     lacking: BTreeMap<usize, Lacking>,
     twins: BTreeMap<usize, usize>,
+    /// Cells that are not forced and rest on one that is.
+    on_forced: BTreeMap<usize, usize>,
+    /// Those that are not made again and rest on one that is, or may be.
+    on_remade: BTreeMap<usize, usize>,
 }
 
 impl Forecast {
@@ -64,6 +68,7 @@ impl Forecast {
         let mut needed: BTreeMap<usize, Remade> =
             plan.exports.iter().map(|export| (export.cell, Remade::Yes)).collect();
         let mut read = BTreeSet::new();
+        let on_forced = resting_on(plan, &cells, |index| force.contains(&index));
         // Sources stand before what reads them.
         for &index in cells.iter().rev() {
             let runs = match &survey.states[index] {
@@ -76,7 +81,7 @@ impl Forecast {
                         Remade::No => store.missing(record, files)?,
                         Remade::Perhaps | Remade::Yes => store.unusable(record, files)?,
                     };
-                    if missing.is_empty() {
+                    let runs = if missing.is_empty() {
                         Remade::No
                     } else if fetches && record.dropped == Some(Dropped::NotPulled) {
                         lacking.insert(index, Lacking { missing, remade: Remade::No });
@@ -84,7 +89,9 @@ impl Forecast {
                     } else {
                         lacking.insert(index, Lacking { missing, remade });
                         remade
-                    }
+                    };
+                    // What is forced need not come out as it did.
+                    runs.max(if on_forced.contains_key(&index) { Remade::Perhaps } else { Remade::No })
                 }
                 CellState::Absent(_) => Remade::Yes,
                 CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => Remade::Perhaps,
@@ -97,11 +104,12 @@ impl Forecast {
                 }
             }
         }
-        let mut forecast = Forecast { lacking, twins: BTreeMap::new() };
+        let mut forecast = Forecast { lacking, twins: BTreeMap::new(), on_forced, on_remade: BTreeMap::new() };
         let may_run = |index: &usize| !matches!(survey.states[*index], CellState::Cached(_)) || force.contains(index);
         if forecast.lacking.values().any(|lacking| lacking.remade > Remade::No) || cells.iter().any(may_run) {
             forecast.tell_certain_apart(plan, survey, &cells, force, &read);
         }
+        forecast.on_remade = resting_on(plan, &cells, |index| forecast.remade(index).is_some());
         Ok(forecast)
     }
 
@@ -128,7 +136,8 @@ impl Forecast {
                         })
                     };
                     let turn = if force.contains(&index) { Turn::Runs } else { Turn::Done };
-                    (turn, Some(record.key), missing.iter().any(is_open))
+                    let may_differ = turn == Turn::Runs || self.on_forced.contains_key(&index);
+                    (turn, Some(record.key), may_differ || missing.iter().any(is_open))
                 }
                 CellState::Absent(resolved) => (Turn::Runs, Some(resolved.components.key()), true),
                 CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => (Turn::Open, None, true),
@@ -155,6 +164,19 @@ impl Forecast {
         Some(format!("does the same as {other}: one of them runs, for both"))
     }
 
+    /// What is to be said of a cell that has its result and runs if one that is forced, which it rests on, comes out differently.
+    pub fn on_forced(&self, plan: &Plan, index: usize) -> Option<String> {
+        let forced = &plan.cells[*self.on_forced.get(&index)?].label;
+        Some(format!("depends on {forced}, which is forced: runs if that comes out differently"))
+    }
+
+    /// What is to be said beside of a cell that has its result and rests on one that is made again, most often as it was.
+    pub fn on_remade(&self, plan: &Plan, index: usize) -> Option<String> {
+        let remade = *self.on_remade.get(&index)?;
+        let verb = if self.remade(remade)?.remade == Remade::Yes { "is" } else { "may be" };
+        Some(format!("runs if {}, which {verb} made again, comes out differently", plan.cells[remade].label))
+    }
+
     /// What files of the cell's recorded result are gone, if any are.
     pub fn lacking(&self, index: usize) -> Option<&Lacking> {
         self.lacking.get(&index)
@@ -164,6 +186,19 @@ impl Forecast {
     pub fn remade(&self, index: usize) -> Option<&Lacking> {
         self.lacking(index).filter(|lacking| lacking.remade > Remade::No)
     }
+}
+
+/// Of `cells`, in the plan's order, those that are none of `which` and rest on one of them, with that: the next one.
+fn resting_on(plan: &Plan, cells: &[usize], which: impl Fn(usize) -> bool) -> BTreeMap<usize, usize> {
+    let mut resting = BTreeMap::new();
+    for &index in cells.iter().filter(|index| !which(**index)) {
+        let mut near = sources(&plan.cells[index]);
+        let far = || sources(&plan.cells[index]).find_map(|source| resting.get(&source).copied());
+        if let Some(one) = near.find(|source| which(*source)).or_else(far) {
+            resting.insert(index, one);
+        }
+    }
+    resting
 }
 
 impl Lacking {
