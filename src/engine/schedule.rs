@@ -128,6 +128,18 @@ impl Schedule {
         matches!(self.stands[index], Stand::Waiting) && self.open_sources[index] == 0
     }
 
+    /// What depends on the cell and is skipped already.
+    pub fn skipped_behind(&self, index: usize) -> BTreeSet<usize> {
+        let mut skipped = BTreeSet::new();
+        let mut front = self.dependents[index].clone();
+        while let Some(next) = front.pop() {
+            if matches!(self.stands[next], Stand::Skipped) && skipped.insert(next) {
+                front.extend(&self.dependents[next]);
+            }
+        }
+        skipped
+    }
+
     /// The cell did not finish; everything that depends on it is skipped. Returns the skipped cells in plan order.
     pub fn failed(&mut self, index: usize) -> Vec<usize> {
         self.stands[index] = Stand::Failed;

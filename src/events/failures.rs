@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cwm_contract::Label;
+
 use crate::events::words::{duration, plural, short_path};
 use crate::events::{FailedCell, SkippedCell};
 
@@ -27,7 +29,7 @@ pub fn failures(failed: &[FailedCell], skipped: &[SkippedCell], again: &str) -> 
             one_line(&cell.reason)
         );
         lines.push(line.trim_end().to_owned());
-        let skipped: Vec<_> = skipped.iter().filter(|other| other.because == cell.label).collect();
+        let skipped: Vec<_> = skipped.iter().filter(|other| is_behind(other, &cell.label)).collect();
         if !log(cell).is_empty() {
             lines.push(format!("    log: {}", log(cell)));
         }
@@ -38,6 +40,11 @@ pub fn failures(failed: &[FailedCell], skipped: &[SkippedCell], again: &str) -> 
     lines.push("to try again what is not done:".to_owned());
     lines.push(format!("  {again}"));
     lines
+}
+
+/// Whether a cell was skipped because of this one, be it among others.
+fn is_behind(skipped: &SkippedCell, failed: &Label) -> bool {
+    skipped.because == *failed || skipped.also.contains(failed)
 }
 
 /// The first of them, and how many of which stages the others are.
@@ -63,8 +70,6 @@ fn one_line(reason: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cwm_contract::Label;
-
     use super::*;
     use crate::exec::FailedKind;
 
@@ -85,12 +90,17 @@ mod tests {
         };
         let failed = [cell("b", 1, 0.25, "it did"), cell("model", 3, 700.0, "so\nit  did")];
         let skipped: Vec<_> = (0..7)
-            .map(|seed| SkippedCell { label: label("test", Some(seed)), because: label("model", None) })
+            .map(|seed| SkippedCell {
+                label: label("test", Some(seed)),
+                because: label("model", None),
+                also: if seed == 6 { vec![label("b", None)] } else { Vec::new() },
+            })
             .collect();
         let expected = "\
 2 stages failed:
   b      1 attempt     0.2s  it did
     log: /store/work/ab/log
+    skipped because of it: test[seed=6]
   model  3 attempts  11m40s  so it did
     log: /store/work/ab/log
     skipped because of it: test[seed=0], test[seed=1], test[seed=2], test[seed=3], 3 more of test

@@ -359,6 +359,9 @@ pub struct SkippedCell {
     pub label: Label,
     /// The cell that it needs and that failed.
     pub because: Label,
+    /// Others that it needs and that failed later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Label>,
 }
 
 /// A reader of events.

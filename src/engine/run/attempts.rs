@@ -12,6 +12,7 @@ use crate::plain_text::as_shown;
 use crate::plan::Attempts;
 
 /// Why an attempt failed.
+#[derive(Clone)]
 pub(super) struct Fault {
     pub kind: FailedKind,
     pub reason: String,
@@ -31,6 +32,8 @@ impl Fault {
 pub(super) struct Tried {
     /// How many began.
     pub attempts: u32,
+    /// How many began and say nothing, since their input was lost.
+    pub lost: u32,
     /// How long they ran together.
     pub time: Duration,
 }
@@ -65,6 +68,9 @@ impl Engine<'_> {
         let work = self.store.work(&key);
         let kept = crate::exec::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
         if !began || tried.attempts >= attempts.in_all() || !fault.kind.may_pass(kept) || self.stopping > 0 {
+            if began {
+                self.failed.insert(key, (index, fault.clone()));
+            }
             self.fail(index, Some(key), fault, true);
             self.release_waiting(&key);
             return;
@@ -82,6 +88,19 @@ impl Engine<'_> {
             log: work.log(),
         });
         self.pausing.insert(index, Pause { key, due: Instant::now() + wait, fault });
+    }
+
+    /// The failure of another cell that did the same, on the same terms, where this one asks for no more attempts.
+    pub(super) fn failed_already(&self, index: usize, key: &Key) -> Option<Fault> {
+        let (other, fault) = self.failed.get(key).filter(|(other, _)| *other != index)?;
+        let (one, two) = (&self.plan.cells[index].attempts, &self.plan.cells[*other].attempts);
+        let same_terms = (one.time, one.memory) == (two.time, two.memory) && self.asks(index) == self.asks(*other);
+        let work = self.store.work(key);
+        let kept = crate::exec::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
+        let tries_more =
+            fault.kind.may_pass(kept) && one.in_all() > self.tried.get(key).map_or(0, |tried| tried.attempts);
+        let reason = format!("does the same as {}, which failed: {}", self.plan.cells[*other].label, fault.reason);
+        (same_terms && !tries_more).then(|| Fault { reason, ..fault.clone() })
     }
 
     /// How long it is until a pause ends, if there is one.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcome::End;
 use super::{Engine, Running};
+use crate::digest::Key;
 use crate::engine::components::{Resolved, resolve};
 use crate::engine::status::{find, sources};
 use crate::error::Error;
@@ -40,8 +41,16 @@ impl Engine<'_> {
             if !to_pull.is_empty() || !to_make.is_empty() {
                 return Err(self.lacking(to_pull, to_make));
             }
+            let key = resolved.components.key();
+            let is_same = |other: &ActionRecord| (other.key, &other.outputs) == (record.key, &record.outputs);
+            let is_twin = self.in_making.contains_key(&key) && self.to_check.values().any(is_same);
             self.to_check.insert(index, record.clone());
-            self.for_room.insert(index, (resolved, Vec::new()));
+            if is_twin {
+                self.in_making.entry(key).or_default().push(index);
+            } else {
+                self.in_making.entry(key).or_default();
+                self.for_room.insert(index, (resolved, Vec::new()));
+            }
         }
         self.schedule.done(index, record);
         Ok(())
@@ -99,20 +108,35 @@ impl Engine<'_> {
 
     /// The process, or the job, of a cell that is checked has ended.
     pub(super) fn check_ended(&mut self, index: usize, end: &End, mut running: Running) {
-        let (label, key) = (self.plan.cells[index].label.clone(), running.key);
+        let key = running.key;
         if let (Some(differences), true) = (running.checked.take(), end.is_success()) {
-            let count = if differences.is_empty() { &mut self.summary.same } else { &mut self.summary.different };
-            *count += 1;
             let seconds = self.tried.get(&key).map_or(0.0, |tried| tried.time.as_secs_f64());
-            self.readers.read(&RunEvent::Checked { label, key, seconds, differences });
+            for index in self.checked_by(index, &key) {
+                let (label, differences) = (self.plan.cells[index].label.clone(), differences.clone());
+                *(if differences.is_empty() { &mut self.summary.same } else { &mut self.summary.different }) += 1;
+                self.readers.read(&RunEvent::Checked { label, key, seconds, differences });
+            }
         } else if end.is_success() && running.failure.is_none() && self.was_overtaken(index) {
             // Another check of the same took the folder away, with what was to be done in it.
         } else {
             let fault = self.fault(end, &mut running);
             let was_stopped = self.was_stopped(&fault);
-            self.fail(index, Some(key), fault, !was_stopped);
+            for index in self.checked_by(index, &key) {
+                self.fail(index, Some(key), fault.clone(), !was_stopped);
+            }
         }
-        self.release_waiting(&key);
+    }
+
+    /// A cell whose check has ended, or could not begin, and those that do the same and waited for it.
+    pub(super) fn checked_by(&mut self, index: usize, key: &Key) -> Vec<usize> {
+        let others = self.in_making.remove(key).unwrap_or_default();
+        [index].into_iter().chain(others).collect()
+    }
+
+    /// How many cells were not checked when the run was stopped; these are then forgotten.
+    pub(super) fn unbegun_checks(&mut self) -> usize {
+        let waiting: usize = self.in_making.values().map(Vec::len).sum();
+        std::mem::take(&mut self.for_room).len() + waiting
     }
 }
 

@@ -43,7 +43,11 @@ impl Engine<'_> {
                 // It would have run anyway.
                 causes.extend(self.why_now(index, &resolved)?);
             }
-            self.before_force.extend(before.map(|record| (index, record.output_digests())));
+            let locked = || self.locked.get(&cell.label).map(|line| line.outputs.clone());
+            // What stood before this run, also where its sources came out differently since.
+            if let Some(before) = before.map(|record| record.output_digests()).or_else(locked) {
+                self.before_force.entry(index).or_insert(before);
+            }
         } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
             causes.push(cause.clone());
         } else {
@@ -73,6 +77,10 @@ impl Engine<'_> {
                 }
                 None => causes = self.why_now(index, &resolved)?,
             }
+        }
+        if let Some(fault) = self.failed_already(index, &key) {
+            self.fail(index, Some(key), fault, true);
+            return Ok(());
         }
         // What a job elsewhere reads need not be here.
         if !self.is_away(index) && self.remake_missing_sources(index)? {

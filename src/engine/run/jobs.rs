@@ -42,8 +42,7 @@ impl Engine<'_> {
                 Ok(Some(task)) => tasks.push(task),
                 Ok(None) => {}
                 Err((key, error)) => {
-                    self.release_waiting(&key);
-                    self.fail(*index, Some(key), Fault::of(error), true);
+                    self.could_not_start(*index, key, &Fault::of(error));
                 }
             }
         }

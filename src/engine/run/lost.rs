@@ -57,7 +57,9 @@ impl Engine<'_> {
             self.readers.read(&RunEvent::Warning { message });
         }
         if let Some(tried) = self.tried.get_mut(&running.key) {
-            tried.attempts = tried.attempts.saturating_sub(1);
+            let began = u32::from(running.began.is_some());
+            tried.attempts = tried.attempts.saturating_sub(began);
+            tried.lost += if fault.kind == FailedKind::System { 0 } else { began };
         }
         self.schedule.wait_again(index);
         self.release_waiting(&running.key);

@@ -119,7 +119,7 @@ struct Engine<'a> {
     accepted: &'a Accepted,
     readers: &'a mut Readers,
     force: BTreeSet<usize>,
-    /// What those of them had made that were done before.
+    /// What those of them had made before, or the lock file's.
     before_force: BTreeMap<usize, BTreeMap<String, Digest>>,
     /// [`Options::device`].
     on: Option<DeviceChoice>,
@@ -147,6 +147,8 @@ struct Engine<'a> {
     once_more: BTreeSet<usize>,
     /// What was tried in this run.
     tried: HashMap<Key, Tried>,
+    /// What failed for good, by which cell and why: those that do the same need not.
+    failed: HashMap<Key, (usize, Fault)>,
     /// Cells that failed and wait to be tried again.
     pausing: BTreeMap<usize, Pause>,
     failures: Failures,
@@ -242,6 +244,7 @@ pub fn run(
         reopened: HashMap::new(),
         once_more: BTreeSet::new(),
         tried: HashMap::new(),
+        failed: HashMap::new(),
         pausing: BTreeMap::new(),
         failures: Failures::default(),
         targets: options.targets.iter().copied().collect(),
@@ -318,7 +321,7 @@ impl Engine<'_> {
         self.leave_jobs();
         self.summary.interrupted = self.stopping > 0;
         if self.begins_nothing() {
-            self.summary.skipped += if self.check { std::mem::take(&mut self.for_room).len() } else { 0 };
+            self.summary.skipped += if self.check { self.unbegun_checks() } else { 0 };
             self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
         }
     }

@@ -248,12 +248,13 @@ impl Engine<'_> {
         let log = key.map(|key| self.folder(&key).log()).filter(|log| log.is_file());
         // The failure of a check is nothing that others wait for.
         let is_checked = self.to_check.contains_key(&index);
+        let before = if is_checked { BTreeSet::new() } else { self.schedule.skipped_behind(index) };
         let skipped = if is_checked { Vec::new() } else { self.schedule.failed(index) };
         if is_failure {
             self.summary.failed += 1;
             let log_tail = log.as_deref().map(|log| log_tail(log, &reason)).unwrap_or_default();
-            let Tried { attempts, time } = key.and_then(|key| self.tried.get(&key).copied()).unwrap_or_default();
-            let seconds = time.as_secs_f64();
+            let Tried { attempts, lost, time } = key.and_then(|key| self.tried.get(&key).copied()).unwrap_or_default();
+            let (attempts, seconds) = (attempts + lost, time.as_secs_f64());
             let (failed, log_of) = (label.clone(), log.clone());
             self.failures.failed.insert(
                 index,
@@ -265,10 +266,16 @@ impl Engine<'_> {
             self.summary.skipped += 1;
             self.readers.read(&RunEvent::Warning { message: format!("{label} {reason}") });
         }
+        for cell in before.iter().filter(|_| is_failure) {
+            if let Some(skipped) = self.failures.skipped.get_mut(cell) {
+                skipped.also.push(label.clone());
+            }
+        }
         for cell in skipped {
             self.summary.skipped += 1;
-            let skipped = SkippedCell { label: self.plan.cells[cell].label.clone(), because: label.clone() };
-            let SkippedCell { label, because } = skipped.clone();
+            let skipped =
+                SkippedCell { label: self.plan.cells[cell].label.clone(), because: label.clone(), also: Vec::new() };
+            let SkippedCell { label, because, .. } = skipped.clone();
             self.failures.skipped.insert(cell, skipped);
             self.readers.read(&RunEvent::Skipped { label, because });
         }

@@ -178,8 +178,8 @@ impl Engine<'_> {
             let Some((resolved, _)) = self.for_room.remove(&index) else { continue };
             let key = resolved.components.key();
             let hint = (!hint.is_empty()).then(|| hint.to_owned());
-            self.fail(index, Some(key), Fault { kind: FailedKind::System, reason: reason.to_owned(), hint }, true);
-            self.release_waiting(&key);
+            let fault = Fault { kind: FailedKind::System, reason: reason.to_owned(), hint };
+            self.could_not_start(index, key, &fault);
         }
     }
 

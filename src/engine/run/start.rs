@@ -63,12 +63,18 @@ impl Engine<'_> {
             }
             Err(error) => {
                 self.pool.give_back(share);
-                self.release_waiting(&key);
                 self.summary.store_refused |= error.kind == ErrorKind::Store;
-                self.fail(index, Some(key), Fault::of(error), true);
+                self.could_not_start(index, key, &Fault::of(error));
             }
         }
         true
+    }
+
+    /// A cell that could not be started has failed, and with it, in a check, those that do the same.
+    pub(super) fn could_not_start(&mut self, index: usize, key: Key, fault: &Fault) {
+        let alike = if self.check { self.checked_by(index, &key) } else { vec![index] };
+        self.release_waiting(&key);
+        alike.into_iter().for_each(|index| self.fail(index, Some(key), fault.clone(), true));
     }
 
     /// Where the action of this key is done.
