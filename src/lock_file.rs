@@ -18,7 +18,7 @@ use crate::digest::{Digest, Key};
 use crate::plain_file::{read_beside, read_plain};
 use crate::store::durable::Disk;
 use crate::store::{Result, StoreError};
-use parse::parse;
+use parse::{Parsed, parse};
 
 /// Version of the format.
 pub const LOCK_FILE_FORMAT: u32 = 1;
@@ -43,6 +43,8 @@ const INTRODUCTION: &str = "\
 pub struct LockFile {
     path: PathBuf,
     cells: BTreeMap<String, LockLine>,
+    /// What it also says of the same cells, and does not stand for.
+    passed_over: Vec<LockLine>,
     /// What is on disk.
     text: Option<String>,
     warnings: Vec<LockWarning>,
@@ -109,8 +111,8 @@ impl LockFile {
     /// # Errors
     /// A newer cwm wrote it.
     pub fn of(path: PathBuf, text: String) -> Result<LockFile> {
-        let (cells, warnings) = parse(&path, &text)?;
-        Ok(LockFile { path, cells, text: Some(text), warnings })
+        let Parsed { cells, passed_over, warnings } = parse(&path, &text)?;
+        Ok(LockFile { path, cells, passed_over, text: Some(text), warnings })
     }
 
     /// Where it is.
@@ -131,6 +133,11 @@ impl LockFile {
     /// All cells, sorted by label.
     pub fn cells(&self) -> impl Iterator<Item = (&str, &LockLine)> {
         self.cells.iter().map(|(label, cell)| (label.as_str(), cell))
+    }
+
+    /// Every line that can be read: of a merge conflict both sides.
+    pub fn all_lines(&self) -> impl Iterator<Item = &LockLine> {
+        self.cells.values().chain(&self.passed_over)
     }
 
     /// Sets what it says about these cells; all others stay.
@@ -159,14 +166,17 @@ impl LockFile {
         text
     }
 
+    /// The first line that cannot be read.
+    pub fn lost_line(&self) -> Option<&LockWarning> {
+        self.warnings.iter().find(|warning| warning.is_lost)
+    }
+
     /// Refuses a file of which lines cannot be read, before it would be written without them.
     ///
     /// # Errors
     /// There is such a line.
     pub fn must_be_readable(&self) -> Result<()> {
-        let Some(LockWarning { line, message, .. }) = self.warnings.iter().find(|warning| warning.is_lost) else {
-            return Ok(());
-        };
+        let Some(LockWarning { line, message, .. }) = self.lost_line() else { return Ok(()) };
         let what = format!("cannot be read in line {line} ({message}), and would be written without it");
         let hint = "take the file from git or correct the line; or move it away, and a run writes it anew from what the \
                     store has";
@@ -189,6 +199,7 @@ impl LockFile {
         Disk::default().replace(&path, text.as_bytes(), true)?;
         self.text = Some(text);
         self.warnings.clear();
+        self.passed_over.clear();
         Ok(true)
     }
 }

@@ -7,7 +7,7 @@ use cwm_contract::{Label, amount};
 use serde::Serialize;
 
 use crate::cli::LsArguments;
-use crate::commands::{PassedOver, pipeline_file, print_json, print_words, store_of};
+use crate::commands::{PassedOver, pipeline_file, print_json, print_words, store_of, warn_of, warn_of_tags};
 use crate::digest::{Digest, Key};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
@@ -55,7 +55,9 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         Err(error) => return Err(error),
     };
     let (store, _passed_over) = PassedOver::by(store_of(store, arguments.file.as_deref())?);
+    warn_of(&lock);
     let tags = tags::list(&store)?;
+    warn_of_tags(&tags);
     let mut records = Vec::new();
     let mut words = Vec::new();
     for word in &arguments.what {

@@ -56,6 +56,7 @@ use crate::digest::Key;
 use crate::engine::{CellState, Forecast, Known, Survey};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
+use crate::housekeeping::tags::Tag;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
@@ -174,6 +175,20 @@ fn tell(error: &Error) {
     }
 }
 
+/// Says what is odd in a lock file.
+pub(crate) fn warn_of(lock: &LockFile) {
+    for warning in lock.warnings() {
+        eprintln!("warning: {}", visible_lines(&warning.to_string()));
+    }
+}
+
+/// Says which tags are damaged.
+pub(crate) fn warn_of_tags(tags: &[Tag]) {
+    for error in tags.iter().filter_map(|tag| tag.must_be_sound().err()) {
+        eprintln!("warning: {}", visible_lines(&error.to_string()));
+    }
+}
+
 /// How to have the files that a recorded result lacks: a run that nothing needs them for lets them be.
 fn remake(record: &ActionRecord) -> String {
     let label = typed::quoted(&record.label.to_string());
@@ -210,9 +225,7 @@ impl Workspace {
         let passed_over = None;
         let files = Files::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
-        for warning in locked.warnings() {
-            eprintln!("warning: {}", visible_lines(&warning.to_string()));
-        }
+        warn_of(&locked);
         let accepted = Accepted::beside(&plan.file)?;
         for warning in accepted.warnings() {
             eprintln!("warning: {warning}");

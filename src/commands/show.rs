@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::ls::{no_tag, of_lock};
-use crate::commands::{Workspace, print_json, print_words};
+use crate::commands::{Workspace, print_json, print_words, warn_of_tags};
 use crate::engine::{CellState, Survey};
 use crate::error::Error;
 use crate::events::duration;
@@ -102,6 +102,7 @@ fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<Stri
 /// The results that a tag names.
 fn by_tag(workspace: &Workspace, survey: &Survey, name: &str) -> Result<Vec<Shown>, Error> {
     let tag = tags::find(&workspace.store, name)?.ok_or_else(|| no_tag(name))?;
+    warn_of_tags(std::slice::from_ref(&tag));
     let records = of_lock(&workspace.store, &tag.lock)?;
     let all = |record: &ActionRecord| record.outputs.keys().cloned().collect();
     Ok(records.into_iter().map(|record| shown(survey, record.clone(), all(&record))).collect())

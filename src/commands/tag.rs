@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::TagArguments;
 use crate::commands::ls::no_tag;
-use crate::commands::{pipeline_file, print_json, print_words, store_of};
+use crate::commands::{pipeline_file, print_json, print_words, store_of, warn_of, warn_of_tags};
 use crate::error::Error;
 use crate::events::plural;
 use crate::exit_code::ExitCode;
@@ -23,6 +23,9 @@ struct Told {
     name: String,
     /// The cells that it names.
     cells: Vec<String>,
+    /// What is wrong with its file: it may have named more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damaged: Option<String>,
 }
 
 /// Runs `cwm tag`.
@@ -76,6 +79,11 @@ fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine
     let mut lines = Vec::new();
     if arguments.what.is_empty() || !stages.is_empty() {
         let lock = lock?;
+        warn_of(&lock);
+        if let Some(warning) = lock.lost_line() {
+            return Err(Error::store(format!("{warning}: what it names is not known in whole, and is not tagged"))
+                .hint("take the lock file from git, or correct the line; or name results by their hashes"));
+        }
         let cells = lock.cells().filter_map(|(label, line)| Some((label.parse().ok()?, line.clone())));
         let cells: Vec<(Label, LockLine)> = cells.collect();
         if cells.is_empty() {
@@ -116,9 +124,11 @@ fn incomplete(store: &Store, lines: &[(Label, LockLine)]) -> Result<u64, Error> 
 }
 
 fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
+    warn_of_tags(tags);
     if json {
         let cells = |tag: &Tag| tag.lock.cells().map(|(label, _)| label.to_owned()).collect();
-        let told: Vec<Told> = tags.iter().map(|tag| Told { name: tag.name.clone(), cells: cells(tag) }).collect();
+        let told: Vec<Told> =
+            tags.iter().map(|tag| Told { name: tag.name.clone(), cells: cells(tag), damaged: tag.damage() }).collect();
         print_json(&told)?;
         return Ok(ExitCode::OK);
     }

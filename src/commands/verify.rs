@@ -14,7 +14,7 @@ use crate::commands::{pipeline_file, print_json, print_words, store_of};
 use crate::error::Error;
 use crate::events::{duration, plural};
 use crate::exit_code::ExitCode;
-use crate::housekeeping::named;
+use crate::housekeeping::{self, named};
 use crate::lock_file::LockFile;
 use crate::store::VerifyProgress;
 
@@ -31,7 +31,12 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let store = store_of(store, arguments.pipeline.file.as_deref())?;
     let progress = Progress::new();
     let report = match named {
-        None => store.verify(|so_far| progress.tell(so_far))?,
+        None => {
+            let mut report = store.verify(|so_far| progress.tell(so_far))?;
+            report.findings.extend(housekeeping::check(&store)?);
+            report.findings.sort_by(|a, b| a.path.cmp(&b.path));
+            report
+        }
         Some(file) => {
             let lock = LockFile::read(&LockFile::path_for(&file))?;
             let mut results = of_lock(&store, &lock)?;

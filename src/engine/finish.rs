@@ -97,10 +97,12 @@ pub fn let_go_of(
     let results: Vec<&ActionRecord> = candidates.iter().map(|(_, record)| *record).collect();
     let dropped = match drop_not_kept(store, locked.path(), &results) {
         // Of damage elsewhere in the store nothing that was asked for is worse.
-        Err(error) if error.trouble() == Trouble::Damaged => {
-            let message = format!(
-                "files that are not kept (`keep: false`) stay for now: {error}; `cwm verify` sets damaged files aside"
-            );
+        Err(error) if matches!(error.trouble(), Trouble::Damaged | Trouble::Refused) => {
+            let advice = match error.trouble() {
+                Trouble::Refused => error.hint().unwrap_or_default(),
+                _ => "`cwm verify` sets damaged files aside",
+            };
+            let message = format!("files that are not kept (`keep: false`) stay for now: {error}; {advice}");
             readers.read(&RunEvent::Warning { message });
             return Ok(());
         }

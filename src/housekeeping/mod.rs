@@ -3,6 +3,7 @@
 //! It knows lock files, tags, running stages and the store; it knows no YAML and no plan.
 
 mod age;
+mod check;
 mod collect;
 mod keeping;
 pub mod named;
@@ -14,6 +15,7 @@ mod tests;
 mod usage;
 
 pub use age::Age;
+pub use check::check;
 pub use collect::{Collection, Taken, Wish, collect, survey};
 pub use keeping::{NotKept, drop_not_kept};
 pub use reach::{Reach, Stands};

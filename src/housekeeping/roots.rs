@@ -1,6 +1,6 @@
 //! What a store is asked to keep: the lock files that it has seen, tags, and what running stages read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::age::Age;
 use crate::digest::{Digest, Key};
 use crate::exec::{ActionFile, Artifact};
-use crate::lock_file::LockFile;
+use crate::lock_file::{LockFile, LockLine};
+use crate::plain_file::read_plain;
 use crate::slurm;
 use crate::store::durable::Disk;
-use crate::store::{ActionRecord, Machine, Result, Store, StoreError, timestamp};
+use crate::store::{ActionRecord, Machine, Result, Store, StoreError, Trouble, timestamp};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;
@@ -42,6 +43,43 @@ struct RootFile {
     text: String,
 }
 
+impl RootFile {
+    /// # Errors
+    /// It cannot be read, is damaged, or a newer cwm wrote it.
+    fn read(path: &Path) -> Result<RootFile> {
+        let bytes = match read_plain(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(StoreError::damaged(path, error.to_string()));
+            }
+            Err(error) => return Err(StoreError::io("read", path)(error)),
+        };
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let read: serde_json::Result<RootFile> = serde_json::from_slice(&bytes);
+        // A newer one may lack what this cwm wants to see.
+        let version = || serde_json::from_slice(&bytes).ok().map(|version: Version| version.format);
+        let found = read.as_ref().map_or_else(|_| version(), |root| Some(root.format));
+        match found {
+            Some(found) if found > ROOT_FORMAT => {
+                let path = path.to_owned();
+                Err(StoreError::TooNew { path, what: "a root", found: found.into(), known: ROOT_FORMAT })
+            }
+            _ => read.map_err(|error| StoreError::damaged(path, error.to_string())),
+        }
+    }
+}
+
+/// Whether what the store noted of a lock file can be read.
+///
+/// # Errors
+/// It cannot, is damaged, or a newer cwm wrote it.
+pub(super) fn check_file(path: &Path) -> Result<()> {
+    RootFile::read(path).map(drop)
+}
+
 /// Something that names results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
@@ -56,13 +94,13 @@ pub struct Root {
 }
 
 /// After a run: the store has seen its lock file, and its results were used. Nothing is written if the root is younger
-/// than a day, unless the lock file was `written`; then only uses that are a day old are.
+/// than a day, unless the lock file was `written`; then of the uses only those are that are a day old.
 ///
 /// # Errors
 /// The store cannot be written.
 pub fn note_run(store: &Store, lock: Option<&Path>, records: &[Option<ActionRecord>], written: bool) -> Result<()> {
     let is_new = match lock {
-        Some(lock) => refresh(store, lock)?,
+        Some(lock) => refresh(store, lock, written)?,
         None => true,
     };
     if is_new || written {
@@ -71,15 +109,20 @@ pub fn note_run(store: &Store, lock: Option<&Path>, records: &[Option<ActionReco
     Ok(())
 }
 
-/// Writes the root of this lock file, if that is not there or older than a day; whether it did.
-fn refresh(store: &Store, lock: &Path) -> Result<bool> {
+/// Writes the root of this lock file, if that is not there, damaged, older than a day, or the lock file `changed`; whether it
+/// did.
+fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     let path = fs::canonicalize(lock).unwrap_or_else(|_| lock.to_owned());
     let file = root_path(store, &path);
-    let fresh = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|noted| {
+    let is_read = match RootFile::read(&file) {
+        Err(error) => error.trouble() == Trouble::TooNew,
+        Ok(_) => true,
+    };
+    let is_young = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|noted| {
         let noted = Timestamp::try_from(noted).unwrap_or(Timestamp::MIN);
         (REFRESHED.before(Timestamp::now())..=Timestamp::now()).contains(&noted)
     });
-    if fresh {
+    if is_read && is_young && !changed {
         return Ok(false);
     }
     let text = match fs::read(&path) {
@@ -88,6 +131,10 @@ fn refresh(store: &Store, lock: &Path) -> Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(StoreError::io("read", &path)(error)),
     };
+    // What it last said in whole is worth more than what is left of it now.
+    if is_read && LockFile::of(path.clone(), text.clone()).is_ok_and(|lock| !lock.warnings().is_empty()) {
+        return Ok(false);
+    }
     write(store, &path, text)?;
     Ok(true)
 }
@@ -143,6 +190,7 @@ pub fn roots(store: &Store, now: Timestamp) -> Result<Vec<Root>> {
         }
     }
     for tag in super::tags::list(store)? {
+        tag.must_be_sound()?;
         let results = tag.lock.cells().map(|(_, line)| (Some(line.key), line.outputs.clone())).collect();
         roots.push(Root { name: format!("{}{}", super::tags::PREFIX, tag.name), results, note: None, ended: None });
     }
@@ -168,42 +216,49 @@ pub fn roots(store: &Store, now: Timestamp) -> Result<Vec<Root>> {
     Ok(roots)
 }
 
-/// What a lock file that the store has seen names now; if it cannot be told, what it named when a run last used it.
+/// What a lock file that the store has seen names now; if it cannot be told, or not in whole, also what it named when a run
+/// last used it.
 fn root(store: &Store, path: PathBuf, now: Timestamp) -> Result<Root> {
-    let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
-    let root: RootFile =
-        serde_json::from_slice(&bytes).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
-    if root.format > ROOT_FORMAT {
-        return Err(StoreError::TooNew { path, what: "a root", found: root.format.into(), known: ROOT_FORMAT });
-    }
+    let root = RootFile::read(&path)?;
     let name = root.lock_file.display().to_string();
     let moved = root.from_store.as_ref().map(|from_store| store.root().join(from_store));
     let is_here = root.host == Machine::here().host;
     // A path means something else on another host; what lies beside the store goes where it goes.
     let places = moved.into_iter().chain(is_here.then(|| root.lock_file.clone()));
-    let mut trouble = None;
+    let (mut trouble, mut now_says) = (None, None);
     for place in places {
         match LockFile::read(&place) {
             Ok(lock) if !place.is_file() => drop(lock),
-            Ok(lock) if lock.cells().next().is_none() && !lock.warnings().is_empty() => {
-                trouble = Some("cannot be read".to_owned());
-            }
-            Ok(lock) => return Ok(Root { name, results: results(&lock), note: None, ended: None }),
+            Ok(lock) => match lock.warnings().first() {
+                None => return Ok(Root { name, results: results(lock.all_lines()), note: None, ended: None }),
+                Some(warning) => {
+                    let (line, message) = (warning.line, &warning.message);
+                    trouble = Some(format!("cannot be read as a whole (line {line}: {message})"));
+                    now_says = Some(lock);
+                    break;
+                }
+            },
             Err(error) => trouble = Some(error.to_string()),
         }
     }
     let said = LockFile::of(root.lock_file.clone(), root.text)?;
     let day = root.seen.strftime("%Y-%m-%d");
     let (kept, note) = match trouble {
+        Some(trouble) if now_says.is_some() => {
+            (true, format!("{trouble}; what can be read of it stays, and what it named on {day}"))
+        }
         Some(trouble) => (true, format!("{trouble}; what it named on {day} stays")),
         None if !is_here => (true, format!("is on {}, or gone; what it named on {day} stays", root.host)),
         None if root.seen < AFTER_IT_IS_GONE.before(now) => (false, "is gone for 30 days".to_owned()),
         None => (true, format!("is gone; what it named on {day} stays until 30 days after that")),
     };
-    let results = if kept { results(&said) } else { Vec::new() };
+    let lines = now_says.iter().chain([&said]).flat_map(LockFile::all_lines);
+    let results = if kept { results(lines) } else { Vec::new() };
     Ok(Root { name, results, note: Some(note), ended: (!kept).then_some(path) })
 }
 
-fn results(lock: &LockFile) -> Vec<(Option<Key>, BTreeMap<String, Digest>)> {
-    lock.cells().map(|(_, line)| (Some(line.key), line.outputs.clone())).collect()
+/// Each once.
+fn results<'a>(lines: impl Iterator<Item = &'a LockLine>) -> Vec<(Option<Key>, BTreeMap<String, Digest>)> {
+    let results: BTreeSet<_> = lines.map(|line| (Some(line.key), line.outputs.clone())).collect();
+    results.into_iter().collect()
 }

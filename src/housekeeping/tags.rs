@@ -7,7 +7,7 @@ use cwm_contract::Label;
 use crate::error::Error;
 use crate::lock_file::{LockFile, LockLine};
 use crate::store::durable::Disk;
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, StoreError};
 
 /// What stands before the name of a tag where other things may be named too.
 pub const PREFIX: &str = "tag:";
@@ -26,6 +26,30 @@ pub struct Tag {
     /// What it names.
     pub lock: LockFile,
 }
+
+impl Tag {
+    /// What is wrong with its file, which nobody but cwm writes, in words.
+    pub fn damage(&self) -> Option<String> {
+        match self.lock.warnings().first() {
+            Some(warning) => Some(format!("line {}: {}", warning.line, warning.message)),
+            None => self.lock.cells().next().is_none().then(|| "it names nothing".to_owned()),
+        }
+    }
+
+    /// Refuses a tag of which it cannot be told what it names.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn must_be_sound(&self) -> Result<()> {
+        let Some(damage) = self.damage() else { return Ok(()) };
+        let what = format!("is damaged, so that what the tag `{}` names cannot be told ({damage})", self.name);
+        Err(StoreError::refused(self.lock.path(), what, RENEW))
+    }
+}
+
+/// What to do about a damaged tag.
+const RENEW: &str = "`cwm tag NAME --delete` takes the tag away; `cwm tag NAME --replace` gives it to what the lock file names \
+                     now, or with `HASH...` to other results";
 
 /// Checks the name of a tag: letters, digits, `.`, `_` and `-`, a letter or digit first.
 ///
@@ -49,15 +73,24 @@ pub fn check_name(name: &str) -> Result<(), Error> {
 /// # Errors
 /// The store cannot be read, or a newer cwm wrote one.
 pub fn list(store: &Store) -> Result<Vec<Tag>> {
+    let files = files(store)?.into_iter();
+    files.map(|(name, path)| Ok(Tag { name, lock: LockFile::read(&path)? })).collect()
+}
+
+/// The names of all tags and where they lie, sorted.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn files(store: &Store) -> Result<Vec<(String, PathBuf)>> {
     let mut tags = Vec::new();
     for (file, path) in store.files_in(&store.tags_folder())? {
         if let Some(name) = file.strip_suffix(EXTENSION).and_then(|name| name.strip_suffix('.'))
             && check_name(name).is_ok()
         {
-            tags.push(Tag { name: name.to_owned(), lock: LockFile::read(&path)? });
+            tags.push((name.to_owned(), path));
         }
     }
-    tags.sort_by(|a, b| a.name.cmp(&b.name));
+    tags.sort();
     Ok(tags)
 }
 

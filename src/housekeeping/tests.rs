@@ -171,7 +171,9 @@ proptest! {
         };
         lock(&store, "one.lock", &named(0));
         lock(&store, "two.lock", &named(1));
-        tags::write(&store, "kept", named(2).into_iter().map(line), false).unwrap();
+        if !named(2).is_empty() {
+            tags::write(&store, "kept", named(2).into_iter().map(line), false).unwrap();
+        }
         let wanted: Vec<&ActionRecord> = records
             .iter()
             .zip(&stages)
@@ -347,6 +349,7 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_told_and_what_it_named_stays() {
     let ended = only(&store, later);
     assert!(ended.results.is_empty() && ended.ended.is_some(), "{ended:?}");
     fs::write(&path, "\u{0}\u{1} no lock file").unwrap();
+    assert_eq!(only(&store, later).results.len(), 1);
     assert!(only(&store, later).note.unwrap().contains("cannot be read"));
     fs::write(&path, "cwm-lock: 99\n").unwrap();
     assert_eq!(only(&store, later).results.len(), 1);
@@ -363,6 +366,79 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_told_and_what_it_named_stays() {
     assert!(roots(&store, later).unwrap().is_empty());
     let collected = collect(&store, wish(), NOW(), |_| {}).unwrap();
     assert_eq!(collected.stages.len(), 1);
+}
+
+#[test]
+fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_stays() {
+    let (_folder, store) = new_store();
+    let records: Vec<ActionRecord> = ["a", "b", "c"].iter().map(|name| made(&store, name, name, &[], false)).collect();
+    lock(&store, "pipeline.lock", &[&records[0], &records[1]]);
+    let path = store.root().with_file_name("pipeline.lock");
+    let whole = fs::read_to_string(&path).unwrap();
+    let third = {
+        lock(&store, "pipeline.lock", &[&records[2]]);
+        fs::read_to_string(&path).unwrap().lines().last().unwrap().to_owned()
+    };
+    lock(&store, "pipeline.lock", &[&records[0], &records[1]]);
+    let second = whole.lines().last().unwrap();
+    // `b` on one side of a conflict, and on the other with what `c` has.
+    let other_side = third.replacen("\"c\"", "\"b\"", 1);
+    let conflict =
+        |one: &str, two: &str| whole.replace(second, &format!("<<<<<<< HEAD\n{one}\n=======\n{two}\n>>>>>>> theirs"));
+    let without_b = whole.replace(&format!("{second}\n"), "");
+    for (what, text, stays) in [
+        ("a line that is none", format!("{without_b}{third}\n{}\n", &second[..40]), [true, true, true]),
+        ("cut", whole[..whole.len() - 60].to_owned(), [true, true, false]),
+        ("empty", String::new(), [true, true, false]),
+        ("without its head", without_b.replace("cwm-lock: 1\n", ""), [true, true, false]),
+        ("in conflict", conflict(second, &other_side), [true, true, true]),
+        ("in conflict the other way", conflict(&other_side, second), [true, true, true]),
+        ("sound", without_b, [true, false, false]),
+    ] {
+        fs::write(&path, text).unwrap();
+        let root = roots(&store, NOW()).unwrap().remove(0);
+        let named = |record: &ActionRecord| root.results.contains(&(Some(record.key), record.output_digests()));
+        assert_eq!([0, 1, 2].map(|index| named(&records[index])), stays, "{what}: {root:?}");
+        assert_eq!(root.note.is_some(), what != "sound", "{what}: {root:?}");
+        if let Some(note) = root.note {
+            assert!(note.contains("cannot be read as a whole (line "), "{what}: {note}");
+            // What it said in whole is not forgotten for what is left of it.
+            note_run(&store, Some(&path), &[], true).unwrap();
+            let again = roots(&store, NOW()).unwrap().remove(0);
+            assert_eq!(again.results, root.results, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
+    let (_folder, store) = new_store();
+    let record = made(&store, "a", "a", &[], false);
+    lock(&store, "pipeline.lock", &[&record]);
+    let path = store.root().with_file_name("pipeline.lock");
+    let root = store.files_in(&store.roots_folder()).unwrap().remove(0).1;
+    assert_eq!(check(&store).unwrap(), []);
+    let damage = || {
+        let bytes = fs::read(&root).unwrap();
+        fs::remove_file(&root).unwrap();
+        fs::write(&root, &bytes[..bytes.len() - 20]).unwrap();
+        assert!(collect(&store, wish(), NOW(), |_| {}).is_err());
+    };
+    damage();
+    note_run(&store, Some(&path), &[], false).unwrap();
+    assert_eq!(roots(&store, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
+    damage();
+    let findings = check(&store).unwrap();
+    assert_eq!(findings.len(), 1);
+    assert!(findings[0].what.contains(path.to_str().unwrap()), "{findings:?}");
+    assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
+    note_run(&store, Some(&path), &[], false).unwrap();
+    collect(&store, wish(), NOW(), |_| {}).unwrap();
+    assert!(is_whole(&store, &record));
+    fs::remove_file(&root).unwrap();
+    fs::write(&root, "{\"format\": 99, \"other\": 1}").unwrap();
+    let newer = check(&store).unwrap();
+    assert!(newer[0].what.contains("newer") && newer[0].quarantined.is_none() && root.exists(), "{newer:?}");
 }
 
 #[test]

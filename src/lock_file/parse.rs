@@ -15,9 +15,20 @@ enum Side {
     Second,
 }
 
-/// Cells by label, and what was odd.
-pub(super) fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockLine>, Vec<LockWarning>)> {
+/// What a text says.
+pub(super) struct Parsed {
+    /// By label.
+    pub cells: BTreeMap<String, LockLine>,
+    /// What else it says of the same labels: the other side of a conflict, a line that is there twice.
+    pub passed_over: Vec<LockLine>,
+    /// What was odd.
+    pub warnings: Vec<LockWarning>,
+}
+
+/// Reads a text that `path` holds or held.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Parsed> {
     let mut cells: BTreeMap<String, LockLine> = BTreeMap::new();
+    let mut passed_over = Vec::new();
     let mut warnings = Vec::new();
     let mut side = Side::Neither;
     let mut has_version = false;
@@ -52,7 +63,8 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockLin
         }
         match parse_cell(line) {
             // In a conflict the first side is taken; twice without one is a mistake, and again the first is taken.
-            Ok((label, _)) if cells.contains_key(&label) => {
+            Ok((label, cell)) if cells.contains_key(&label) => {
+                passed_over.push(cell);
                 if side == Side::Neither {
                     say(format!("`{label}` is here a second time; the line is ignored"), false);
                 }
@@ -63,11 +75,14 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, LockLin
             Err(what) => say(format!("{what}; the line is ignored"), true),
         }
     }
-    if !has_version && !text.trim().is_empty() {
-        let message = format!("`cwm-lock: {LOCK_FILE_FORMAT}` is missing");
+    if !has_version {
+        let message = match text.trim().is_empty() {
+            true => "the file is empty, as cwm never leaves it: what it said is lost".to_owned(),
+            false => format!("`cwm-lock: {LOCK_FILE_FORMAT}` is missing"),
+        };
         warnings.push(LockWarning { path: path.to_owned(), line: 1, message, is_lost: false });
     }
-    Ok((cells, warnings))
+    Ok(Parsed { cells, passed_over, warnings })
 }
 
 /// The side that begins after this line, if it is git's marker.

@@ -256,7 +256,7 @@ impl Store {
     }
 
     /// Moves something damaged to the quarantine, if the store can be written.
-    pub(super) fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
+    pub(crate) fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
         let inside = path.strip_prefix(self.root()).unwrap_or(&path);
         let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
         let quarantine = self.layout.quarantine();
@@ -293,7 +293,7 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    pub(super) fn about(path: PathBuf, what: impl Into<String>) -> Finding {
+    pub(crate) fn about(path: PathBuf, what: impl Into<String>) -> Finding {
         Finding { path, what: what.into(), quarantined: None }
     }
 }

@@ -269,6 +269,57 @@ fn a_tag_names_results_as_they_are_now_keeps_them_and_can_be_compared() {
 }
 
 #[test]
+fn a_damaged_tag_is_told_and_nothing_goes_until_it_is_renewed() {
+    let context = chain();
+    for damage in ["cut", "emptied"] {
+        assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
+        let tag = context.path("artifacts/tags/v1.lock");
+        let text = fs::read_to_string(&tag).unwrap();
+        fs::remove_file(&tag).unwrap();
+        fs::write(&tag, if damage == "cut" { &text[..text.len() - 60] } else { "" }).unwrap();
+        for gc in [&["gc"][..], &["gc", "--delete"]] {
+            let ran = context.cwm(gc);
+            assert_eq!(ran.code, 4, "{damage}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("v1.lock is damaged") && ran.stderr.contains("--delete"), "{}", ran.stderr);
+        }
+        let verify = context.cwm(&["verify"]);
+        assert_eq!(verify.code, 5, "{damage}: {}{}", verify.stdout, verify.stderr);
+        assert!(verify.stdout.contains("v1.lock is damaged") && tag.exists(), "{}", verify.stdout);
+        for tells in [&["tag"][..], &["tag", "--list", "v1"], &["ls"], &["ls", "tag:v1"]] {
+            let ran = context.cwm(tells);
+            assert!(ran.stderr.contains("v1.lock is damaged"), "{damage} {tells:?}: {}{}", ran.stdout, ran.stderr);
+        }
+        assert!(context.told(&["tag", "--json"])[0]["damaged"].is_string());
+        assert_eq!(context.cwm(&["tag", "v1", "--replace"]).code, 0);
+        assert!(context.told(&["tag", "--json"])[0].get("damaged").is_none());
+        context.is_clean();
+        assert_eq!(context.cwm(&["gc", "--delete"]).code, 0);
+    }
+}
+
+#[test]
+fn a_lock_file_that_cannot_be_read_as_a_whole_is_told_and_not_tagged() {
+    let context = chain();
+    let text = context.read("pipeline.lock");
+    context.write("pipeline.lock", &text[..text.len() - 60]);
+    let before = context.inventory("artifacts/objects");
+    let gc = context.cwm(&["gc", "--delete"]);
+    assert_eq!(gc.code, 0, "{}{}", gc.stdout, gc.stderr);
+    assert!(gc.stdout.contains("cannot be read as a whole (line "), "{}", gc.stdout);
+    assert_eq!(context.inventory("artifacts/objects"), before);
+    assert!(context.cwm(&["ls"]).stderr.contains("warning: "), "{}", context.cwm(&["ls"]).stderr);
+    let tag = context.cwm(&["tag", "v1"]);
+    assert_eq!(tag.code, 4, "{}{}", tag.stdout, tag.stderr);
+    assert!(tag.stderr.contains("is not tagged"), "{}", tag.stderr);
+    context.write("pipeline.lock", "");
+    assert!(context.cwm(&["status"]).stderr.contains("the file is empty"));
+    context.cwm(&["gc", "--delete"]);
+    assert_eq!(context.inventory("artifacts/objects"), before);
+    context.run(&[]).ran_just(&[]);
+    assert_eq!(context.read("pipeline.lock"), text);
+}
+
+#[test]
 fn du_counts_by_stage_and_what_is_shared_once() {
     let context = Context::with(
         r#"
