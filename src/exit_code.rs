@@ -25,7 +25,7 @@ exit_codes! {
     USAGE = 2;
     /// The pipeline file, `cwm.toml` or a `--set` is wrong; nothing was run.
     PIPELINE = 3;
-    /// The store cannot be used as asked: read-only, full, damaged, of a newer format.
+    /// The store cannot be used as asked: read-only, full, damaged, of a newer format; or none is there that was named.
     STORE = 4;
     /// `verify` found damaged or missing objects.
     DAMAGED = 5;

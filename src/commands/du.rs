@@ -6,7 +6,7 @@ use cwm_contract::amount;
 use serde::Serialize;
 
 use crate::cli::DuArguments;
-use crate::commands::{PassedOver, print_json, print_words, store_of};
+use crate::commands::{PassedOver, existing_store_of, print_json, print_words};
 use crate::error::Error;
 use crate::events::plural;
 use crate::exit_code::ExitCode;
@@ -29,7 +29,7 @@ struct Answer<'a> {
 /// # Errors
 /// The store cannot be read, something in it is damaged, or it has nothing of a stage that is named.
 pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Error> {
-    let (store, _passed_over) = PassedOver::by(store_of(store, arguments.file.as_deref())?);
+    let (store, _passed_over) = PassedOver::by(existing_store_of(store, arguments.file.as_deref())?);
     let mut usage = Usage::of(&store)?;
     for name in &arguments.stages {
         if !usage.stages.iter().any(|stage| stage.stage == *name) {

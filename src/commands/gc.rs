@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::GcArguments;
-use crate::commands::{print_json, print_words, store_of};
+use crate::commands::{existing_store_of, print_json, print_words};
 use crate::error::Error;
 use crate::events::plural;
 use crate::exit_code::ExitCode;
@@ -72,7 +72,7 @@ struct RootTold<'a> {
 /// # Errors
 /// The store cannot be read, or, to delete, written; or something in it is damaged, so that what is wanted cannot be told.
 pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Error> {
-    let store = store_of(store, arguments.file.as_deref())?;
+    let store = existing_store_of(store, arguments.file.as_deref())?;
     if let Some(lock) = &arguments.forget
         && !housekeeping::forget(&store, lock)?
     {

@@ -12,7 +12,7 @@ use crate::digest::{Digest, Key};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::housekeeping::{named, tags};
-use crate::lock_file::LockFile;
+use crate::lock_file::{LockFile, LockLine};
 use crate::outside::Files;
 use crate::store::{ActionRecord, Dropped, Store};
 
@@ -23,19 +23,20 @@ struct Row {
     label: String,
     /// The output.
     output: String,
-    /// What it holds.
-    format: String,
+    /// What it holds. Nothing of this and of what else a record tells where the store has none.
+    format: Option<String>,
     /// Bytes, of all files together.
-    bytes: u64,
+    bytes: Option<u64>,
     /// BLAKE3 of the file, or of the folder's manifest.
     digest: Digest,
     /// What it is a result of.
     key: Key,
     /// When it was made, in UTC.
-    made: String,
+    made: Option<String>,
     /// By whom and where, in words.
-    origin: String,
-    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm gc`), `not pulled`, or `missing`.
+    origin: Option<String>,
+    /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm gc`), `not pulled`, or `missing`;
+    /// `not here`: the store has no such result.
     state: &'static str,
     /// Whether the pipeline's lock file names it.
     locked: bool,
@@ -58,23 +59,31 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     warn_of(&lock);
     let tags = tags::list(&store)?;
     warn_of_tags(&tags);
-    let mut records = Vec::new();
+    let (mut records, mut absent) = (Vec::new(), Vec::new());
     let mut words = Vec::new();
     for word in &arguments.what {
         match word.strip_prefix(tags::PREFIX) {
             Some(name) => {
                 let tag = tags::find(&store, name)?.ok_or_else(|| no_tag(name))?;
-                records.extend(of_lock(&store, &tag.lock)?);
+                let (found, not_here) = results_of_lock(&store, &tag.lock)?;
+                records.extend(found);
+                absent.extend(not_here);
             }
             None => words.push(word.clone()),
         }
     }
     if !words.is_empty() || arguments.what.is_empty() {
-        let mut found = if arguments.all { every(&store)? } else { of_lock(&store, &lock)? };
-        let known: Vec<Label> = found.iter().map(|record| record.label.clone()).collect();
+        let (mut found, mut not_here) = results_of_lock(&store, &lock)?;
+        if arguments.all {
+            found = every(&store)?;
+        }
+        let known = found.iter().map(|record| &record.label).chain(not_here.iter().map(|(label, _)| label));
+        let known: Vec<Label> = known.cloned().collect();
         let meant = named::stages(&words, known.iter())?;
         found.retain(|record| named::is_meant(&record.label, &meant));
+        not_here.retain(|(label, _)| named::is_meant(label, &meant));
         records.extend(found);
+        absent.extend(not_here);
     }
     let files = Files::of_store(&store);
     let names = |lock: &LockFile, record: &ActionRecord| {
@@ -100,14 +109,33 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
             rows.push(Row {
                 label: record.label.to_string(),
                 output: name.clone(),
-                format: output.format.to_string(),
-                bytes: output.size,
+                format: Some(output.format.to_string()),
+                bytes: Some(output.size),
                 digest: output.digest,
                 key: record.key,
-                made: record.circumstances.started.to_string(),
-                origin: record.origin(),
+                made: Some(record.circumstances.started.to_string()),
+                origin: Some(record.origin()),
                 state,
                 locked: locked.contains_key(&(record.key, record.output_digests())),
+                tags: tagged.clone(),
+            });
+        }
+    }
+    for (label, line) in &absent {
+        let is_named = |lock: &LockFile| lock.cells().any(|(_, other)| other == line);
+        let tagged: Vec<String> = tags.iter().filter(|tag| is_named(&tag.lock)).map(|tag| tag.name.clone()).collect();
+        for (name, digest) in &line.outputs {
+            rows.push(Row {
+                label: label.to_string(),
+                output: name.clone(),
+                format: None,
+                bytes: None,
+                digest: *digest,
+                key: line.key,
+                made: None,
+                origin: None,
+                state: "not here",
+                locked: locked.contains_key(&(line.key, line.outputs.clone())),
                 tags: tagged.clone(),
             });
         }
@@ -127,17 +155,21 @@ pub fn no_tag(name: &str) -> Error {
 
 /// The results that a lock file names, under the labels that it gives them; those without a record are left out.
 pub(super) fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
-    let mut records = Vec::new();
+    Ok(results_of_lock(store, lock)?.0)
+}
+
+/// The results that a lock file names, and its lines of which the store has none.
+fn results_of_lock(store: &Store, lock: &LockFile) -> Result<(Vec<ActionRecord>, Vec<(Label, LockLine)>), Error> {
+    let (mut records, mut absent) = (Vec::new(), Vec::new());
     for (label, line) in lock.cells() {
         let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
-        let label = label.parse().map_err(Error::usage)?;
-        records.extend(
-            record
-                .filter(|record| record.output_digests() == line.outputs)
-                .map(|record| ActionRecord { label, ..record }),
-        );
+        let label: Label = label.parse().map_err(Error::usage)?;
+        match record.filter(|record| record.output_digests() == line.outputs) {
+            Some(record) => records.push(ActionRecord { label, ..record }),
+            None => absent.push((label, line.clone())),
+        }
     }
-    Ok(records)
+    Ok((records, absent))
 }
 
 /// All results, sorted by label, the first made first.
@@ -157,7 +189,8 @@ fn text(rows: &[Row], all: bool) -> String {
     }
     let name = |row: &Row| format!("{}.{}", row.label, row.output);
     let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
-    let format = rows.iter().map(|row| row.format.chars().count()).max().unwrap_or(0);
+    let format =
+        rows.iter().filter_map(|row| row.format.as_ref()).map(|format| format.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for row in rows {
         let mut notes: Vec<String> = Vec::new();
@@ -172,10 +205,10 @@ fn text(rows: &[Row], all: bool) -> String {
         text += &format!(
             "{:<width$}  {:<format$}  {:>9}  {}  {}{notes}\n",
             name(row),
-            row.format,
-            amount::in_words(row.bytes),
+            row.format.as_deref().unwrap_or_default(),
+            row.bytes.map(amount::in_words).unwrap_or_default(),
             row.digest.short(),
-            row.origin
+            row.origin.as_deref().unwrap_or("no record of it in this store")
         );
     }
     text

@@ -357,6 +357,24 @@ pub(crate) fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Stor
     Ok(Store::at(&store_root(None, &Site::of(&file)?, file.parent().unwrap_or(Path::new("."))))?)
 }
 
+/// As [`store_of`], of a store that must be there if it was named: a mistyped name must not pass for a store in which all is
+/// well. One that is not named may not have been made yet, which is told.
+pub(crate) fn existing_store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
+    let opened = store_of(store, file)?;
+    // One that lost its `format` is looked at all the same.
+    if opened.exists() || opened.root().join("objects").is_dir() {
+        return Ok(opened);
+    }
+    let words = format!("there is no store in {}", opened.root().display());
+    match store {
+        Some(_) => Err(Error::store(words).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
+        None => {
+            eprintln!("note: {}", visible_lines(&format!("{words} yet; `cwm run` makes it")));
+            Ok(opened)
+        }
+    }
+}
+
 /// The store's folder: that of the command line, else of the site, else the one beside the pipeline in `folder`.
 fn store_root(given: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
     given.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)

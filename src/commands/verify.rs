@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Output, RunArguments, VerifyArguments};
 use crate::commands::ls::of_lock;
-use crate::commands::{pipeline_file, print_json, print_words, store_of};
+use crate::commands::{existing_store_of, pipeline_file, print_json, print_words};
 use crate::error::Error;
 use crate::events::{duration, plural};
 use crate::exit_code::ExitCode;
@@ -28,7 +28,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     }
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
-    let store = store_of(store, arguments.pipeline.file.as_deref())?;
+    let store = existing_store_of(store, arguments.pipeline.file.as_deref())?;
     let progress = Progress::new();
     let report = match named {
         None => {

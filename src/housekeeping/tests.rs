@@ -248,6 +248,42 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
 }
 
 #[test]
+fn a_full_disk_does_not_keep_a_collection_from_making_room() {
+    use crate::store::durable::Step;
+    let (_folder, store) = new_store();
+    let kept = made(&store, "kept", "a", &["b".into()], false);
+    made(&store, "gone", "c", &["d".into()], false);
+    lock(&store, "pipeline.lock", &[&kept]);
+    let left = store.root().join("temporary/.cwm-left");
+    // With room for nothing, and with room as soon as something was removed.
+    for (has_room_later, is_left) in [(false, false), (false, true), (true, true)] {
+        if is_left {
+            fs::write(&left, "half").unwrap();
+        }
+        let removed = Arc::new(AtomicUsize::new(0));
+        let hook: Hook = Arc::new(move |step, path: &Path, _| {
+            let is_note = path.ends_with("locks/store") || path.extension().is_some_and(|end| end == "collected");
+            let is_folder = step == Step::MakeFolder && path.parent().is_some_and(|folder| folder.ends_with("garbage"));
+            let removed = removed.fetch_add(usize::from(step == Step::Remove), Ordering::SeqCst) > 0;
+            let has_room = has_room_later && removed;
+            match (step == Step::Write && is_note || is_folder) && !has_room {
+                true => Err(io::ErrorKind::StorageFull.into()),
+                false => Ok(()),
+            }
+        });
+        let collected = collect(&store.clone().watched(hook), wish(), NOW(), |_| {});
+        assert!(!left.exists(), "what needs no mark goes");
+        assert_clean(&store);
+        assert!(is_whole(&store, &kept));
+        match has_room_later {
+            true => assert!(collected.is_ok(), "{collected:?}"),
+            false => assert_eq!(collected.unwrap_err().trouble(), crate::store::Trouble::DiskFull),
+        }
+    }
+    assert_eq!(objects(&store), content(&store, &kept));
+}
+
+#[test]
 fn marks_are_on_the_disk_before_anything_goes() {
     use crate::store::durable::Step;
     let (_folder, store) = new_store();

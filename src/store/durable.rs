@@ -157,6 +157,11 @@ impl Disk {
         self.step(Step::Write, "write", path, || File::options().create(true).append(true).open(path).map(drop))
     }
 
+    /// Writes into a file that is open, and may be there and empty afterwards.
+    pub fn write_into(&self, path: &Path, write: impl FnOnce() -> io::Result<()>) -> Result<()> {
+        self.step(Step::Write, "write", path, write)
+    }
+
     /// Writes a small note in place; after a power loss it may be there and empty.
     pub fn make_note(&self, path: &Path, text: &str) -> Result<()> {
         self.step(Step::Write, "write", path, || fs::write(path, text))

@@ -41,13 +41,22 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses; what was moved until then is garbage all the same.
-    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: Dropped, _alone: &StoreLock) -> Result<()> {
-        self.mark_dropped(&garbage.records, reason)?;
+    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: Dropped, alone: &StoreLock) -> Result<()> {
+        match self.mark_dropped(&garbage.records, reason) {
+            // What needs no mark makes the room that marks lack: trees are made again from their manifests.
+            Err(error) if error.trouble() == Trouble::DiskFull => {
+                let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
+                self.set_aside_garbage(&unmarked, reason, alone)?;
+                self.delete_garbage()?;
+                self.mark_dropped(&garbage.records, reason)?;
+            }
+            marked => marked?,
+        }
         let place = self.garbage_folder()?;
         let aside = |path: &Path| {
             let inside = path.strip_prefix(self.root()).unwrap_or(path);
             let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
-            match self.disk.place(path, &place.join(name.join("-"))) {
+            match self.disk.place(path, &place(&name.join("-"))) {
                 Err(error) if error.trouble() == Trouble::Missing => Ok(()),
                 other => other,
             }
@@ -66,14 +75,18 @@ impl Store {
         Ok(())
     }
 
-    /// A new folder in `garbage/`.
-    fn garbage_folder(&self) -> Result<PathBuf> {
+    /// Where in a new folder of `garbage/` something goes, by its name there. On a full disk, for which a folder may be too much,
+    /// it is `garbage/` itself.
+    fn garbage_folder(&self) -> Result<impl Fn(&str) -> PathBuf + Sync> {
         let place = self.layout.garbage();
         self.disk.make_folders(&place)?;
         let name = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
-        let folder = place.join(name);
-        self.disk.make_folder(&folder)?;
-        Ok(folder)
+        let folder = place.join(&name);
+        let is_made = match self.disk.make_folder(&folder) {
+            Err(error) if error.trouble() == Trouble::DiskFull => false,
+            made => made.map(|_| true)?,
+        };
+        Ok(move |inside: &str| if is_made { folder.join(inside) } else { place.join(format!("{name}-{inside}")) })
     }
 
     /// Deletes what was set aside, by this collection and by earlier ones that did not come to it.

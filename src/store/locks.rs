@@ -159,7 +159,7 @@ impl Store {
         self.create()?;
         let path = self.layout.lock(STORE_LOCK);
         let mut file = lock(&path, Mode::Exclusive, true, waiting)?;
-        write_holder(&mut file, &Holder::this(command)).map_err(StoreError::io("write", &path))?;
+        self.say_if_there_is_room(&mut file, command, &path)?;
         Ok(StoreLock { _file: Some(file) })
     }
 
@@ -171,7 +171,7 @@ impl Store {
         self.create()?;
         let path = self.layout.lock(STORE_LOCK);
         let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
-        write_holder(&mut file, &Holder::this(command)).map_err(StoreError::io("write", &path))?;
+        self.say_if_there_is_room(&mut file, command, &path)?;
         Ok(Some(StoreLock { _file: Some(file) }))
     }
 
@@ -183,6 +183,14 @@ impl Store {
     pub fn lock_batches(&self) -> Result<File> {
         self.create()?;
         lock(&self.layout.lock(BATCHES_LOCK), Mode::Exclusive, true, |_| {})
+    }
+
+    /// Says who holds the store's lock. On a full disk nobody is told: it is taken to make room.
+    fn say_if_there_is_room(&self, file: &mut File, command: &str, path: &Path) -> Result<()> {
+        match self.disk.write_into(path, || write_holder(file, &Holder::this(command))) {
+            Err(error) if error.trouble() == Trouble::DiskFull => Ok(()),
+            written => written,
+        }
     }
 }
 

@@ -320,6 +320,31 @@ fn a_lock_file_that_cannot_be_read_as_a_whole_is_told_and_not_tagged() {
 }
 
 #[test]
+fn a_store_that_is_not_there_is_told() {
+    let context = chain();
+    fs::rename(context.path("artifacts"), context.path("elsewhere")).unwrap();
+    for command in ["verify", "gc", "du"] {
+        let named = context.cwm(&[command, "--store", "/nonexistent"]);
+        assert_eq!(named.code, 4, "{command}: {}{}", named.stdout, named.stderr);
+        assert!(named.stderr.contains("there is no store in /nonexistent"), "{}", named.stderr);
+        assert_eq!(context.cwm(&[command, "--store", "elsewhere"]).code, 0);
+        let own = context.cwm(&[command]);
+        assert_eq!(own.code, 0, "{command}: {}{}", own.stdout, own.stderr);
+        assert!(own.stderr.contains("there is no store in ") && own.stderr.contains("yet"), "{}", own.stderr);
+    }
+    assert_eq!(context.cwm(&["gc", "--delete", "--store", "/nonexistent"]).code, 4);
+    let rows = context.told(&["ls", "--json"]);
+    assert_eq!(rows.as_array().unwrap().len(), 3, "{rows}");
+    for row in rows.as_array().unwrap() {
+        assert_eq!((&row["state"], &row["locked"]), (&"not here".into(), &true.into()), "{row}");
+        assert!(row["bytes"].is_null() && row["digest"].is_string(), "{row}");
+    }
+    let words = context.cwm(&["ls", "second"]).stdout;
+    assert!(words.starts_with("second.out") && words.contains("(not here)") && words.lines().count() == 1, "{words}");
+    assert!(!context.path("artifacts").exists(), "to look makes none");
+}
+
+#[test]
 fn du_counts_by_stage_and_what_is_shared_once() {
     let context = Context::with(
         r#"
