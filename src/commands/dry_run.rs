@@ -32,8 +32,10 @@ pub fn run(
     let (registry, machine) = (Registry::built_in(), Machine::here(arguments.jobs));
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
-    if let Some(message) =
-        (!arguments.pull && !fetches).then(|| workspace.elsewhere(&survey, &cells)).transpose()?.flatten()
+    if let Some(message) = (!arguments.pull && !fetches)
+        .then(|| workspace.elsewhere(&survey, &cells, "`cwm run --pull`"))
+        .transpose()?
+        .flatten()
     {
         readers.read(&RunEvent::Warning { message });
     }

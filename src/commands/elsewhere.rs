@@ -29,11 +29,11 @@ pub fn hint_at_missing_files(plan: &Plan, cells: &[usize]) {
 
 impl Workspace {
     /// Before a run that asks no remote computes `cells`: how many results of them the lock file names that are not here, where
-    /// there are remotes. Nothing is asked of them; where all that it names is here, one look a cell is all that it takes.
+    /// there are remotes, and `how` they are asked. Nothing is asked of them; where all that it names is here, one look a cell is all that it takes.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn results_elsewhere(&mut self, cells: &[usize]) -> Result<Option<String>, Error> {
+    pub(super) fn results_elsewhere(&mut self, cells: &[usize], how: &str) -> Result<Option<String>, Error> {
         if self.site.remotes.is_empty() {
             return Ok(None);
         }
@@ -42,7 +42,7 @@ impl Workspace {
                 && !self.has_locked(line)?
             {
                 let survey = self.survey()?;
-                return self.elsewhere(&survey, cells);
+                return self.elsewhere(&survey, cells, how);
             }
         }
         Ok(None)
@@ -52,7 +52,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn elsewhere(&self, survey: &Survey, cells: &[usize]) -> Result<Option<String>, Error> {
+    pub(super) fn elsewhere(&self, survey: &Survey, cells: &[usize], how: &str) -> Result<Option<String>, Error> {
         if self.site.remotes.is_empty() {
             return Ok(None);
         }
@@ -88,7 +88,7 @@ impl Workspace {
         let names: Vec<&str> = self.site.remotes.iter().map(|remote| remote.name.as_str()).collect();
         let remotes = if names.len() == 1 { "the remote" } else { "the remotes" };
         let them = if count == 1 { "it" } else { "them" };
-        Ok(Some(format!("{results} not here; {remotes} {} may have {them}: `cwm run --pull`", names.join(", "))))
+        Ok(Some(format!("{results} not here; {remotes} {} may have {them}: {how}", names.join(", "))))
     }
 
     fn has_locked(&self, line: &LockLine) -> Result<bool, Error> {

@@ -46,10 +46,14 @@ fn away(arguments: &RunArguments, site: &Site) -> Result<Away, Error> {
             .hint("build it with the cargo feature `remote`, which is on by default"));
     }
     if arguments.check {
+        let (typed, local) = match arguments.rebuild {
+            true => ("--rebuild", "cwm run --check --executor local STAGE"),
+            false => ("--check", "--executor local"),
+        };
         return Err(Error::usage(format!(
-            "`--check` compares within one store, and jobs do not share this one ({WHERE})"
+            "`{typed}` compares within one store, and jobs do not share this one ({WHERE})"
         ))
-        .hint("`--executor local` checks here; `cwm pull` of a stage and of what it reads fetches their files first"));
+        .hint(format!("`{local}` checks here; `cwm pull` of a stage and of what it reads fetches their files first")));
     }
     let named = |name: &String| arguments.remote.as_ref().is_none_or(|wanted| wanted == name);
     let mut remotes: Vec<Remote> = site.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();

@@ -90,6 +90,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     let options = Options {
         cluster: None,
         fetcher: None,
+        has_remotes: false,
         provider: None,
         targets: cells.to_vec(),
         force: cells.iter().copied().collect(),

@@ -145,6 +145,7 @@ pub fn run_until(
             command: again::typed(),
             cluster: cluster.clone(),
             fetcher: None,
+            has_remotes: false,
             provider: None,
         };
         let made = before_check::make(&workspace, options, &mut readers)?;
@@ -158,7 +159,7 @@ pub fn run_until(
     if !arguments.check
         && !arguments.pull
         && away.is_none()
-        && let Some(message) = workspace.results_elsewhere(&cells)?
+        && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")?
     {
         readers.read(&RunEvent::Warning { message });
     }
@@ -170,6 +171,7 @@ pub fn run_until(
     let provider = away.as_ref().map(|away| provider(&workspace, away)).transpose()?;
     let options = Options {
         fetcher,
+        has_remotes: !workspace.site.remotes.is_empty(),
         provider,
         targets: targets.iter().copied().collect(),
         force,
@@ -190,6 +192,13 @@ pub fn run_until(
         drop(guard);
         if let Some(made) = &for_check {
             before_check::let_go(&workspace, made, &mut readers)?;
+        }
+        // What is compared with may be with them.
+        if summary.failed > 0
+            && let Some(message) =
+                workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
+        {
+            readers.read(&RunEvent::Warning { message });
         }
         return Ok(checked(summary, failures, again, &mut readers));
     }

@@ -195,6 +195,7 @@ fn on_remotes(
                 Ok(Presence::Record) => ("record only", how),
                 Ok(Presence::Nothing) | Err(Fault::NotThere) => ("not there", how),
                 Err(Fault::NotReached(why)) => ("not reached", why),
+                Err(Fault::Broken) => ("not reached", Fault::Broken.words()),
                 Err(fault) => ("refused", fault.words().trim_start_matches("refused: ").to_owned()),
             };
             OnRemote { name, state, detail }

@@ -88,6 +88,7 @@ fn rebuild(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         pipeline: arguments.pipeline.clone(),
         dry_run: false,
         check: true,
+        rebuild: true,
         pull: false,
         push: false,
         remote: None,

@@ -124,6 +124,8 @@ pub enum Tidings {
         /// Whether every remote answered.
         reached: bool,
     },
+    /// Something is to be known of a remote, such as that it was begun.
+    Said(String),
     /// Something was provided, or could not be.
     Provided {
         /// What.

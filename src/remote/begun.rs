@@ -1,25 +1,29 @@
 //! Whether a remote is one: its version stands there, written before all else.
 
+use std::sync::PoisonError;
+use std::time::Instant;
+
 use bytes::Bytes;
 use futures::StreamExt;
 use tokio::time::timeout;
 
-use super::client::Client;
+use super::client::{Client, Heard};
 use super::fault::Fault;
 use super::folder;
 use super::layout::{FOLDERS, FORMAT, REMOTE_FORMAT};
 
 impl Client {
     /// Whether it is a web server, which nobody can begin by a push.
-    fn is_web(&self) -> bool {
+    pub(super) fn is_web(&self) -> bool {
         self.folder.is_none() && self.multipart.is_none()
     }
 
-    /// Whether anything of cwm is there. Asked once.
+    /// Whether anything of cwm is there. That it is, is asked once; that it is not was asked after `since`, for somebody may
+    /// begin it meanwhile.
     ///
     /// # Errors
     /// It cannot be told, a newer cwm wrote it, or it is a web server that has nothing of cwm's.
-    pub async fn has_format(&self) -> Result<bool, Fault> {
+    pub async fn has_format(&self, since: Instant) -> Result<bool, Fault> {
         let read = || async {
             if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
                 return Err(Fault::NotReached(format!("there is no folder {}; is it mounted?", folder.display())));
@@ -48,7 +52,24 @@ impl Client {
                 _ => Err(Fault::Refused(format!("what stands there is not cwm's: its `{FORMAT}` is no version"))),
             }
         };
-        self.format.get_or_try_init(read).await.copied()
+        let known = || match *self.format.lock().unwrap_or_else(PoisonError::into_inner) {
+            Heard::There => Some(true),
+            Heard::Not(when) if when >= since => Some(false),
+            Heard::Not(_) | Heard::Nothing => None,
+        };
+        if let Some(known) = known() {
+            return Ok(known);
+        }
+        // Many who want to know at once ask once.
+        let _asking = self.asking_format.lock().await;
+        if let Some(known) = known() {
+            return Ok(known);
+        }
+        let began = Instant::now();
+        let is_there = read().await?;
+        *self.format.lock().unwrap_or_else(PoisonError::into_inner) =
+            if is_there { Heard::There } else { Heard::Not(began) };
+        Ok(is_there)
     }
 
     /// Whether there is content or a record, as far as that can be seen.
@@ -77,18 +98,19 @@ impl Client {
         ))
     }
 
-    /// Sees to it that the remote can be written: its version is there.
+    /// Sees to it that the remote can be written: its version is there. That it was not, asked after `since`, still counts.
     ///
     /// # Errors
     /// It cannot be written, or is of a newer cwm.
-    pub async fn prepare(&self) -> Result<(), Fault> {
+    pub async fn prepare(&self, since: Instant) -> Result<(), Fault> {
         // Several results that go at once do not each begin it.
         let begin = || async {
             if let Some(folder) = &self.folder {
                 folder::make(folder)?;
             }
-            if !self.has_format().await? {
+            if !self.has_format(since).await? {
                 self.put(FORMAT, Bytes::from(format!("{REMOTE_FORMAT}\n"))).await?;
+                *self.format.lock().unwrap_or_else(PoisonError::into_inner) = Heard::There;
             }
             Ok(())
         };

@@ -16,7 +16,7 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::fault::Fault;
+use super::fault::{Fault, unbroken};
 use super::folder;
 use super::ranges::NotTheRange;
 use super::turns::Turns;
@@ -33,6 +33,18 @@ const REST: Duration = Duration::from_secs(60);
 /// Whoever takes bytes more slowly than this is gone.
 const SLOWEST: u64 = 64 << 10;
 
+/// Whether anything of cwm is with a remote, as far as that was asked.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Heard {
+    /// Nobody asked.
+    #[default]
+    Nothing,
+    /// It was not when this was asked. Others may begin it at any time.
+    Not(Instant),
+    /// It is.
+    There,
+}
+
 /// A remote that can be asked.
 pub struct Client {
     /// What people call it.
@@ -46,7 +58,10 @@ pub struct Client {
     pub(super) silence: Duration,
     pub(super) requests: Semaphore,
     pub(super) heard: Mutex<Instant>,
-    pub(super) format: OnceCell<bool>,
+    /// What was heard of its version.
+    pub(super) format: Mutex<Heard>,
+    /// Whoever asks for that: one at a time.
+    pub(super) asking_format: tokio::sync::Mutex<()>,
     /// That it was begun.
     pub(super) begun: OnceCell<()>,
     /// When it was given up, and why: nothing else waits for it as long.
@@ -159,8 +174,19 @@ impl Client {
         let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
         match timeout(self.silence, self.store.get_opts(path, options)).await {
             Ok(Ok(result)) => Ok(result.into_stream()),
-            Ok(Err(error)) => Err(error.into()),
+            Ok(Err(error)) => Err(self.fault(error)),
             Err(_) => Err(self.silent()),
+        }
+    }
+
+    /// What an answer means; a web server is asked without credentials.
+    fn fault(&self, error: object_store::Error) -> Fault {
+        match error.into() {
+            // What follows its status is a page for people.
+            Fault::Denied { why, .. } if self.is_web() => {
+                Fault::Denied { why: why.split(':').next().unwrap_or_default().to_owned(), is_web: true }
+            }
+            fault => fault,
         }
     }
 
@@ -176,7 +202,7 @@ impl Client {
         let asked = self.patiently(|| {
             Box::pin(async move {
                 match timeout(self.silence, self.store.head(path)).await {
-                    Ok(answer) => Ok(answer?.size),
+                    Ok(answer) => Ok(answer.map_err(|error| self.fault(error))?.size),
                     Err(_) => Err(self.silent()),
                 }
             })
@@ -251,7 +277,7 @@ impl Client {
         let mut pause = Duration::from_millis(100);
         for attempt in 1.. {
             let permit = self.requests.acquire().await;
-            let outcome = request().await;
+            let outcome = unbroken(request()).await.flatten();
             drop(permit);
             let fault = match outcome {
                 Ok(value) => {

@@ -4,21 +4,35 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::fault::Fault;
+use super::settings;
+use crate::plain_text::visible;
+
 /// What a profile says.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Profile(BTreeMap<String, String>);
+pub struct Profile {
+    values: BTreeMap<String, String>,
+    /// The name, where the environment gives it, and neither file has such a profile.
+    lacking: Option<String>,
+}
 
 impl Profile {
     /// What stands there under `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
+        self.values.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// The profile that the environment names, else `default`, from the files that the environment names, else those in the
     /// home folder. Nothing, where there are none.
-    pub fn read() -> Profile {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let name = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+    ///
+    /// # Errors
+    /// What stands there has characters that it cannot have.
+    pub fn read() -> Result<Profile, Fault> {
+        let variable = |name: &str| {
+            std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
+        let given = variable("AWS_PROFILE");
+        let name = given.clone().unwrap_or_else(|| "default".to_owned());
         let home = variable("HOME").map(PathBuf::from);
         let file = |given: &str, usual: &str| {
             let path = variable(given).map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".aws").join(usual)))?;
@@ -28,7 +42,26 @@ impl Profile {
         let credentials = file("AWS_SHARED_CREDENTIALS_FILE", "credentials").unwrap_or_default();
         let mut values = section(&config, &name, "profile ");
         values.extend(section(&credentials, &name, ""));
-        Profile(values)
+        for key in ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"] {
+            if let Some(value) = values.get(key) {
+                settings::checked(&format!("`{key}` of the profile {}", visible(&name)), value)?;
+            }
+        }
+        let lacking = given.filter(|_| values.is_empty());
+        Ok(Profile { values, lacking })
+    }
+
+    /// Where credentials are to come from it: a profile that is named and nowhere is a slip.
+    ///
+    /// # Errors
+    /// It is nowhere.
+    pub fn must_be_there(&self) -> Result<(), Fault> {
+        let Some(name) = &self.lacking else { return Ok(()) };
+        Err(Fault::Refused(format!(
+            "AWS_PROFILE names the profile `{}`, and neither ~/.aws/credentials nor ~/.aws/config (or what \
+             AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name) has entries of it",
+            visible(name)
+        )))
     }
 }
 

@@ -9,8 +9,10 @@ use crate::store::ActionRecord;
 
 impl Fetcher for Exchange {
     fn records(&self, cell: usize, keys: Vec<Key>, tell: Tell) {
+        let is_news = self.news();
         self.start(Job::Records(keys), move |told| {
-            if let Told::Records(_, faults) = told {
+            if let Told::Records(_, mut faults) = told {
+                faults.retain(|(remote, fault)| is_news(remote, fault));
                 let words = |(remote, fault): (String, Fault)| format!("the remote `{remote}`: {}", fault.words());
                 tell(Tidings::Records { cell, faults: faults.into_iter().map(words).collect() });
             }
@@ -49,7 +51,8 @@ impl Provider for Exchange {
                 Told::Progress(done, total) => return tell(Tidings::Progress { cell, done, total }),
                 Told::Offered(outcome, seconds) => (outcome, seconds),
                 Told::Pushed(outcome, seconds) => (outcome.map(Some), seconds),
-                Told::Records(..) | Told::Files(..) | Told::Prepared(_) | Told::Looked(_) => return,
+                Told::Prepared(Some(words)) => return tell(Tidings::Said(words)),
+                Told::Records(..) | Told::Files(..) | Told::Prepared(None) | Told::Looked(_) => return,
             };
             let came = match outcome {
                 Ok(Some(sent)) => Provided::There { objects: sent.objects, bytes: sent.bytes, seconds },

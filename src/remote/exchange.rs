@@ -1,14 +1,17 @@
 //! The remotes of a site with a store: jobs are done in the background, and tell how they go.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use super::client::Client;
-use super::fault::Fault;
+use super::fault::{Fault, unbroken};
 use super::index::result_of;
 use super::open::open;
 use super::pull::{Pulled, content, pull};
@@ -35,6 +38,8 @@ pub struct Exchange {
 
 struct Shared {
     clients: Vec<Arc<Client>>,
+    /// Remotes of which it was told in this run that they deny us.
+    denied: Mutex<BTreeSet<String>>,
     store: Store,
     results: Semaphore,
     keys: Semaphore,
@@ -72,6 +77,7 @@ pub enum Told {
     /// The end of [`Job::Files`] and [`Job::Content`]: pieces of content, bytes, seconds, and what did not come.
     Files(u64, u64, f64, Vec<Lack>),
     /// The end of [`Job::Prepare`]: what was begun there, in words; nothing of a remote that is in use, or does not answer.
+    /// Of [`Job::Offer`] and [`Job::Send`] it is no end, and told where something was begun.
     Prepared(Option<String>),
     /// The end of [`Job::Offer`]: what was sent, with seconds; nothing if files of it are neither there nor here.
     Offered(Result<Option<Pushed>, Fault>, f64),
@@ -119,6 +125,33 @@ pub enum Presence {
     Whole,
 }
 
+impl Job {
+    /// How it ends where it cannot be done to its end; `remote` is the one that is told of it.
+    fn broken(&self, remote: String) -> Box<dyn FnOnce(Fault) -> Told + Send> {
+        let outputs = match self {
+            Job::Files(candidates) => candidates.first().map(|record| &record.outputs),
+            Job::Content(outputs) => Some(outputs),
+            _ => None,
+        };
+        let lacks: Vec<(String, Digest)> =
+            outputs.into_iter().flatten().map(|(name, one)| (name.clone(), one.digest)).collect();
+        match self {
+            Job::Records(_) => Box::new(|fault| Told::Records(0, vec![(remote, fault)])),
+            Job::Files(_) | Job::Content(_) => Box::new(move |fault| {
+                let lack = |(name, digest): &(String, Digest)| Lack {
+                    reached: false,
+                    ..Lack::of(name, digest, fault.words())
+                };
+                Told::Files(0, 0, 0.0, lacks.iter().map(lack).collect())
+            }),
+            Job::Prepare => Box::new(|_| Told::Prepared(None)),
+            Job::Push(..) | Job::Send(_) => Box::new(|fault| Told::Pushed(Err(fault), 0.0)),
+            Job::Offer(_) => Box::new(|fault| Told::Offered(Err(fault), 0.0)),
+            Job::Look(..) => Box::new(|fault| Told::Looked(vec![(remote, Err(fault))])),
+        }
+    }
+}
+
 impl Exchange {
     /// The remotes of `site`, or the one that is named; with `to_write` the one to push to. Nothing is asked yet.
     ///
@@ -160,7 +193,7 @@ impl Exchange {
             .build()
             .map_err(|error| Error::system(format!("cannot start what talks to remotes: {error}")))?;
         let (results, keys) = (Semaphore::new(RESULTS), Semaphore::new(KEYS));
-        let shared = Shared { clients, store: store.clone(), results, keys };
+        let shared = Shared { clients, denied: Mutex::default(), store: store.clone(), results, keys };
         Ok(Exchange { runtime: Some(runtime), shared: Arc::new(shared) })
     }
 
@@ -169,11 +202,28 @@ impl Exchange {
         self.shared.clients.iter().map(|client| client.name.as_str()).collect()
     }
 
+    /// Tells whether a fault of a remote is news: that it denies us is told of once, whatever was asked for.
+    pub fn news(&self) -> impl Fn(&str, &Fault) -> bool + Send + Sync + use<> {
+        let shared = self.shared.clone();
+        move |remote, fault| {
+            let mut denied = shared.denied.lock().unwrap_or_else(PoisonError::into_inner);
+            !matches!(fault, Fault::Denied { .. }) || denied.insert(remote.to_owned())
+        }
+    }
+
     /// Begins a job; `tell` is called from another thread.
     pub fn start(&self, job: Job, tell: impl Fn(Told) + Send + Sync + 'static) {
         let Some(runtime) = &self.runtime else { return };
         let shared = self.shared.clone();
-        runtime.spawn(async move { shared.work(job, Arc::new(tell)).await });
+        let tell: Arc<dyn Fn(Told) + Send + Sync> = Arc::new(tell);
+        let name = shared.clients.first().map_or_else(String::new, |client| client.name.clone());
+        let broken = job.broken(name);
+        runtime.spawn(async move {
+            // Somebody waits for the end, whatever becomes of the work.
+            if let Err(fault) = unbroken(shared.work(job, tell.clone())).await {
+                tell(broken(fault));
+            }
+        });
     }
 }
 
@@ -243,11 +293,17 @@ impl Shared {
                 tell(Told::Files(objects, bytes, began.elapsed().as_secs_f64(), lacks));
             }
             Job::Offer(record) => {
-                let outcome = self.offer(&record, begun, listener).await;
+                let said = |words| tell(Told::Prepared(Some(words)));
+                let outcome = self.offer(&record, said, begun, listener).await;
                 tell(Told::Offered(outcome, began.elapsed().as_secs_f64()));
             }
             Job::Send(file) => {
                 let _permit = self.results.acquire().await;
+                if let Some(client) = self.clients.first()
+                    && let Some(words) = prepare(client).await
+                {
+                    tell(Told::Prepared(Some(words)));
+                }
                 let outcome = match self.clients.first() {
                     Some(client) => push_file(client, &self.store, &file, begun, listener).await,
                     None => Err(nowhere()),
@@ -269,6 +325,7 @@ impl Shared {
     async fn offer(
         &self,
         record: &ActionRecord,
+        said: impl Fn(String),
         begun: impl Fn(u64, u64),
         listener: super::tally::Listener,
     ) -> Result<Option<Pushed>, Fault> {
@@ -293,6 +350,9 @@ impl Shared {
         if !parcel.has_files {
             // What is neither there nor here, as far as that is known.
             return first.unwrap_or(Ok(Presence::Nothing)).map(|_| None);
+        }
+        if let Some(words) = prepare(client).await {
+            said(words);
         }
         push(client, &self.store, &parcel, false, begun, listener).await.map(Some)
     }
@@ -322,12 +382,15 @@ impl Shared {
 
 /// Begins a remote that holds nothing yet; what was done, in words. What goes wrong is told by what is sent after it.
 async fn prepare(client: &Client) -> Option<String> {
-    let name = &client.name;
-    let missing = client.folder.as_ref().filter(|folder| !folder.exists());
-    if missing.is_none() && client.has_format().await.ok()? {
+    if client.begun.initialized() {
         return None;
     }
-    client.prepare().await.ok()?;
+    let (name, since) = (&client.name, Instant::now());
+    let missing = client.folder.as_ref().filter(|folder| !folder.exists());
+    if missing.is_none() && client.has_format(since).await.ok()? {
+        return None;
+    }
+    client.prepare(since).await.ok()?;
     Some(match missing {
         Some(folder) => format!("the remote `{name}` was not there: its folder {} was made", folder.display()),
         None => format!("the remote `{name}` held nothing of cwm's: it was begun"),
@@ -341,7 +404,7 @@ fn nowhere() -> Fault {
 /// What a remote has of a key: of the result with these outputs, or of any. Of a folder its list is asked for alone, which went
 /// there after the files.
 async fn look(client: &Client, key: &Key, outputs: Option<&BTreeMap<String, Digest>>) -> Result<Presence, Fault> {
-    if !client.has_format().await? {
+    if !client.has_format(Instant::now()).await? {
         return Ok(Presence::Nothing);
     }
     let mut best = Presence::Nothing;

@@ -1,6 +1,9 @@
 //! What can go wrong with a remote, told apart by what is to be done about it.
 
 use std::error::Error as _;
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
 
 use super::ranges::NotTheRange;
 use crate::store::StoreError;
@@ -14,6 +17,15 @@ pub enum Fault {
     NotReached(String),
     /// The remote answered: we may not, or it does not do such things.
     Refused(String),
+    /// The remote answered that we may not (401 or 403), and what it said of that.
+    Denied {
+        /// What it said.
+        why: String,
+        /// Whether it is a web server, which is asked without credentials.
+        is_web: bool,
+    },
+    /// A mistake in cwm or in a library: what was asked for ended in a panic.
+    Broken,
     /// It wants credentials, and there are none: neither in the environment nor in files, and this machine has none of its own.
     NoCredentials(&'static str),
     /// The remote sends files only as a whole, and part of one was asked for.
@@ -33,12 +45,35 @@ impl Fault {
         matches!(self, Fault::NotReached(_))
     }
 
+    /// Whether the remote answered, and will say the same of whatever else it is asked.
+    pub fn is_no(&self) -> bool {
+        matches!(self, Fault::Refused(_) | Fault::Denied { .. } | Fault::NoCredentials(_))
+    }
+
+    /// The same, where `sources` of settings and credentials were read.
+    pub fn by(self, sources: &[String]) -> Fault {
+        match self {
+            Fault::Refused(why) if !sources.is_empty() => {
+                Fault::Refused(format!("what stands in {}: {why}", sources.join(", ")))
+            }
+            fault => fault,
+        }
+    }
+
     /// In words.
     pub fn words(&self) -> String {
         match self {
             Fault::NotThere => "is not there".to_owned(),
             Fault::NotReached(why) => format!("could not be reached: {why}"),
             Fault::Refused(why) => format!("refused: {why}"),
+            Fault::Denied { why, is_web: true } => format!("refused by the server ({why})"),
+            Fault::Denied { why, is_web: false } => {
+                format!("refused: the credentials are not right, or do not allow it ({why})")
+            }
+            Fault::Broken => {
+                "could not be asked: a mistake in cwm or in a library, which panicked; standard error says where"
+                    .to_owned()
+            }
             Fault::NoCredentials(advice) => format!("wants credentials, and none are found: {advice}"),
             Fault::OnlyWhole => format!("refused: {}", NotTheRange::Whole),
             Fault::Bad(what) => what.clone(),
@@ -72,7 +107,7 @@ impl From<object_store::Error> for Fault {
             }
             Error::NotFound { .. } => Fault::NotThere,
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-                Fault::Refused(format!("the credentials are not right, or do not allow it ({why})"))
+                Fault::Denied { why: said(&why).to_owned(), is_web: false }
             }
             Error::Generic { .. } if is_final(&why) => Fault::Refused(why),
             Error::Generic { .. } | Error::JoinError { .. } => Fault::NotReached(why),
@@ -104,6 +139,16 @@ fn lacks_credentials(error: &object_store::Error) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// What the server said, without what was asked and how long it took, which differs from one request to the next.
+fn said(why: &str) -> &str {
+    why.split_once("status code: ").map_or(why, |(_, said)| said.trim_end_matches([' ', ':']))
+}
+
+/// What comes of work that may end in a panic: a fault, so that nobody waits for it without end.
+pub async fn unbroken<T>(work: impl Future<Output = T>) -> Result<T, Fault> {
+    AssertUnwindSafe(work).catch_unwind().await.map_err(|_| Fault::Broken)
 }
 
 /// Whether the server understood and said no: any status of 4xx but those that mean "later".

@@ -20,6 +20,7 @@ mod pull;
 mod push;
 mod ranges;
 mod records;
+mod settings;
 mod stale;
 mod tally;
 mod turns;

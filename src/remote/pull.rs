@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cwm_contract::amount;
 use futures::{StreamExt, stream};
@@ -67,7 +68,7 @@ pub async fn content(
     let mut pulled = Pulled::default();
     let mut wanted: BTreeMap<Digest, (String, Wanted)> = BTreeMap::new();
     let mut manifests: BTreeMap<Digest, (String, Wanted)> = BTreeMap::new();
-    let from = Source { clients, store };
+    let from = Source { clients, store, since: Instant::now() };
     for (name, output) in outputs {
         if output.shape != OutputShape::Folder {
             let one = Wanted { digest: output.digest, size: Some(output.size), limit: output.size };
@@ -125,6 +126,8 @@ pub async fn content(
 struct Source<'a> {
     clients: &'a [Arc<Client>],
     store: &'a Store,
+    /// What remotes said before that of having nothing no longer counts.
+    since: Instant,
 }
 
 impl Source<'_> {
@@ -204,7 +207,7 @@ impl Source<'_> {
         let mut lack = Lack { output: output.to_owned(), digest: wanted.digest, why: Vec::new(), reached: true };
         for client in self.clients {
             // Of a folder that is not mounted nothing is "not there".
-            let fetched = match client.has_format().await {
+            let fetched = match client.has_format(self.since).await {
                 Ok(true) => fetch(client, self.store, wanted, tally).await,
                 Ok(false) => Err(Fault::NotThere),
                 Err(fault) => Err(fault),
@@ -212,7 +215,7 @@ impl Source<'_> {
             match fetched {
                 Ok(fetched) => return Ok(fetched),
                 Err(fault) => {
-                    lack.reached &= !matches!(fault, Fault::NotReached(_));
+                    lack.reached &= !matches!(fault, Fault::NotReached(_) | Fault::Broken);
                     lack.why.push(format!("{}: {}", client.name, fault.words()));
                 }
             }

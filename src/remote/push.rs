@@ -1,6 +1,7 @@
 //! A result, from the store to a remote: the files, then the lists of folders, then the record, then the index that names it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -109,7 +110,7 @@ pub async fn push(
     begun: impl Fn(u64, u64),
     listener: Listener,
 ) -> Result<Pushed, Fault> {
-    client.prepare().await?;
+    client.prepare(Instant::now()).await?;
     begun(parcel.objects(), parcel.bytes());
     let tally = &Tally::of(parcel.bytes(), listener);
     let mut pushed = Pushed::default();
@@ -157,7 +158,7 @@ pub async fn push_file(
     begun: impl Fn(u64, u64),
     listener: Listener,
 ) -> Result<Pushed, Fault> {
-    client.prepare().await?;
+    client.prepare(Instant::now()).await?;
     let item = Item { digest: file.digest, size: file.stat.size, path: file.path.clone() };
     begun(1, item.size);
     let sent = send(client, store, &item, false, &Tally::of(item.size, listener)).await?;

@@ -1,5 +1,7 @@
 //! The records that a remote has of a key.
 
+use std::time::Instant;
+
 use futures::{StreamExt, stream};
 
 use super::client::Client;
@@ -53,7 +55,7 @@ pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(Acti
 /// The remote cannot be asked.
 pub async fn look(client: &Client, key: &Key) -> Result<Found, Fault> {
     let mut found = Found::default();
-    if !client.has_format().await? {
+    if !client.has_format(Instant::now()).await? {
         return Ok(found);
     }
     let index = match index_of(client, key).await {

@@ -164,7 +164,9 @@ async fn in_parts(
             Err(fault) => Err(fault),
         };
         match done {
-            Err(Fault::NotThere | Fault::Refused(_)) if attempt == 0 && journal.is_old => journal.remove(),
+            Err(Fault::NotThere | Fault::Refused(_) | Fault::Denied { .. }) if attempt == 0 && journal.is_old => {
+                journal.remove()
+            }
             Ok(()) => {
                 journal.remove();
                 return Ok(());
@@ -198,7 +200,9 @@ async fn complete(
     match completed.await {
         // Its answer may have been lost, and the upload with its end; or somebody else sent the same meanwhile, which voids
         // our parts with Azure.
-        Err(Fault::NotThere | Fault::Refused(_)) if client.size(name).await? == Some(size) => Ok(()),
+        Err(Fault::NotThere | Fault::Refused(_) | Fault::Denied { .. }) if client.size(name).await? == Some(size) => {
+            Ok(())
+        }
         other => other,
     }
 }

@@ -1,6 +1,7 @@
 //! Results shared by hash: two people, two stores, one remote. What is a folder here is S3 in `s3`, behind a proxy that breaks.
 
 mod azure;
+mod denied;
 mod equal;
 mod gcs;
 mod hostile;

@@ -1,7 +1,7 @@
 //! `cwm pull`: results come from remotes.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use super::locked::{is_other, locked_of, locked_ones, of_line, on_others};
@@ -49,11 +49,9 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         transfer.wait(&workspace.plan);
     };
     let resting = on_others(&workspace, &survey, &all, &others)?;
-    let none_reached = exchange.names().iter().all(|name| so_far.away.contains(*name));
-
-    let nowhere = |what: &str| match none_reached {
-        true => "no remote was reached".to_owned(),
-        false => format!("no remote that was reached has {what}"),
+    let nowhere = |what: &str| match so_far.nobody_told(&exchange.names()) {
+        Some(words) => words,
+        None => format!("no remote that was reached has {what}"),
     };
     let absent = |resolved: &Resolved, what: &str| match crate::brought::is_open(&resolved.components) {
         true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
@@ -158,8 +156,25 @@ struct SoFar {
     asked: HashSet<Key>,
     /// What was said of remotes.
     told: BTreeSet<String>,
-    /// Remotes that did not answer.
-    away: BTreeSet<String>,
+    /// Remotes that did not answer, or refused to say anything, with whether they answered.
+    away: BTreeMap<String, bool>,
+}
+
+impl SoFar {
+    /// Where none of the remotes told anything: what became of them, in words.
+    fn nobody_told(&self, names: &[&str]) -> Option<String> {
+        if !names.iter().all(|name| self.away.contains_key(*name)) {
+            return None;
+        }
+        let refused: Vec<String> =
+            self.away.iter().filter(|(_, answered)| **answered).map(|(name, _)| format!("`{name}`")).collect();
+        Some(match (refused.len(), names.len()) {
+            (0, _) => "no remote was reached".to_owned(),
+            (1, 1) => format!("the remote {} refused", refused.join(", ")),
+            (some, all) if some == all => format!("the remotes {} refused", refused.join(", ")),
+            _ => format!("no remote told: {} refused, the others were not reached", refused.join(", ")),
+        })
+    }
 }
 
 /// Takes over the records of cells, those before what rests on them: only a source's result tells a key; without it the lock
@@ -172,6 +187,7 @@ fn records(
     transfer: &mut Transfer<'_>,
     so_far: &mut SoFar,
 ) -> Result<Survey, Error> {
+    let is_news = transfer.exchange.news();
     loop {
         let survey = workspace.survey()?;
         let before = transfer.begun;
@@ -210,8 +226,11 @@ fn records(
                 transfer.readers.read(&RunEvent::Note { label, message });
             }
             for (remote, fault) in faults {
-                if matches!(fault, Fault::NotReached(_) | Fault::Refused(_) | Fault::NoCredentials(_)) {
-                    so_far.away.insert(remote.clone());
+                if fault.is_no() || matches!(fault, Fault::NotReached(_) | Fault::Broken) {
+                    so_far.away.insert(remote.clone(), fault.is_no());
+                }
+                if !is_news(&remote, &fault) {
+                    continue;
                 }
                 let message = format!("the remote `{remote}`: {}", fault.words());
                 if so_far.told.insert(message.clone()) {

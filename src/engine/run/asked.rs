@@ -34,6 +34,8 @@ pub struct Options {
     pub cluster: Option<slurm::Settings>,
     /// Who is asked for what others made, before it is made.
     pub fetcher: Option<Box<dyn Fetcher>>,
+    /// Whether remotes may have what the lock file names.
+    pub has_remotes: bool,
     /// Where jobs do not read the store: who sends what they read to where they do.
     pub provider: Option<Box<dyn Provider>>,
 }

@@ -110,7 +110,16 @@ impl Engine<'_> {
         let label = self.plan.cells[index].label.clone();
         self.summary.cached += 1;
         if self.locked.get(&label).is_some_and(|line| line.key == key && line.outputs != record.output_digests()) {
-            let message = format!("{label}: the store has another result than the lock file; the store's is used");
+            let pull = match self.has_remotes && self.fetcher.is_none() {
+                true => {
+                    "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
+                }
+                false => "",
+            };
+            let message = format!(
+                "{label}: the store has another result than the lock file; the store's is used, and the lock file names it from \
+                 now on{pull}"
+            );
             self.readers.read(&RunEvent::Warning { message });
         }
         self.readers.read(&RunEvent::Cached { label, key, origin: origin(&record, accepted) });

@@ -117,6 +117,11 @@ impl Engine<'_> {
                 }
                 self.look_again(cell);
             }
+            Tidings::Said(message) => {
+                if self.told_of_remotes.insert(message.clone()) {
+                    self.readers.read(&RunEvent::Warning { message });
+                }
+            }
             Tidings::Provided { article, came } => self.provided(&article, came),
         }
     }

@@ -168,6 +168,8 @@ struct Engine<'a> {
     command: String,
     /// Who does cells as batch jobs, if anybody.
     jobs: Option<Jobs>,
+    /// [`Options::has_remotes`].
+    has_remotes: bool,
     /// [`Options::fetcher`].
     fetcher: Option<Box<dyn Fetcher>>,
     /// Cells that wait for remotes, with the keys that were asked for.
@@ -255,6 +257,7 @@ pub fn run(
         overtaken: BTreeMap::new(),
         command: options.command,
         jobs,
+        has_remotes: options.has_remotes,
         fetcher: options.fetcher,
         fetching: BTreeMap::new(),
         asked: HashSet::new(),

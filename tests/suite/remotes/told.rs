@@ -67,6 +67,48 @@ fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_
     assert!(run.raw.stdout.contains("`cwm run --pull` fetches such in place of that"), "{}", run.raw.stdout);
 }
 
+/// What is compared with need not be computed either.
+#[test]
+fn a_rebuild_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
+    if !built() {
+        return;
+    }
+    let lab = Lab::new();
+    let (ada, ben) = (lab.person(), lab.person());
+    ada.run(&["--push"]).ran_just(&CELLS);
+    git_pull(&ada, &ben);
+    let refused = ben.cwm(&["verify", "--rebuild", "parts"]);
+    let told = "the remote lab may have them: `cwm pull` fetches what a check compares with";
+    assert!(refused.code != 0 && refused.stderr.contains(told), "{}", refused.stderr);
+    well(ben.cwm(&["pull"]));
+    let rebuilt = well(ben.cwm(&["verify", "--rebuild", "parts"]));
+    assert!(!rebuilt.stderr.contains("may have"), "{}", rebuilt.stderr);
+}
+
+/// The lock file's result would be lost from it without a word.
+#[test]
+fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_the_other() {
+    if !built() {
+        return;
+    }
+    let pipeline = "cwm: 1\nstages: { s: { stage: command, with: { run: 'date +%s%N > \"$out\"' } } }\n";
+    let (ada, ben) = (crate::context::Context::with(pipeline), crate::context::Context::with(pipeline));
+    ada.run(&[]).ran_just(&["s"]);
+    ben.run(&[]).ran_just(&["s"]);
+    git_pull(&ada, &ben);
+    let told = "s: the store has another result than the lock file; the store's is used, and the lock file names it from now on";
+    let ran = well(ben.cwm(&["run"])).stderr;
+    assert!(ran.contains(told) && !ran.contains("--pull"), "{ran}");
+    git_pull(&ada, &ben);
+    let lab = Lab::new();
+    well(ben.cwm(&["remote", "add", "lab", &lab.remote().display().to_string()]));
+    let ran = well(ben.cwm(&["run"])).stderr;
+    assert!(
+        ran.contains(&format!("{told}; `cwm run --pull`, before that, asks the remotes for the lock file's")),
+        "{ran}"
+    );
+}
+
 /// What a check reads need not be computed to check it.
 #[test]
 fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
