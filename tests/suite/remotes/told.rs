@@ -3,16 +3,23 @@
 use std::fs;
 
 use super::{CELLS, Lab, built, git_pull, well};
+use crate::context::Context;
 
-#[test]
-fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_get_it() {
+/// A remote with all that Ada made, and Ben, who has her lock file by git, and nothing else.
+fn pushed_by_ada() -> Option<(Lab, Context, Context)> {
     if !built() {
-        return;
+        return None;
     }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]).ran_just(&CELLS);
     git_pull(&ada, &ben);
+    Some((lab, ada, ben))
+}
+
+#[test]
+fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_get_it() {
+    let Some((_lab, ada, ben)) = pushed_by_ada() else { return };
     // The lock file alone: nothing is known but that there is a result.
     let open = well(ben.cwm(&["status"]));
     assert!(open.stdout.contains("the lock file names its result, which the store does not have"), "{}", open.stdout);
@@ -70,13 +77,7 @@ fn a_result_that_was_not_pulled_is_told_with_whose_it_is_where_it_is_and_how_to_
 /// What is compared with need not be computed either.
 #[test]
 fn a_rebuild_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
-    if !built() {
-        return;
-    }
-    let lab = Lab::new();
-    let (ada, ben) = (lab.person(), lab.person());
-    ada.run(&["--push"]).ran_just(&CELLS);
-    git_pull(&ada, &ben);
+    let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
     let refused = ben.cwm(&["verify", "--rebuild", "parts"]);
     let told = "the remote lab may have them: `cwm pull` fetches what a check compares with";
     assert!(refused.code != 0 && refused.stderr.contains(told), "{}", refused.stderr);
@@ -92,7 +93,7 @@ fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_
         return;
     }
     let pipeline = "cwm: 1\nstages: { s: { stage: command, with: { run: 'date +%s%N > \"$out\"' } } }\n";
-    let (ada, ben) = (crate::context::Context::with(pipeline), crate::context::Context::with(pipeline));
+    let (ada, ben) = (Context::with(pipeline), Context::with(pipeline));
     ada.run(&[]).ran_just(&["s"]);
     ben.run(&[]).ran_just(&["s"]);
     git_pull(&ada, &ben);
@@ -112,13 +113,7 @@ fn a_run_that_puts_the_stores_result_into_the_lock_file_says_so_and_how_to_have_
 /// What a check reads need not be computed to check it.
 #[test]
 fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
-    if !built() {
-        return;
-    }
-    let lab = Lab::new();
-    let (ada, ben) = (lab.person(), lab.person());
-    ada.run(&["--push"]).ran_just(&CELLS);
-    git_pull(&ada, &ben);
+    let Some((_lab, _ada, ben)) = pushed_by_ada() else { return };
     ben.run(&["--pull"]).ran_just(&[]);
     let refused = ben.cwm(&["verify", "--rebuild", "bins"]);
     assert_eq!(refused.code, 1, "{}", refused.stderr);
@@ -139,13 +134,7 @@ fn a_rebuild_whose_inputs_are_with_a_remote_says_that_they_can_be_pulled() {
 /// It would compute for days what others have.
 #[test]
 fn a_run_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() {
-    if !built() {
-        return;
-    }
-    let lab = Lab::new();
-    let (ada, ben) = (lab.person(), lab.person());
-    ada.run(&["--push"]).ran_just(&CELLS);
-    git_pull(&ada, &ben);
+    let Some((lab, _ada, ben)) = pushed_by_ada() else { return };
     let said = "pipeline.lock names are not here; the remote lab may have them: `cwm run --pull`";
     let count = |words: &[&str]| -> usize {
         let told = ben.cwm(words).stderr;
@@ -175,8 +164,7 @@ fn a_run_in_a_fresh_clone_says_that_remotes_may_have_what_the_lock_file_names() 
 /// Whatever reads it tells the fault, and nothing that people would have to change their password for.
 #[test]
 fn a_secret_in_the_sites_file_comes_out_nowhere() {
-    let ada =
-        crate::context::Context::with("cwm: 1\nstages: { s: { stage: command, with: { run: 'echo > \"$out\"' } } }\n");
+    let ada = Context::with("cwm: 1\nstages: { s: { stage: command, with: { run: 'echo > \"$out\"' } } }\n");
     let secret = "hUntEr2hUntEr2hUntEr2";
     let commands: [&[&str]; 6] = [
         &["run"],
