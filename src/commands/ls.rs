@@ -158,8 +158,11 @@ pub(super) fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord
     Ok(results_of_lock(store, lock)?.0)
 }
 
-/// The results that a lock file names, and its lines of which the store has none.
-fn results_of_lock(store: &Store, lock: &LockFile) -> Result<(Vec<ActionRecord>, Vec<(Label, LockLine)>), Error> {
+/// Results, and lines of a lock file of which the store has none.
+type Found = (Vec<ActionRecord>, Vec<(Label, LockLine)>);
+
+/// The results that a lock file names, and its other lines.
+fn results_of_lock(store: &Store, lock: &LockFile) -> Result<Found, Error> {
     let (mut records, mut absent) = (Vec::new(), Vec::new());
     for (label, line) in lock.cells() {
         let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();

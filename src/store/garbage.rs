@@ -41,17 +41,21 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses; what was moved until then is garbage all the same.
-    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: Dropped, alone: &StoreLock) -> Result<()> {
+    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: Dropped, _alone: &StoreLock) -> Result<()> {
         match self.mark_dropped(&garbage.records, reason) {
             // What needs no mark makes the room that marks lack: trees are made again from their manifests.
             Err(error) if error.trouble() == Trouble::DiskFull => {
                 let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
-                self.set_aside_garbage(&unmarked, reason, alone)?;
+                self.move_aside(&unmarked)?;
                 self.delete_garbage()?;
                 self.mark_dropped(&garbage.records, reason)?;
             }
             marked => marked?,
         }
+        self.move_aside(garbage)
+    }
+
+    fn move_aside(&self, garbage: &Garbage) -> Result<()> {
         let place = self.garbage_folder()?;
         let aside = |path: &Path| {
             let inside = path.strip_prefix(self.root()).unwrap_or(path);

@@ -58,6 +58,9 @@ fn cwm(context: &Context, arguments: &[&str], variables: &[(&str, &str)]) -> Ran
 const KEYS: [(&str, &str); 3] =
     [("AWS_ACCESS_KEY_ID", "AK\n"), ("AWS_SECRET_ACCESS_KEY", "SK\r\n"), ("AWS_REGION", " us-east-1\n")];
 
+/// Names and values.
+type Variables<'v> = &'v [(&'v str, &'v str)];
+
 #[test]
 fn a_remote_that_denies_everything_is_told_of_once_in_its_own_words() {
     if !built() {
@@ -104,7 +107,7 @@ fn credentials_that_no_request_can_carry_are_named_and_never_shown() {
         r#"{"type": "service_account", "private_key": "hunter2", "private_key_id": "a", "client_email": "x@y"}"#,
     );
     let (key, other) = (ben.path("key.json").display().to_string(), ben.path("other.json").display().to_string());
-    let cases: [(&str, &[(&str, &str)], &str); 9] = [
+    let cases: [(&str, Variables<'_>, &str); 9] = [
         (s3, &[KEYS[0], KEYS[1], ("AWS_SESSION_TOKEN", "hun\nter2")], "AWS_SESSION_TOKEN has a space"),
         (s3, &[KEYS[0], KEYS[1], ("AWS_REGION", "hun ter2")], "AWS_REGION has a space"),
         (s3, &[("AWS_PROFILE", "nope")], "AWS_PROFILE names the profile `nope`"),
