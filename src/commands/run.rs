@@ -208,7 +208,8 @@ pub fn run_until(
     let exported = engine::export_all(plan, store, files, &records, &mut readers);
     files.save_if_possible();
     let lock = (!plan.sets).then(|| locked.path());
-    let noted = housekeeping::note_run(store, lock, &records, *written.as_ref().unwrap_or(&false) || plan.sets);
+    let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
+    let noted = housekeeping::note_run(store, lock, &records, is_written, !ran_now.is_empty());
     store.remember();
     #[cfg(feature = "remote")]
     let pushed = match &pushing {

@@ -1,11 +1,11 @@
 //! Whether it can be told what a store is asked to keep: what it noted of lock files, and tags.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::roots::check_file;
 use super::tags::{self, Tag};
 use crate::lock_file::LockFile;
+use crate::plain_file::read_plain;
 use crate::store::{Finding, Result, Store, StoreError, Trouble};
 
 /// What is wrong with the notes of lock files, which are set aside, and with tags, which stay: a tag says elsewhere what
@@ -60,9 +60,7 @@ fn not_checked(path: PathBuf) -> Finding {
 
 /// The lock file that a damaged note is about, where that line of it is still there.
 fn lock_file_in(path: &Path) -> Option<PathBuf> {
-    let text =
-        String::from_utf8_lossy(&fs::metadata(path).ok().filter(fs::Metadata::is_file).and(fs::read(path).ok())?)
-            .into_owned();
+    let text = String::from_utf8_lossy(&read_plain(path).ok()?).into_owned();
     let line = text.lines().find_map(|line| line.trim().strip_prefix("\"lock_file\": "))?;
     serde_json::from_str(line.trim_end_matches(',')).ok()
 }

@@ -94,13 +94,20 @@ pub struct Root {
 }
 
 /// After a run: the store has seen its lock file, and its results were used. Nothing is written if the root is younger
-/// than a day, unless the lock file was `written`; then of the uses only those are that are a day old.
+/// than a day, unless the lock file was `written`; then of the uses only those are that are a day old, and the root where the run
+/// `made` something: one that finds all of its results writes nothing here.
 ///
 /// # Errors
 /// The store cannot be written.
-pub fn note_run(store: &Store, lock: Option<&Path>, records: &[Option<ActionRecord>], written: bool) -> Result<()> {
+pub fn note_run(
+    store: &Store,
+    lock: Option<&Path>,
+    records: &[Option<ActionRecord>],
+    written: bool,
+    made: bool,
+) -> Result<()> {
     let is_new = match lock {
-        Some(lock) => refresh(store, lock, written)?,
+        Some(lock) => refresh(store, lock, written && made)?,
         None => true,
     };
     if is_new || written {

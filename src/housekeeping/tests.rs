@@ -104,7 +104,7 @@ fn lock(store: &Store, name: &str, records: &[&ActionRecord]) {
             .map(|record| (record.label.clone(), LockLine { key: record.key, outputs: record.output_digests() })),
     );
     fs::write(&path, lock.text()).unwrap();
-    note_run(store, Some(&path), &[], true).unwrap();
+    note_run(store, Some(&path), &[], true, true).unwrap();
 }
 
 fn objects(store: &Store) -> BTreeSet<Digest> {
@@ -439,7 +439,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
         if let Some(note) = root.note {
             assert!(note.contains("cannot be read as a whole (line "), "{what}: {note}");
             // What it said in whole is not forgotten for what is left of it.
-            note_run(&store, Some(&path), &[], true).unwrap();
+            note_run(&store, Some(&path), &[], true, true).unwrap();
             let again = roots(&store, NOW()).unwrap().remove(0);
             assert_eq!(again.results, root.results, "{what}");
         }
@@ -461,14 +461,14 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
         assert!(collect(&store, wish(), NOW(), |_| {}).is_err());
     };
     damage();
-    note_run(&store, Some(&path), &[], false).unwrap();
+    note_run(&store, Some(&path), &[], false, false).unwrap();
     assert_eq!(roots(&store, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
     damage();
     let findings = check(&store).unwrap();
     assert_eq!(findings.len(), 1);
     assert!(findings[0].what.contains(path.to_str().unwrap()), "{findings:?}");
     assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
-    note_run(&store, Some(&path), &[], false).unwrap();
+    note_run(&store, Some(&path), &[], false, false).unwrap();
     collect(&store, wish(), NOW(), |_| {}).unwrap();
     assert!(is_whole(&store, &record));
     fs::remove_file(&root).unwrap();
@@ -486,11 +486,11 @@ fn a_noted_run_writes_nothing_within_the_day() {
     let root = store.files_in(&store.roots_folder()).unwrap().remove(0).1;
     let noted = fs::metadata(&root).unwrap().modified().unwrap();
     let records = [Some(record.clone())];
-    note_run(&store, Some(&path), &records, false).unwrap();
+    note_run(&store, Some(&path), &records, false, false).unwrap();
     assert_eq!(fs::metadata(&root).unwrap().modified().unwrap(), noted);
     let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 86400);
     fs::File::open(&root).unwrap().set_modified(yesterday).unwrap();
-    note_run(&store, Some(&path), &records, false).unwrap();
+    note_run(&store, Some(&path), &records, false, false).unwrap();
     assert!(fs::metadata(&root).unwrap().modified().unwrap() >= noted);
 }
 
