@@ -1,4 +1,5 @@
-//! What has to be made before a check: files that are not kept (`keep: false`) and that what is checked reads. They go again at the end.
+//! What has to be made before a check: files that are not kept (`keep: false`) and that what is checked reads. They go again at
+//! the end.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the lock file names and the store has not, where remotes may have it.
+//! What is missing here, and where it may come from: results that remotes may have, files that people have to bring.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,8 @@ pub fn hint_at_missing_files(plan: &Plan, cells: &[usize]) {
 
 impl Workspace {
     /// Before a run that asks no remote computes `cells`: how many results of them the lock file names that are not here, where
-    /// there are remotes, and `how` they are asked. Nothing is asked of them; where all that it names is here, one look a cell is all that it takes.
+    /// there are remotes, and `how` they are asked. Nothing is asked of them; where all that it names is here, it takes one look
+    /// a cell.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -16,8 +16,8 @@ use crate::store::durable::TEMPORARY;
 /// What is older nobody goes on with: as long as `gc` lets transfers be in a store.
 const AGE: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// Removes the part that lies beside `place`, where the same content is whole, or not wanted any more: nobody needs it, unless somebody writes it just
-/// now. One look where there is none.
+/// Removes the part that lies beside `place`, where the same content is whole, or not wanted any more: nobody needs it, unless
+/// somebody writes it just now. One look where there is none.
 pub fn beside_what_is_whole(place: &Path, digest: &Digest) {
     let part = place.with_file_name(format!("{PREFIX}{digest}"));
     if fs::symlink_metadata(&part).is_ok_and(|part| part.is_file()) {
