@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{Brought, Expected, Fetched, Origin, Value};
 
-use crate::error::Error;
-use crate::key::Components;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
 use crate::outside::{Files, Snapshot};
 use crate::pins::Pins;
 
@@ -152,7 +152,7 @@ mod tests {
     use cwm_contract::Fetch;
 
     use super::*;
-    use crate::key::KEY_FORMAT;
+    use cwm_core::key::KEY_FORMAT;
 
     fn url(url: &str, first_bytes: Option<u64>) -> Fetch {
         Fetch { url: url.into(), first_bytes }

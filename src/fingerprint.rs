@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::error::Error;
+use cwm_core::error::Error;
 
 /// What the build script found out about the code of one stage (`docs/design/fingerprint.md`).
 #[derive(Clone, Debug, Deserialize)]

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
-use crate::digest::Digest;
-use crate::error::Error;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
 use crate::outside::{Files, Snapshot};
 
 /// What stands before the name of a variable of the environment among the parameters of a key.

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{Digest, Key};
-use crate::plain_file::{read_beside, read_plain};
-use crate::store::durable::Disk;
-use crate::store::{Result, StoreError};
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::{read_beside, read_plain};
+use cwm_core::files::durable::Disk;
+use crate::store::Result;
+use cwm_core::files::StoreError;
 use parse::{Parsed, parse};
 
 /// Version of the format.

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Expected, Fetch, Fetched};
 
-use crate::error::Error;
-use crate::plain_file::read_beside;
-use crate::store::durable::Disk;
+use cwm_core::error::Error;
+use cwm_core::files::read_beside;
+use cwm_core::files::durable::Disk;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "sources.lock";

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure, Probing, Stage, Values};
 
-use crate::digest::{Digest, Key};
-use crate::key::Components;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::key::Components;
 use crate::plan::{Body, Cell};
 use crate::store::ActionRecord;
 

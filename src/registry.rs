@@ -1,6 +1,9 @@
 //! The kinds of stages that this program has, and who looks into what they write, answers queries over it, or works on models.
 
 use cwm_contract::{Analyst, Inspector, Stage, Workbench};
+use cwm_core::registry::Registry;
+
+use crate::fingerprint::code_of;
 
 /// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
 const ALL: &[&str] = &[
@@ -19,88 +22,61 @@ const ALL: &[&str] = &[
     "report",
 ];
 
-/// Stages by kind.
-#[derive(Clone, Default)]
-pub struct Registry {
-    stages: Vec<&'static dyn Stage>,
+/// The stages that were compiled in.
+pub fn built_in() -> Registry {
+    let stages: Vec<&'static dyn Stage> = vec![
+        #[cfg(feature = "download")]
+        &cwm_download::Download,
+        #[cfg(feature = "play")]
+        &cwm_play::Play,
+        #[cfg(feature = "parse")]
+        &cwm_parse::Parse,
+        #[cfg(feature = "import")]
+        &cwm_import::Import,
+        #[cfg(feature = "split")]
+        &cwm_split::Split,
+        #[cfg(feature = "tokenize")]
+        &cwm_tokenize::Tokenize,
+        #[cfg(feature = "train")]
+        &cwm_train::Train,
+        #[cfg(feature = "pretrained")]
+        &cwm_pretrained::Pretrained,
+        #[cfg(feature = "select")]
+        &cwm_select::Select,
+        #[cfg(feature = "evaluate")]
+        &cwm_evaluate::Evaluate,
+        #[cfg(feature = "bins")]
+        &cwm_bins::Bins,
+        #[cfg(feature = "compare")]
+        &cwm_compare::Compare,
+        #[cfg(feature = "report")]
+        &cwm_report::Report,
+    ];
+    Registry::new(stages, ALL, code_of)
 }
 
-impl Registry {
-    /// These stages. Of two of one kind the first counts.
-    pub fn new(stages: Vec<&'static dyn Stage>) -> Self {
-        Registry { stages }
-    }
+/// Who looks into artifacts, if that is compiled in: the cargo feature `inspect`.
+pub fn inspector() -> Option<&'static dyn Inspector> {
+    #[cfg(feature = "inspect")]
+    return Some(&cwm_inspect::Inspect);
+    #[cfg(not(feature = "inspect"))]
+    None
+}
 
-    /// What was compiled in.
-    pub fn built_in() -> Self {
-        Registry::new(vec![
-            #[cfg(feature = "download")]
-            &cwm_download::Download,
-            #[cfg(feature = "play")]
-            &cwm_play::Play,
-            #[cfg(feature = "parse")]
-            &cwm_parse::Parse,
-            #[cfg(feature = "import")]
-            &cwm_import::Import,
-            #[cfg(feature = "split")]
-            &cwm_split::Split,
-            #[cfg(feature = "tokenize")]
-            &cwm_tokenize::Tokenize,
-            #[cfg(feature = "train")]
-            &cwm_train::Train,
-            #[cfg(feature = "pretrained")]
-            &cwm_pretrained::Pretrained,
-            #[cfg(feature = "select")]
-            &cwm_select::Select,
-            #[cfg(feature = "evaluate")]
-            &cwm_evaluate::Evaluate,
-            #[cfg(feature = "bins")]
-            &cwm_bins::Bins,
-            #[cfg(feature = "compare")]
-            &cwm_compare::Compare,
-            #[cfg(feature = "report")]
-            &cwm_report::Report,
-        ])
-    }
+/// Who answers queries over artifacts, if that is compiled in: the cargo feature `sql`.
+pub fn analyst() -> Option<&'static dyn Analyst> {
+    #[cfg(feature = "sql")]
+    return Some(&cwm_query::Query);
+    #[cfg(not(feature = "sql"))]
+    None
+}
 
-    /// Who looks into artifacts, if that is compiled in: the cargo feature `inspect`.
-    pub fn inspector() -> Option<&'static dyn Inspector> {
-        #[cfg(feature = "inspect")]
-        return Some(&cwm_inspect::Inspect);
-        #[cfg(not(feature = "inspect"))]
-        None
-    }
-
-    /// Who answers queries over artifacts, if that is compiled in: the cargo feature `sql`.
-    pub fn analyst() -> Option<&'static dyn Analyst> {
-        #[cfg(feature = "sql")]
-        return Some(&cwm_query::Query);
-        #[cfg(not(feature = "sql"))]
-        None
-    }
-
-    /// Who works on models by hand, if that is compiled in: the cargo feature `workbench`.
-    pub fn workbench() -> Option<&'static dyn Workbench> {
-        #[cfg(feature = "workbench")]
-        return Some(&cwm_workbench::Bench);
-        #[cfg(not(feature = "workbench"))]
-        None
-    }
-
-    /// The stage of this kind.
-    pub fn get(&self, kind: &str) -> Option<&'static dyn Stage> {
-        self.stages.iter().copied().find(|stage| stage.kind() == kind)
-    }
-
-    /// All of them, in the order in which a pipeline usually has them.
-    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Stage> {
-        self.stages.iter().copied()
-    }
-
-    /// Whether this kind exists but is not in this build.
-    pub fn is_left_out(&self, kind: &str) -> bool {
-        self.get(kind).is_none() && ALL.contains(&kind)
-    }
+/// Who works on models by hand, if that is compiled in: the cargo feature `workbench`.
+pub fn workbench() -> Option<&'static dyn Workbench> {
+    #[cfg(feature = "workbench")]
+    return Some(&cwm_workbench::Bench);
+    #[cfg(not(feature = "workbench"))]
+    None
 }
 
 #[cfg(test)]
@@ -109,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_compiled_in_is_known_and_the_rest_is_left_out() {
-        let registry = Registry::built_in();
+        let registry = built_in();
         for kind in ALL {
             assert!(registry.get(kind).is_some() != registry.is_left_out(kind), "{kind}");
         }

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
-use crate::error::Error;
-use crate::key::{Canonical, Components};
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_core::key::{Canonical, Components};
 use crate::pins::lock;
-use crate::plain_file::read_beside;
-use crate::store::durable::Disk;
+use cwm_core::files::read_beside;
+use cwm_core::files::durable::Disk;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "accepted.lock";

@@ -11,10 +11,10 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use super::PipelineArguments;
 use super::pipeline::assignment;
 use crate::commands::{pipeline_file, store_of};
-use crate::diagnostics::Diagnostics;
+use cwm_core::diagnostics::Diagnostics;
 use crate::housekeeping::tags;
 use crate::plan::{self, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::spec;
 
 /// The variable of the environment by which a shell asks.
@@ -100,7 +100,7 @@ fn tag_names() -> Vec<String> {
 pub fn devices(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = current.to_str() else { return Vec::new() };
     let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the processor".to_owned())];
-    match Registry::workbench() {
+    match crate::registry::workbench() {
         Some(workbench) => {
             all.extend(workbench.devices().into_iter().filter(|one| one.usable).map(|one| (one.name, one.about)))
         }
@@ -148,7 +148,7 @@ fn unquoted(typed: &str) -> &str {
 fn plan() -> Option<Plan> {
     let arguments = asked()?;
     let file = pipeline_file(arguments.file.as_deref()).ok()?;
-    plan::load(&file, &arguments.sets, &Registry::built_in()).ok()
+    plan::load(&file, &arguments.sets, &crate::registry::built_in()).ok()
 }
 
 /// The words on the line, as far as they are typed.

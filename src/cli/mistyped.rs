@@ -6,7 +6,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Error};
 
 use super::Cli;
-use crate::commands::{quoted, refused};
+use cwm_core::text::quoted;
+use crate::commands::refused;
 
 /// Tells what is wrong with the command line, or what it asked to be told (`--help`), and ends the program.
 pub fn end(error: &Error) -> ! {
@@ -23,8 +24,8 @@ pub fn end(error: &Error) -> ! {
         // The rest of what clap says is usage.
         let text = error.to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim();
-        let error = crate::error::Error::usage(message);
-        refused::print(&hint.into_iter().fold(error, crate::error::Error::hint), false);
+        let error = cwm_core::error::Error::usage(message);
+        refused::print(&hint.into_iter().fold(error, cwm_core::error::Error::hint), false);
     }
     std::process::exit(error.exit_code());
 }

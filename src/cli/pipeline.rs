@@ -6,7 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::candidates::variables;
-use crate::error::Error;
+use cwm_core::error::Error;
 
 /// Which pipeline.
 #[derive(Clone, Debug, Args)]

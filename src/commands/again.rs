@@ -6,7 +6,8 @@ use std::path::Path;
 use cwm_contract::Label;
 
 use crate::cli::{Executor, RunArguments};
-use crate::commands::typed::{options, quoted};
+use crate::commands::typed::options;
+use cwm_core::text::quoted;
 use crate::engine::Failures;
 use crate::plan::Plan;
 

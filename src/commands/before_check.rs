@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::commands::Workspace;
 use crate::engine::{self, Known, Options, Outcome, Survey, sources};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
 use crate::store::Dropped;
 

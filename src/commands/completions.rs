@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::cli::{ASKED_BY, CompletionsArguments};
 use crate::commands::{print, print_json};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 /// What hands bash's words over whole.
 const JOINED: &str = include_str!("completions.bash");

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::commands::Workspace;
 use crate::engine::{CellState, Survey, output_of};
-use crate::error::Error;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::registry::Registry;
 use crate::store::ActionRecord;
 
 /// What is in some outputs of one record.
@@ -32,7 +32,7 @@ impl Contents {
         detail: Detail,
     ) -> Self {
         let mut contents = Contents::default();
-        let Some(inspector) = Registry::inspector() else { return contents };
+        let Some(inspector) = crate::registry::inspector() else { return contents };
         let mut background = Vec::new();
         for port in ports {
             match describe(workspace, record, port, detail) {
@@ -90,7 +90,7 @@ fn describe(
     port: &str,
     detail: Detail,
 ) -> Result<Option<Description>, Error> {
-    let Some(inspector) = Registry::inspector() else { return Ok(None) };
+    let Some(inspector) = crate::registry::inspector() else { return Ok(None) };
     let output = output_of(record, port)?;
     workspace.must_be_whole(record, port)?;
     let path = workspace.store.path_of(output, &workspace.files)?;

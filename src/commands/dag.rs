@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::cli::{DagArguments, DagFormat};
 use crate::commands::{pipeline_file, print, print_json};
 use crate::engine::sources;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 use crate::plan::{self, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 
 /// Nodes (name, kind, cells) and edges by name.
 struct Graph {
@@ -37,7 +37,7 @@ struct Node<'g> {
 /// The pipeline cannot be read.
 pub fn run(arguments: &DagArguments) -> Result<ExitCode, Error> {
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
-    let plan = plan::load(&file, &arguments.pipeline.sets, &Registry::built_in())?;
+    let plan = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in())?;
     let graph = graph(&plan, arguments.cells);
     if arguments.json {
         let nodes = graph.nodes.iter().enumerate();

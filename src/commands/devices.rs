@@ -4,16 +4,16 @@ use cwm_contract::{DeviceAbout, DeviceChoice};
 
 use crate::cli::DevicesArguments;
 use crate::commands::{print, print_json};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
 
 /// Runs `cwm devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
 ///
 /// # Errors
 /// This build has no models.
 pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
-    let workbench = Registry::workbench().ok_or_else(|| {
+    let workbench = crate::registry::workbench().ok_or_else(|| {
         Error::usage("this build of cwm has no models that would compute on a device")
             .hint("build it with the cargo feature `workbench`, which is on by default")
     })?;
@@ -29,7 +29,7 @@ pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
 /// Why nothing can be computed on `device` here; `None` if it can, or if this build cannot tell.
 pub fn missing(device: DeviceChoice) -> Option<String> {
     let DeviceChoice::Cuda(_) = device else { return None };
-    let devices = Registry::workbench()?.devices();
+    let devices = crate::registry::workbench()?.devices();
     let name = device.to_string();
     if devices.iter().any(|found| found.name == name && found.usable) {
         return None;

@@ -11,9 +11,9 @@ use serde::Serialize;
 use crate::cli::DiffArguments;
 use crate::commands::{print, print_json};
 use crate::diff::{LockDifference, Named, ReportDifference, compare, differ};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::plain_text::visible_lines;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::text::visible_lines;
 use crate::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};
 

@@ -8,11 +8,11 @@ use crate::cli::RunArguments;
 use crate::commands::devices::missing;
 use crate::commands::{PassedOver, Workspace};
 use crate::engine::{self, Cause, CellState, Estimates, Explainer, Forecast, Lacking, Machine, Remade};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::exit_code::ExitCode;
+use cwm_core::exit_code::ExitCode;
 use crate::plan::{Body, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 
 /// Tells what would run, and why.
 ///
@@ -29,7 +29,7 @@ pub fn run(
     let survey = workspace.survey()?;
     let plan = &workspace.plan;
     let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
-    let (registry, machine) = (Registry::built_in(), Machine::here(arguments.jobs));
+    let (registry, machine) = (crate::registry::built_in(), Machine::here(arguments.jobs));
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     if let Some(message) = (!arguments.pull && !fetches)

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::cli::DuArguments;
 use crate::commands::{PassedOver, existing_store_of, print_json, print_words};
-use crate::error::Error;
-use crate::events::plural;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::text::plural;
+use cwm_core::exit_code::ExitCode;
 use crate::housekeeping::{StageUsage, Usage};
 
 /// Version of what `--json` prints.

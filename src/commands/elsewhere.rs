@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::commands::Workspace;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::{Cause, CellState, Survey, sources};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::lock_file::LockLine;
 use crate::plan::Plan;
 use crate::site::Site;

@@ -2,9 +2,9 @@
 
 use crate::cli::{Executor, RunArguments};
 use crate::commands::{Workspace, again, print};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::exec::Away;
-use crate::exit_code::ExitCode;
+use cwm_core::exit_code::ExitCode;
 use crate::site::{ExecutorKind, JobStore, Remote, Site};
 use crate::slurm::{self, Settings};
 

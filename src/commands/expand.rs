@@ -9,8 +9,8 @@ use cwm_contract::{Expansion, Inspector, Target};
 use crate::cli::ExportArguments;
 use crate::commands::Workspace;
 use crate::commands::contents::inside;
-use crate::error::Error;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::registry::Registry;
 use crate::store::{Exported, OutputRecord};
 
 /// Writes the output to a folder.
@@ -51,7 +51,7 @@ pub fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
 
 /// Who makes what is asked for, which it can, and what that is.
 fn inspector(output: &OutputRecord, arguments: &ExportArguments) -> Result<(&'static dyn Inspector, Expansion), Error> {
-    let inspector = Registry::inspector().ok_or_else(|| {
+    let inspector = crate::registry::inspector().ok_or_else(|| {
         Error::usage("this build of cwm exports outputs only as they are, to a folder")
             .hint("build it with the cargo feature `inspect`, which is on by default")
     })?;

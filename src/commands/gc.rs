@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::cli::GcArguments;
 use crate::commands::{existing_store_of, print_json, print_words};
-use crate::error::Error;
-use crate::events::plural;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::text::plural;
+use cwm_core::exit_code::ExitCode;
 use crate::housekeeping::{self, Collection, Stands, Taken, Wish};
 use crate::store::Store;
 

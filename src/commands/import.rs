@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::cli::ImportArguments;
 use crate::commands::track::refused;
 use crate::commands::{print, print_json, workbench};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 /// Runs `cwm import`.
 ///

@@ -11,9 +11,9 @@ use serde::Serialize;
 use crate::cli::LogArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::{CellState, unread};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::plain_text::as_shown;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::text::as_shown;
 
 /// The log of a cell, for `--json`.
 #[derive(Serialize)]

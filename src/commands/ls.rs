@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::cli::LsArguments;
 use crate::commands::{PassedOver, pipeline_file, print_json, print_words, store_of, warn_of, warn_of_tags};
-use crate::digest::{Digest, Key};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 use crate::housekeeping::{named, tags};
 use crate::lock_file::{LockFile, LockLine};
 use crate::outside::Files;

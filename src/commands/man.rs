@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::cli::{Cli, ManArguments};
 use crate::commands::{print, print_json};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 /// What was written, for `--json`.
 #[derive(Serialize)]

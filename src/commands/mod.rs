@@ -52,17 +52,17 @@ pub(crate) use typed::quoted;
 
 use crate::accepted::Accepted;
 use crate::cli::{Cli, Command, PipelineArguments};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::{CellState, Forecast, Known, Survey};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 use crate::housekeeping::tags::Tag;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;
-use crate::plain_text::visible_lines;
+use cwm_core::text::visible_lines;
 use crate::plan::{self, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::site::{ExecutorKind, JobStore, Site};
 use crate::store::{ActionRecord, Dropped, Missing, Store};
 
@@ -217,7 +217,7 @@ impl Workspace {
     /// The pipeline is not found or wrong; the store or the lock file cannot be read.
     fn open(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
         let file = pipeline_file(arguments.file.as_deref())?;
-        let mut plan = plan::load(&file, &arguments.sets, &Registry::built_in())?;
+        let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
         plan.name_descriptors();
         let pins = Pins::beside(&plan.file)?.asked_with(typed::options(store, arguments));
         let site = Site::of(&file)?;
@@ -407,7 +407,7 @@ fn width() -> usize {
 
 /// Who works on models by hand.
 fn workbench() -> Result<&'static dyn cwm_contract::Workbench, Error> {
-    Registry::workbench().ok_or_else(|| {
+    crate::registry::workbench().ok_or_else(|| {
         Error::usage("this build of cwm knows no models")
             .hint("build it with the cargo feature `workbench`, which is on by default")
     })

@@ -3,7 +3,7 @@
 use std::io::{self, Stdout, Write, stdout};
 use std::sync::Mutex;
 
-use crate::error::Error;
+use cwm_core::error::Error;
 
 /// Why something could not be written, the first time.
 static FAULT: Mutex<Option<String>> = Mutex::new(None);

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use crate::cli::ParityArguments;
 use crate::commands::print;
-use crate::error::Error;
-use crate::events::plural;
-use crate::exit_code::ExitCode;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::text::plural;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
 
 /// Runs `cwm parity`: a line for each file, then, on standard error, how many there were.
 ///
 /// # Errors
 /// There is nothing to compare, or no such family, option or device; or this build cannot do it.
 pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
-    let workbench = Registry::workbench().ok_or_else(|| {
+    let workbench = crate::registry::workbench().ok_or_else(|| {
         Error::usage("this build of cwm has no models to compare")
             .hint("build it with the cargo feature `workbench`, which is on by default")
     })?;

@@ -1,6 +1,6 @@
 //! Damaged records that a command passed over which only tells what there is.
 
-use crate::plain_text::visible_lines;
+use cwm_core::text::visible_lines;
 use crate::store::{Finding, Store};
 
 /// Tells, when it goes, which records its store passed over.

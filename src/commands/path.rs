@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::cli::PathArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::output_of;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 /// An output, for `--json`.
 #[derive(Serialize)]

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::diagnostics::Report;
-use crate::error::Error;
+use cwm_core::diagnostics::Report;
+use cwm_core::error::Error;
 
 #[derive(Serialize)]
 struct Refused {

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::commands::{pipeline_file, print, print_json, store_root};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::plain_text::visible;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::text::visible;
 use crate::site::{NewRemote, Site, add_remote, remove_remote};
 
 /// A remote, as people see it.

@@ -19,12 +19,12 @@ use crate::commands::tensorboard::board;
 #[cfg(feature = "remote")]
 use crate::commands::transfer;
 use crate::curves::Live;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use crate::engine::{self, Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
 use crate::exec::Away;
-use crate::exit_code::ExitCode;
+use cwm_core::exit_code::ExitCode;
 use crate::housekeeping;
 #[cfg(feature = "remote")]
 use crate::remote::Exchange;

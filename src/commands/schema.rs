@@ -2,9 +2,9 @@
 
 use crate::cli::SchemaArguments;
 use crate::commands::{print, print_json};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
 use crate::schema;
 
 /// Runs `cwm schema`.
@@ -12,7 +12,7 @@ use crate::schema;
 /// # Errors
 /// Standard output cannot be written.
 pub fn run(arguments: &SchemaArguments) -> Result<ExitCode, Error> {
-    let registry = Registry::built_in();
+    let registry = crate::registry::built_in();
     if arguments.markdown {
         print(&schema::markdown(&registry))?;
     } else {

@@ -11,11 +11,11 @@ use crate::commands::contents::Contents;
 use crate::commands::ls::{no_tag, of_lock};
 use crate::commands::{Workspace, print_json, print_words, warn_of_tags};
 use crate::engine::{CellState, Survey};
-use crate::error::Error;
-use crate::events::duration;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::text::duration;
+use cwm_core::exit_code::ExitCode;
 use crate::housekeeping::tags;
-use crate::plain_text::visible_lines;
+use cwm_core::text::visible_lines;
 use crate::store::ActionRecord;
 
 /// Artifacts of one input that are listed for people.

@@ -8,10 +8,10 @@ use cwm_contract::{Analyst, AnswerForm, Artifact, Failure, FailureKind, TableAbo
 use crate::cli::SqlArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::CellState;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::plain_text::visible;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::text::visible;
+use cwm_core::registry::Registry;
 
 /// Rows of an answer that are shown as a table.
 const SHOWN_ROWS: usize = 1_000;
@@ -22,7 +22,7 @@ const SHOWN_ROWS: usize = 1_000;
 /// There is no such output, none is made yet, or they hold no table; the query cannot be answered; or this build answers
 /// none.
 pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, Error> {
-    let analyst = Registry::analyst().ok_or_else(|| {
+    let analyst = crate::registry::analyst().ok_or_else(|| {
         Error::usage("this build of cwm answers no queries")
             .hint("build it with the cargo feature `sql`, which is on by default")
     })?;

@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::cli::TakeArguments;
 use crate::commands::{Workspace, print_json, typed};
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::engine::{CellState, previous_record};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::key::Components;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::key::Components;
 use crate::lock_file::{LockFile, LockLine};
 use crate::plan::{Cell, OutputPlan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::store::{
     ActionRecord, Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder,
 };
@@ -198,7 +198,7 @@ fn record(
         let shape = shape(output, path)?;
         let copy = work.out().join(&output.name);
         copy_all(path, &copy)?;
-        if let Some(inspector) = Registry::inspector() {
+        if let Some(inspector) = crate::registry::inspector() {
             let detail = Detail { examples: 0, cores: std::thread::available_parallelism().map_or(1, usize::from) };
             inspector.describe(&output.format, &copy, detail).map_err(|failure| {
                 let words =

@@ -10,9 +10,9 @@ use crate::cli::TensorboardArguments;
 use crate::commands::{Workspace, print};
 use crate::curves::Board;
 use crate::engine::CellState;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -80,7 +80,7 @@ fn tell(label: &Label, folder: &Path, as_json: bool) -> Result<(), Error> {
 /// # Errors
 /// This build knows nothing of curves.
 pub fn board(workspace: &Workspace, folder: &Path) -> Result<Board, Error> {
-    let inspector = Registry::inspector().ok_or_else(|| {
+    let inspector = crate::registry::inspector().ok_or_else(|| {
         Error::usage("this build of cwm cannot read curves")
             .hint("build it with the cargo feature `inspect`, which is on by default")
     })?;

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use cwm_core::text::quoted;
+
 use crate::cli::PipelineArguments;
 
 /// What names the pipeline, its variables and its store, each option after a space.
@@ -18,16 +20,6 @@ pub fn options(store: Option<&Path>, arguments: &PipelineArguments) -> String {
         options += &format!(" --store {}", quoted(&store.to_string_lossy()));
     }
     options
-}
-
-/// One word for a shell.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -14,12 +14,13 @@ use cwm_contract::SourceFiles;
 use crate::cli::{RunArguments, WatchArguments};
 use crate::commands::{pipeline_file, refused, run, tell};
 use crate::engine;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::RunEvent;
-use crate::exit_code::ExitCode;
-use crate::outside::{Stat, once};
+use cwm_core::exit_code::ExitCode;
+use cwm_core::files::Stat;
+use cwm_core::files;
 use crate::plan::{self, Body, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::site::Site;
 
 /// How often files are looked at; and how long they must be at rest before a run begins.
@@ -36,7 +37,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
     arguments.pipeline.take_from(&mut arguments.words)?;
     let file = pipeline_file(arguments.pipeline.file.as_deref())?;
     // Where it cannot be read now, that is told by the first run, and it may be mended.
-    if let Ok(plan) = plan::load(&file, &arguments.pipeline.sets, &Registry::built_in()) {
+    if let Ok(plan) = plan::load(&file, &arguments.pipeline.sets, &crate::registry::built_in()) {
         arguments.words.iter().try_for_each(|word| plan.select(word).map(drop))?;
     }
     // The same pipeline to the end, whatever appears in folders below it.
@@ -140,7 +141,7 @@ impl Watched {
         let mut files = BTreeMap::from([(site.clone(), stat(&site))]);
         let mut folders = BTreeSet::new();
         let mut known = before.clone();
-        if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &Registry::built_in()) {
+        if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &crate::registry::built_in()) {
             let cells = wanted(&plan, &arguments.words);
             known = plan.outside_files(&cells).into_keys().filter(|path| !once::is_read_once(path)).collect();
             folders = folders_of_deps(&plan, &cells);

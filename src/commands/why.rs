@@ -6,8 +6,8 @@ use crate::cli::WhyArguments;
 use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 use crate::probe::Judge;
 
 /// Runs `cwm why`.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cwm_contract::{Format, Inspector, Point, Shape};
 
 use super::Tail;
-use crate::digest::Key;
-use crate::error::Error;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use crate::outside::Files;
 use crate::plan::OutputPlan;
 use crate::store::{ActionRecord, Store};

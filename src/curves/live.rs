@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use cwm_contract::Label;
 
 use super::Board;
-use crate::digest::Key;
-use crate::error::Error;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
 
 /// Time between two looks.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::makers::{Makers, Named};
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::engine::{Cause, Line, differences};
-use crate::error::Error;
-use crate::key::Components;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
 use crate::lock_file::{LockFile, LockLine};
 use crate::store::Store;
 

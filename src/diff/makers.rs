@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::digest::Digest;
-use crate::error::Error;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
 use crate::lock_file::LockLine;
 use crate::store::{ActionRecord, Store};
 

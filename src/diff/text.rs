@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::locks::{Changed, LockDifference};
 use super::tables::{CellDifference, Only, Printed, ReportDifference, TableDifference};
 use crate::engine::Cause;
-use crate::events::plural;
+use cwm_core::text::plural;
 
 /// Rows, columns or labels that are named; of more, how many there are.
 const NAMED: usize = 8;

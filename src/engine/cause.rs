@@ -8,9 +8,10 @@ use cwm_contract::Value;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::engine::history::CodeSince;
-use crate::store::{ActionRecord, Dropped, Missing, Store, StoreError};
+use crate::store::{ActionRecord, Dropped, Missing, Store};
+use cwm_core::files::StoreError;
 
 pub use differences::{Line, differences};
 

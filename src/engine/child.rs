@@ -8,8 +8,8 @@ use std::sync::mpsc::Sender;
 
 use cwm_contract::Resources;
 
-use crate::digest::Key;
-use crate::error::Error;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use crate::exec::{FailedKind, Line, Terms, kill_descendants, out_of_memory};
 
 /// What a child's threads tell the engine.

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use cwm_contract::{CONTRACT_VERSION, Expected, Format, Shape, Value};
 
 use crate::brought;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::fingerprint;
-use crate::key::{Components, KEY_FORMAT};
+use cwm_core::key::{Components, KEY_FORMAT};
 use crate::keyed;
 use crate::outside::{Files, Snapshot};
 use crate::pins::Pins;

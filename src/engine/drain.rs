@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::outside::{Files, once};
+use crate::outside::Files;
+use cwm_core::files;
 use crate::plan::Plan;
 use crate::store::Store;
 

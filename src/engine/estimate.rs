@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, HashMap};
 use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::engine::Machine;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::outside::Files;
 use crate::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::spec::COMMAND;
 use crate::store::{ActionRecord, Store};
 

@@ -12,7 +12,7 @@ use crate::engine::forecast::{Forecast, Lacking, Remade};
 use crate::engine::history::History;
 use crate::engine::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
 use crate::engine::status::{CellState, Known, Survey, sources, unread};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::outside::Files;
 use crate::plan::Plan;
 use crate::store::{ActionRecord, Store};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::events::Direction;
 use crate::outside::Snapshot;
 use crate::store::ActionRecord;

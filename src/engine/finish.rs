@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{Fetch, Fetched, Origin, amount};
 
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::components::output_of;
 use crate::engine::status::sources;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
 use crate::housekeeping::{NotKept, drop_not_kept};
 use crate::lock_file::{LockFile, LockLine};
@@ -15,7 +15,8 @@ use crate::outside::Files;
 use crate::pins::Pins;
 use crate::plan::{Body, Cell, Plan};
 use crate::provenance::{self, Telling};
-use crate::store::{ActionRecord, Store, Trouble};
+use crate::store::{ActionRecord, Store};
+use cwm_core::files::Trouble;
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
 /// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since

@@ -5,10 +5,10 @@ mod certain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::quoted;
+use cwm_core::text::quoted;
 use crate::engine::cause::Cause;
 use crate::engine::status::{CellState, Survey, sources};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::outside::Files;
 use crate::plan::Plan;
 use crate::store::{ActionRecord, Dropped, Missing, OutputShape, Store};

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use cwm_contract::Label;
 use jiff::Timestamp;
 
-use crate::digest::Digest;
-use crate::error::Error;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
 use crate::store::{ActionRecord, Store};
 
 /// A run of some cell, told in a few words.

@@ -6,12 +6,12 @@ use cwm_contract::{Fetch, Label, Origin as Brings};
 use jiff::Timestamp;
 
 use crate::brought;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::cause::{Cause, Line, differences};
 use crate::engine::components::{Resolved, resolve_known};
 use crate::engine::status::{CellState, Known, Survey, sources};
-use crate::error::Error;
-use crate::key::Components;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;

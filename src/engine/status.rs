@@ -7,10 +7,10 @@ use cwm_contract::Label;
 
 use crate::accepted::Accepted;
 use crate::brought;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::components::{Resolved, resolve};
-use crate::error::Error;
-use crate::key::Components;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
 use crate::lock_file::LockFile;
 use crate::outside::Files;
 use crate::pins::Pins;

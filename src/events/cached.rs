@@ -2,7 +2,7 @@
 
 use cwm_contract::Label;
 
-use crate::events::words::plural;
+use cwm_core::text::plural;
 
 /// Cached cells that nothing was said of yet.
 pub struct Cached {

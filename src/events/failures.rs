@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Label;
 
-use crate::events::words::{duration, plural, short_path};
+use cwm_core::text::{duration, plural, short_path};
 use crate::events::{FailedCell, SkippedCell};
 
 /// How many skipped cells are named for each that failed.

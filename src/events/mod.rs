@@ -10,7 +10,6 @@ mod plain;
 mod run_log;
 mod terminal;
 mod transfers;
-mod words;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +17,7 @@ use std::path::PathBuf;
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::engine::{Estimate, Total};
 use crate::exec::FailedKind;
 use crate::store::Difference;
@@ -27,7 +26,6 @@ pub use json::Json;
 pub use plain::Plain;
 pub use run_log::RunLog;
 pub use terminal::Terminal;
-pub use words::{duration, plural, short_path};
 
 /// One thing that happened. Documented in `docs/events.md`; new fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

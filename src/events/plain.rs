@@ -9,9 +9,9 @@ use crate::engine::{Estimate, Total};
 use crate::events::cached::{self, Cached};
 use crate::events::failures::failures;
 use crate::events::transfers;
-use crate::events::words::{duration, plural, short_path};
+use cwm_core::text::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
-use crate::plain_text::visible_lines;
+use cwm_core::text::visible_lines;
 
 /// Writes to the stream that it is given (standard error, in practice).
 pub struct Plain<W: Write> {

@@ -2,7 +2,7 @@
 
 use cwm_contract::amount;
 
-use crate::events::words::{duration, plural};
+use cwm_core::text::{duration, plural};
 use crate::events::{Direction, RunEvent};
 
 /// More missing files than this are counted.

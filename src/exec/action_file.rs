@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use cwm_contract::{Expected, Format, Label, Resources, Shape, Values};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Key;
-use crate::error::Error;
-use crate::key::Components;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
 use crate::outside::Snapshot;
 use crate::store::{OutputRecord, OutputShape, WorkFolder};
 

@@ -15,11 +15,11 @@ use super::terms::Terms;
 use super::watchdog::{Means, Watchdog};
 use super::work::do_work;
 use super::{ActionBody, ActionFile, out_of_memory, usage};
-use crate::digest::Digest;
-use crate::error::Error;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
 use crate::outside::Files;
 use crate::probe;
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::store::{Difference, KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin.
@@ -72,7 +72,7 @@ impl Attempt<'_> {
     /// What the stage's probe gives. The work is done, and this is no part of it: why there is none is told in the log alone.
     fn probe(&self) -> BTreeMap<String, Digest> {
         let ActionBody::Stage { values, .. } = &self.action.body else { return BTreeMap::new() };
-        let registry = Registry::built_in();
+        let registry = crate::registry::built_in();
         let Some(stage) = registry.get(&self.action.components.kind) else { return BTreeMap::new() };
         if self.action.components.code.is_empty() {
             return BTreeMap::new();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::exec::action_file::ActionFile;
 use crate::exec::command_end::{self, Watched};
 use crate::exec::protocol::{Failed, FailedKind};

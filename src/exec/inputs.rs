@@ -7,9 +7,10 @@ use cwm_contract::{Failure, GroupInput};
 
 use super::protocol::{Failed, FailedKind};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::outside::{Files, Snapshot};
-use crate::store::{OutputRecord, Stamp, Store, StoreError};
+use crate::store::{OutputRecord, Stamp, Store};
+use cwm_core::files::StoreError;
 
 /// The inputs of an action, found.
 pub struct Inputs {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use cwm_contract::{Cancellation, DeviceChoice, Failure, Resources};
 
 use super::{ActionBody, ActionFile};
-use crate::error::Error;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::registry::Registry;
 use crate::store::{KeepStamp, WorkFolder};
 
 /// Names that are told before the rest is counted.
@@ -27,7 +27,7 @@ pub struct Attempt {
 pub fn attempt(action: &ActionFile) -> Attempt {
     let computes = match &action.body {
         ActionBody::Stage { .. } => {
-            Registry::built_in().get(&action.components.kind).is_some_and(|stage| stage.uses_devices())
+            crate::registry::built_in().get(&action.components.kind).is_some_and(|stage| stage.uses_devices())
         }
         ActionBody::Command { .. } => false,
     };
@@ -137,7 +137,7 @@ pub fn in_words(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digest::Key;
+    use cwm_core::digest::Key;
     use crate::store::Store;
 
     fn stamp_of(binary: &str, device: &str) -> KeepStamp {

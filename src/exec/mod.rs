@@ -36,13 +36,13 @@ pub use protocol::{FailedKind, Line};
 pub use terms::Terms;
 pub use usage::user;
 
-use crate::digest::{Digest, Key};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 use crate::fingerprint;
 use crate::keyed;
 use crate::outside::Files;
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::store::{Difference, KeyLock, Store, WorkFolder};
 use attempt::Attempt;
 pub use away::Away;
@@ -246,7 +246,7 @@ fn check_components(action: &ActionFile, files: &Files) -> Result<(), Error> {
         return Err(Error::system(format!("{name} is not what it was when the key was made")).hint("run again"));
     }
     if let ActionBody::Stage { values, .. } = &action.body {
-        let registry = Registry::built_in();
+        let registry = crate::registry::built_in();
         let Some(stage) = registry.get(&action.components.kind) else {
             return Err(Error::internal(format!("this cwm has no stage `{}`", action.components.kind)));
         };

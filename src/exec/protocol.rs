@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cwm_contract::{Event, Failure};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
-use crate::error::{Error, ErrorKind};
+use cwm_core::digest::Digest;
+use cwm_core::error::{Error, ErrorKind};
 use crate::store::Difference;
 
 /// One line.

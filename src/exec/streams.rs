@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::{Event, Reporter};
 
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::exec::log_end;
 use crate::exec::protocol::Line;
 

@@ -7,13 +7,14 @@ use std::time::Instant;
 use cwm_contract::{Event, Failure, Fetched};
 
 use crate::brought;
-use crate::digest::Digest;
-use crate::error::Error;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
 use crate::exec::action_file::ActionFile;
 use crate::exec::inputs::Inputs;
 use crate::exec::protocol::{Failed, FailedKind, failed};
-use crate::plain_text::visible;
-use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, Trouble, WorkFolder};
+use cwm_core::text::visible;
+use crate::store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
+use cwm_core::files::Trouble;
 
 /// The start of an action.
 #[derive(Clone, Copy)]

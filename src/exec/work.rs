@@ -12,7 +12,7 @@ use super::inputs::Inputs;
 use super::protocol::{Failed, FailedKind};
 use super::streams::StageReporter;
 use super::{ActionBody, command_stage, kept};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 
 /// Does the work of an action in its folder; what the record needs of the events is put into `kept`.
 ///
@@ -24,7 +24,7 @@ pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event
         action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
     match &action.body {
         ActionBody::Stage { values, expected, .. } => {
-            let registry = Registry::built_in();
+            let registry = crate::registry::built_in();
             let stage = registry
                 .get(&action.components.kind)
                 .ok_or_else(|| Failure::internal(format!("this cwm has no stage `{}`", action.components.kind)))

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use super::roots::check_file;
 use super::tags::{self, Tag};
 use crate::lock_file::LockFile;
-use crate::plain_file::read_plain;
-use crate::store::{Finding, Result, Store, StoreError, Trouble};
+use cwm_core::files::read_plain;
+use crate::store::{Finding, Result, Store};
+use cwm_core::files::{StoreError, Trouble};
 
 /// What is wrong with the notes of lock files, which are set aside, and with tags, which stay: a tag says elsewhere what
 /// nobody would miss in time.

@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::age::Age;
 use super::reach::{Reach, Stands};
 use super::roots::{Root, roots};
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::exec::ActionFile;
 use crate::slurm;
-use crate::store::durable::Disk;
+use cwm_core::files::durable::Disk;
 use crate::store::{Dropped, Garbage, Inventory, OldWork, Result, Store};
 
 /// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.

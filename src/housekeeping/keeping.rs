@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::reach::{Reach, Stands};
 use super::roots::roots;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::store::{ActionRecord, Dropped, Garbage, Inventory, Result, Store};
 
 /// What became of results that are not kept.

@@ -2,7 +2,7 @@
 
 use cwm_contract::Label;
 
-use crate::error::Error;
+use cwm_core::error::Error;
 
 /// Whether `label` is of one of these stages or cells; no words mean all.
 pub fn is_meant(label: &Label, words: &[Label]) -> bool {

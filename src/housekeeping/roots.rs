@@ -9,13 +9,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::age::Age;
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::exec::{ActionFile, Artifact};
 use crate::lock_file::{LockFile, LockLine};
-use crate::plain_file::read_plain;
+use cwm_core::files::read_plain;
 use crate::slurm;
-use crate::store::durable::Disk;
-use crate::store::{ActionRecord, Machine, Result, Store, StoreError, Trouble, timestamp};
+use cwm_core::files::durable::Disk;
+use crate::store::{ActionRecord, Machine, Result, Store, timestamp};
+use cwm_core::files::{StoreError, Trouble};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;

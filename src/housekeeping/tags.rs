@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use cwm_contract::Label;
 
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::lock_file::{LockFile, LockLine};
-use crate::store::durable::Disk;
-use crate::store::{Result, Store, StoreError};
+use cwm_core::files::durable::Disk;
+use crate::store::{Result, Store};
+use cwm_core::files::StoreError;
 
 /// What stands before the name of a tag where other things may be named too.
 pub const PREFIX: &str = "tag:";

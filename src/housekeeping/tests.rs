@@ -13,11 +13,11 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::digest::Digest;
-use crate::key::{Components, KEY_FORMAT};
+use cwm_core::digest::Digest;
+use cwm_core::key::{Components, KEY_FORMAT};
 use crate::lock_file::{LockFile, LockLine};
 use crate::outside::Files;
-use crate::store::durable::Hook;
+use cwm_core::files::durable::Hook;
 use crate::store::{ActionRecord, Circumstances, Content, Dropped, Machine, NewAction, NewOutput, OutputShape, Store};
 
 const NOW: fn() -> Timestamp = Timestamp::now;
@@ -249,7 +249,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
 
 #[test]
 fn a_full_disk_does_not_keep_a_collection_from_making_room() {
-    use crate::store::durable::Step;
+    use cwm_core::files::durable::Step;
     let (_folder, store) = new_store();
     let kept = made(&store, "kept", "a", &["b".into()], false);
     made(&store, "gone", "c", &["d".into()], false);
@@ -277,7 +277,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
         assert!(is_whole(&store, &kept));
         match has_room_later {
             true => assert!(collected.is_ok(), "{collected:?}"),
-            false => assert_eq!(collected.unwrap_err().trouble(), crate::store::Trouble::DiskFull),
+            false => assert_eq!(collected.unwrap_err().trouble(), cwm_core::files::Trouble::DiskFull),
         }
     }
     assert_eq!(objects(&store), content(&store, &kept));
@@ -285,7 +285,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
 
 #[test]
 fn marks_are_on_the_disk_before_anything_goes() {
-    use crate::store::durable::Step;
+    use cwm_core::files::durable::Step;
     let (_folder, store) = new_store();
     made(&store, "gone", "c", &["d".into()], false);
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::exec::ActionFile;
 use crate::store::{Inventory, Result, Store};
 

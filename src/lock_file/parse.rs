@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{LOCK_FILE_FORMAT, LockLine, LockWarning};
-use crate::store::{Result, StoreError};
+use crate::store::Result;
+use cwm_core::files::StoreError;
 
 /// Where a line stands in a merge conflict.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::stat::Stat;
-use crate::digest::Digest;
-use crate::plain_file::read_plain;
+use cwm_core::files::Stat;
+use cwm_core::digest::Digest;
+use cwm_core::files::read_plain;
 
 /// Version of the format; any other is ignored and written anew, since nothing is lost but time.
 const CACHE_FORMAT: u32 = 1;

@@ -9,10 +9,12 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use super::cache::{self, Entries, Entry};
-use super::stat::{Snapshot, Stat};
-use crate::digest::Digest;
-use crate::store::durable::Disk;
-use crate::store::{Result, Store, StoreError, Trouble};
+use super::snapshot::Snapshot;
+use cwm_core::files::Stat;
+use cwm_core::digest::Digest;
+use cwm_core::files::durable::Disk;
+use crate::store::{Result, Store};
+use cwm_core::files::{StoreError, Trouble};
 
 /// A file changed less than this before it was hashed is hashed again next time: within it, a change may leave no
 /// trace in the times of a coarse file system.

@@ -5,10 +5,9 @@
 
 mod cache;
 mod files;
-pub mod once;
-mod stat;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 
 pub use files::{Clock, Files, SystemClock};
-pub use stat::{Snapshot, Stat};
+pub use snapshot::Snapshot;

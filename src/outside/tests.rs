@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 use super::*;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// A clock that stands still at so many milliseconds after a file's last change.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use cwm_contract::Fetch;
 use serde::{Deserialize, Serialize};
 
 use super::Pin;
-use crate::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 
 /// Version of the format.
 const FORMAT: u64 = 1;

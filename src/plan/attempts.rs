@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use cwm_contract::{Value, amount};
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plain_text::visible;
-use crate::spec::names::suggest;
-use crate::spec::{Content, Node, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::text::visible;
+use cwm_core::names::suggest;
+use cwm_core::located::{Content, DURATION, Node, Word, duration};
 
 /// How often a cell is tried, and when an attempt is ended. Nothing of it is in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,6 @@ pub fn attempts(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diag
 }
 
 const TIMES: &str = "a number of further attempts, up to 100";
-pub(super) const DURATION: &str = "a time such as `90s`, `10m` or `1h30m`";
 
 fn set<T>(place: &mut T, value: Option<T>, node: &Node, key: &str, wanted: &str, problems: &mut Diagnostics) {
     match value {
@@ -128,56 +127,9 @@ fn times(node: &Node) -> Option<u32> {
     }
 }
 
-/// A time from a millisecond to a thousand days: whole seconds, or numbers with units, the larger ones first.
-pub(crate) fn duration(node: &Node) -> Option<Duration> {
-    const LONGEST: f64 = 1000.0 * 86_400.0;
-    let seconds = match node.scalar()? {
-        Value::Int(seconds) => *seconds as f64,
-        Value::Text(text) => seconds(text)?,
-        _ => return None,
-    };
-    (0.001..=LONGEST).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
-}
-
-fn seconds(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 5] = [("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001)];
-    let mut total = 0.0;
-    let mut smaller = &UNITS[..];
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..digits].parse().ok()?;
-        let after = rest[digits..].trim_start();
-        let end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
-        let at = smaller.iter().position(|(unit, _)| *unit == &after[..end])?;
-        total += number * smaller[at].1;
-        smaller = &smaller[at + 1..];
-        rest = after[end..].trim_start();
-    }
-    Some(total)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_read_as_people_write_them() {
-        for (text, expected) in [
-            ("10s", 10.0),
-            ("1.5m", 90.0),
-            ("1h30m", 5400.0),
-            ("1h 30m", 5400.0),
-            ("2 d", 172_800.0),
-            ("250ms", 0.25),
-            ("1s500ms", 1.5),
-        ] {
-            assert_eq!(seconds(text), Some(expected), "{text}");
-        }
-        for wrong in ["s", "10", "10x", "30m1h", "1m1m", "-1s", "1.2.3s", "1h30", "ten s"] {
-            assert_eq!(seconds(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn waits_double_up_to_ten_minutes_or_what_was_asked_for() {

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::substitute::Scope;
 use super::variables::Variables;
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::is_label;
-use crate::spec::{AxisSpec, AxisValueSpec, Content, Node, StageSpec, Word, bad_label};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::names::is_label;
+use crate::spec::{AxisSpec, AxisValueSpec, StageSpec, bad_label};
+use cwm_core::located::{Content, Node, Word};
 
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
 #[derive(Debug)]

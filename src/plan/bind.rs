@@ -7,10 +7,11 @@ use cwm_contract::{Count, Format};
 use super::OutputPlan;
 use super::ports::{Kind, Takes, output};
 use super::references::Reference;
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::plain_text::visible;
-use crate::spec::names::{list, suggest};
-use crate::spec::{FromSpec, SourceSpec, StageSpec, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::text::visible;
+use cwm_core::names::{list, suggest};
+use crate::spec::{FromSpec, SourceSpec, StageSpec};
+use cwm_core::located::Word;
 
 /// What a written source stands for in one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -20,9 +20,10 @@ use super::{
     Attempts, Body, Cell, Dependency, Export, OutputPlan, StagePlan, attempts, command, dependencies, device, export,
     needs, unused,
 };
-use crate::diagnostics::Diagnostics;
-use crate::registry::Registry;
-use crate::spec::{FromSpec, Node, Spec, StageSpec, Word};
+use cwm_core::diagnostics::Diagnostics;
+use cwm_core::registry::Registry;
+use crate::spec::{FromSpec, Spec, StageSpec};
+use cwm_core::located::{Node, Word};
 
 /// What planning makes; worth something only if there were no problems.
 pub struct Built {
@@ -337,7 +338,7 @@ fn outputs(
     for other in bound {
         if given(other)? != first {
             problems.push(
-                crate::diagnostics::Diagnostic::at(
+                cwm_core::diagnostics::Diagnostic::at(
                     stage.name.place,
                     format!("the cells of `{}` are not all given the same inputs", stage.name.text),
                 )

@@ -6,10 +6,11 @@ use cwm_contract::Label;
 
 use super::axes::{Axis, Labels, own_axes};
 use super::variables::Variables;
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plain_text::visible;
-use crate::spec::names::suggest;
-use crate::spec::{Node, Spec};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::text::visible;
+use cwm_core::names::suggest;
+use cwm_core::located::Node;
+use crate::spec::Spec;
 
 /// More cells than this are taken for a mistake.
 const MOST_CELLS: usize = 200_000;

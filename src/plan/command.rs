@@ -7,10 +7,11 @@ use cwm_contract::{Format, Shape, Value, Values};
 
 use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plain_text::visible;
-use crate::spec::names::nearest;
-use crate::spec::{Node, OutputSpec, StageSpec, Word, is_given, is_variable};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::text::visible;
+use cwm_core::names::nearest;
+use cwm_core::located::{Node, Word};
+use crate::spec::{OutputSpec, StageSpec, is_given, is_variable};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";

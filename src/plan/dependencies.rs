@@ -8,9 +8,9 @@ use globset::GlobBuilder;
 
 use super::Dependency;
 use super::own_files::{holds_results, is_own_file};
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plain_text::visible;
-use crate::spec::Word;
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::text::visible;
+use cwm_core::located::Word;
 use crate::store::exported_files;
 
 /// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would

@@ -2,9 +2,9 @@
 
 use cwm_contract::{DeviceChoice, Stage};
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spec::names::nearest;
-use crate::spec::{Node, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::names::nearest;
+use cwm_core::located::{Node, Word};
 
 /// What is written (names already substituted) for a cell of `stage`; `auto` where nothing is, or nothing that is right.
 pub fn device(stage: &dyn Stage, written: Option<(&Word, Node)>, problems: &mut Diagnostics) -> DeviceChoice {

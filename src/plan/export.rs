@@ -9,10 +9,11 @@ use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
 use super::{Export, OutputPlan};
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::plain_text::visible;
-use crate::spec::names::list;
-use crate::spec::{Spec, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::text::visible;
+use cwm_core::names::list;
+use crate::spec::Spec;
+use cwm_core::located::Word;
 
 /// What is known when exports are resolved.
 pub struct Known<'a> {
@@ -68,11 +69,11 @@ fn place(path: &Word, known: &Known, problems: &mut Diagnostics) -> Option<(Path
     None
 }
 
-fn text(word: &Word) -> crate::spec::Node {
-    crate::spec::Node {
+fn text(word: &Word) -> cwm_core::located::Node {
+    cwm_core::located::Node {
         place: word.place,
         origin: None,
-        content: crate::spec::Content::Scalar(cwm_contract::Value::Text(word.text.clone())),
+        content: cwm_core::located::Content::Scalar(cwm_contract::Value::Text(word.text.clone())),
     }
 }
 

@@ -8,8 +8,9 @@ use super::parameters::Folders;
 use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
-use crate::diagnostics::Diagnostics;
-use crate::spec::{FromSpec, SourceSpec, StageSpec, Word};
+use cwm_core::diagnostics::Diagnostics;
+use crate::spec::{FromSpec, SourceSpec, StageSpec};
+use cwm_core::located::Word;
 
 /// The sources of a stage in the order of writing. Cells mostly share them; they differ where a reference has a
 /// `$axis` in it.
@@ -68,7 +69,7 @@ pub fn given(
                 };
                 let Some(text) = node.text().filter(|text| !text.is_empty()) else {
                     problems.push(
-                        crate::diagnostics::Diagnostic::at(
+                        cwm_core::diagnostics::Diagnostic::at(
                             node.place,
                             format!("a reference must be text, not {}", node.kind()),
                         )

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::Plan;
 use super::command::RUN;
 use super::substitute::names;
-use crate::diagnostics::Place;
-use crate::spec::{COMMAND, Content, Node, Word};
+use cwm_core::diagnostics::Place;
+use crate::spec::COMMAND;
+use cwm_core::located::{Content, Node, Word};
 
 /// A variable that nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]

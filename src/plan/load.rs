@@ -8,8 +8,8 @@ use super::build::build;
 use super::idle_variables::idle;
 use super::parameters::{Folders, plain};
 use super::variables::{set_sources, variables};
-use crate::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
-use crate::registry::Registry;
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
+use cwm_core::registry::Registry;
 use crate::spec::{self, LARGEST};
 
 /// Reads the pipeline `file` with `sets` (name and value of each `--set`) and resolves it.

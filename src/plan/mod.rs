@@ -38,7 +38,7 @@ use std::time::Duration;
 
 use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
-use crate::diagnostics::{Place, Sources};
+use cwm_core::diagnostics::{Place, Sources};
 use parameters::Written;
 
 pub use attempts::Attempts;

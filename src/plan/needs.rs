@@ -5,10 +5,10 @@ use std::time::Duration;
 use cwm_contract::{Needs, Value, amount};
 
 use super::attempts::{DURATION, duration};
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plain_text::visible;
-use crate::spec::names::suggest;
-use crate::spec::{Node, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::text::visible;
+use cwm_core::names::suggest;
+use cwm_core::located::{Node, Word};
 
 const KEYS: [&str; 4] = ["cpu", "gpu", "memory", "time"];
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::spec::Spec;
 
 /// What each stage rests on, and where that is written.

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::store::EXPORT_LIST;
-use crate::store::durable::TEMPORARY;
+use cwm_core::files::durable::TEMPORARY;
 
 /// What one of the first lines begins with of the files that runs write beside a pipeline.
 const MARKS: [&str; 3] = ["cwm-lock:", "cwm-sources:", "cwm-accepted:"];

@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::plain_text::visible;
-use crate::spec::names::{nearest, suggest};
-use crate::spec::{Content, Node, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::text::visible;
+use cwm_core::names::{nearest, suggest};
+use cwm_core::located::{Content, Node, Word};
 
 /// What paths are relative to.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Stage};
 
 use super::OutputPlan;
 use super::references::Reference;
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::plain_text::visible;
-use crate::registry::Registry;
-use crate::spec::names::{list, suggest};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::text::visible;
+use cwm_core::registry::Registry;
+use cwm_core::names::{list, suggest};
 use crate::spec::{COMMAND, StageSpec};
 
 /// A kind of stage, asked once for what it declares.

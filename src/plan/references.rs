@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::axes::Labels;
 use super::cells::Grid;
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::plain_text::visible;
-use crate::spec::names::suggest;
-use crate::spec::{Spec, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::text::visible;
+use cwm_core::names::suggest;
+use crate::spec::Spec;
+use cwm_core::located::Word;
 
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]

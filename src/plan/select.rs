@@ -6,8 +6,8 @@ use cwm_contract::Format;
 
 use super::Plan;
 use super::references::{Address, address};
-use crate::plain_text::visible;
-use crate::spec::names::{list, suggest};
+use cwm_core::text::visible;
+use cwm_core::names::{list, suggest};
 
 /// An address that means nothing in this pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]

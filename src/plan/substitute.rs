@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use cwm_contract::Value;
 
 use super::variables::Variables;
-use crate::diagnostics::{Diagnostic, Diagnostics, Place};
-use crate::spec::names::{list, nearest, suggest};
-use crate::spec::{Content, Node};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::names::{list, nearest, suggest};
+use cwm_core::located::{Content, Node};
 
 /// What names mean at one place: the variables, and the axes of one cell.
 pub struct Scope<'a> {

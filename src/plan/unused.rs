@@ -7,7 +7,7 @@ use super::bind::Given;
 use super::cells::Grid;
 use super::given::Sources;
 use super::references::Reference;
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use crate::spec::Spec;
 
 /// Reports each axis that neither its stage nor one that has a cell for each of its cells uses: by `$axis` in `with`,

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostics::{Diagnostic, Diagnostics, Source};
-use crate::plain_text::visible;
-use crate::spec::names::{list, nearest};
-use crate::spec::{Node, Word, is_of_variable, not_of_variable, parse_yaml};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Source};
+use cwm_core::text::visible;
+use cwm_core::names::{list, nearest};
+use cwm_core::located::{Node, Word};
+use crate::spec::{is_of_variable, not_of_variable, parse_yaml};
 
 use super::substitute::Scope;
 
@@ -37,7 +38,7 @@ pub fn variables(written: &[(Word, Node)], sets: &[(String, String)], problems: 
         let known = written.iter().map(|(name, _)| name.text.as_str()).collect::<Vec<_>>();
         match parsed {
             _ if !known.contains(&name.as_str()) => {
-                let place = crate::diagnostics::Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
+                let place = cwm_core::diagnostics::Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
                 let listed = list(&known).map_or("it has none".into(), |list| format!("it has {list}"));
                 problems.push(
                     Diagnostic::at(place, format!("this pipeline has no variable `{}`; {listed}", visible(name)))
@@ -59,7 +60,7 @@ pub fn variables(written: &[(Word, Node)], sets: &[(String, String)], problems: 
 }
 
 /// A place in the value as a place in `name=value`.
-fn shifted(mut place: crate::diagnostics::Place, name: &str) -> crate::diagnostics::Place {
+fn shifted(mut place: cwm_core::diagnostics::Place, name: &str) -> cwm_core::diagnostics::Place {
     let before = name.len() as u32 + 1;
     place.start += before;
     place.end += before;

@@ -6,7 +6,7 @@ use cwm_contract::{Format, provenance};
 
 use super::compact::compact;
 use super::{Provenance, Telling, gather};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::plan::Plan;
 use crate::store::{ActionRecord, OutputRecord, OutputShape, Store};
 

@@ -9,7 +9,7 @@ use super::{
     CellTold, FetchedTold, InputTold, MachineTold, Made, OutputTold, PROVENANCE_FORMAT, Provenance, StageTotals,
     Telling,
 };
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::engine::code_now;
 use crate::plan::{Cell, InputPlan, Origin, Plan, Source};
 use crate::store::{ActionRecord, Machine};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::fault::Fault;
 use super::settings;
-use crate::plain_text::visible;
+use cwm_core::text::visible;
 
 /// What a profile says.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::exchange::{Exchange, Job, Told};
 use super::fault::Fault;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::{Article, Fetcher, Provided, Provider, Tell, Tidings};
 use crate::events::Direction;
 use crate::store::ActionRecord;

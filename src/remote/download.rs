@@ -9,7 +9,7 @@ use super::client::Client;
 use super::fault::Fault;
 use super::layout;
 use super::tally::Tally;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::store::{Part, Store};
 
 /// What is asked for at once: up to this size in one request, beyond it in several side by side.

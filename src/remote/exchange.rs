@@ -17,8 +17,8 @@ use super::open::open;
 use super::pull::{Pulled, content, pull};
 use super::push::{Parcel, Pushed, push, push_file};
 use super::{layout, records};
-use crate::digest::{Digest, Key};
-use crate::error::Error;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
 use crate::outside::{Files, Snapshot};
 use crate::site::Site;
 use crate::store::{ActionRecord, OutputRecord, Store};
@@ -165,7 +165,7 @@ impl Exchange {
         let mut remotes: Vec<_> = site.remotes.iter().filter(|one| named.is_none_or(|name| one.name == name)).collect();
         if let (Some(name), true) = (named, remotes.is_empty()) {
             let names = site.remotes.iter().map(|remote| remote.name.as_str());
-            let hint = crate::spec::names::suggest(name, "remotes", names);
+            let hint = cwm_core::names::suggest(name, "remotes", names);
             let error = Error::usage(format!("there is no remote `{name}`"));
             return Err(match hint {
                 Some(hint) => error.hint(hint),

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 
 use super::ranges::NotTheRange;
-use crate::store::StoreError;
+use cwm_core::files::StoreError;
 
 /// Why something did not come, or did not go.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::fault::Fault;
 use super::part;
 use super::stale;
-use crate::digest::Digest;
-use crate::store::StoreError;
-use crate::store::durable::Disk;
+use cwm_core::digest::Digest;
+use cwm_core::files::StoreError;
+use cwm_core::files::durable::Disk;
 
 /// Makes the remote's folder, if the one above is there: not a whole path, for a disk that is not mounted would be written
 /// below its mount point.

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// A longer index is none.
 pub const LARGEST: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// Begins their names: hidden, and no name of content or of a record.
 pub(super) const PREFIX: &str = ".cwm-part-";

@@ -12,7 +12,7 @@ use super::download::{Fetched, LOOK_AGAIN, Wanted, fetch};
 use super::exchange::Lack;
 use super::fault::Fault;
 use super::tally::{Listener, Tally};
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::store::{ActionRecord, LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, Part, Store};
 
 /// Content that one result is fetched by at a time.

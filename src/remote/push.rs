@@ -14,7 +14,7 @@ use super::layout;
 use super::records::{index_of, record};
 use super::tally::{Listener, Tally};
 use super::upload::{Item, send};
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::outside::{Files, Snapshot};
 use crate::store::{ActionRecord, OutputShape, Result as StoreResult, Store};
 

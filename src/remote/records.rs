@@ -8,7 +8,7 @@ use super::client::Client;
 use super::fault::Fault;
 use super::index::{self, Index, result_of};
 use super::layout;
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::store::{ActionRecord, LARGEST_RECORD, check_record};
 
 /// More results of one key than this nobody has.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 
 use super::part::{PREFIX, is_at};
-use crate::digest::Digest;
-use crate::store::durable::TEMPORARY;
+use cwm_core::digest::Digest;
+use cwm_core::files::durable::TEMPORARY;
 
 /// What is older nobody goes on with: as long as `gc` lets transfers be in a store.
 const AGE: Duration = Duration::from_secs(14 * 24 * 3600);

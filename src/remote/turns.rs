@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OwnedMutexGuard;
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 type Sent = Arc<tokio::sync::Mutex<bool>>;
 

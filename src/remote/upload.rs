@@ -17,7 +17,7 @@ use super::fault::Fault;
 use super::folder;
 use super::layout;
 use super::tally::Tally;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::store::{Store, hash_own_file};
 
 /// Up to this size it goes in one request.

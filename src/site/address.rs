@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::secrets::{is_scheme, is_secret};
-use crate::spec::names::suggest;
+use cwm_core::names::suggest;
 
 /// Where a remote is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::read::{KEYS, REMOTE_KEYS};
 use super::secrets::{is_scheme, is_shown};
 use super::slurm;
-use crate::spec::names::is_name;
-use crate::spec::{Content, Node, Word};
+use cwm_core::names::is_name;
+use cwm_core::located::{Content, Node, Word};
 
 /// Keys whose values are places.
 const PLACES: [&str; 3] = ["url", "endpoint", "store"];

@@ -6,8 +6,8 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::Site;
 use super::read::{site, text_of};
-use crate::error::Error;
-use crate::store::durable::Disk;
+use cwm_core::error::Error;
+use cwm_core::files::durable::Disk;
 
 /// A remote that is to be added.
 #[derive(Clone, Debug)]

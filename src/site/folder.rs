@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Address, Remote};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::store::is_store;
 
 /// The folder without `..` on its way, which names of remotes cannot hold: as the file system has it, as far as it is there.

@@ -29,7 +29,7 @@ pub use slurm::{JobStore, Slurm};
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostics::Diagnostics;
+use cwm_core::diagnostics::Diagnostics;
 
 /// What does the stages' work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

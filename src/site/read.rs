@@ -12,11 +12,11 @@ use super::secrets::unknown_key;
 use super::slurm::{self, Slurm};
 use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
-use crate::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
-use crate::plain_file::read_plain;
-use crate::plan::duration;
-use crate::spec::names::{NAME_RULE, is_name, suggest};
-use crate::spec::{Content, Node, Reader, Word};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
+use cwm_core::files::read_plain;
+use cwm_core::located::duration;
+use cwm_core::names::{NAME_RULE, is_name, suggest};
+use cwm_core::located::{Content, Node, Reader, Word};
 
 /// A longer file is no site's.
 const LARGEST: usize = 1 << 20;

@@ -3,9 +3,9 @@
 
 use super::address::WHERE_CREDENTIALS_ARE;
 use super::read::ALL_KEYS;
-use crate::diagnostics::Diagnostic;
-use crate::spec::names::nearest;
-use crate::spec::{Reader, Word};
+use cwm_core::diagnostics::Diagnostic;
+use cwm_core::names::nearest;
+use cwm_core::located::{Reader, Word};
 
 /// A key whose name holds one of these has a secret for its value; none of cwm's own does.
 const WORDS: [&str; 9] = ["secret", "key", "token", "passw", "pwd", "credential", "auth", "sas", "sig"];

@@ -5,9 +5,9 @@ use std::time::Duration;
 use cwm_contract::Value;
 
 use super::secrets::unknown_key;
-use crate::diagnostics::Diagnostic;
-use crate::plan::duration;
-use crate::spec::{Content, Node, Reader};
+use cwm_core::diagnostics::Diagnostic;
+use cwm_core::located::duration;
+use cwm_core::located::{Content, Node, Reader};
 
 /// What stands under `[slurm]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

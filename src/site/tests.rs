@@ -7,7 +7,7 @@ use super::address::{Address, Bucket};
 use super::read::site;
 use super::{ExecutorKind, JobStore, NewRemote, Site, add_remote, remove_remote};
 
-fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), crate::error::Error> {
+fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), cwm_core::error::Error> {
     add_remote(file, new, |_| PathBuf::from("/site/artifacts"))
 }
 

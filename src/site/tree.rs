@@ -6,8 +6,8 @@ use cwm_contract::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostics::{Diagnostic, Place};
-use crate::spec::{Content, Node, Word};
+use cwm_core::diagnostics::{Diagnostic, Place};
+use cwm_core::located::{Content, Node, Word};
 
 /// The tree of a text, as far as it can be read, and all that is wrong with it as TOML.
 pub fn parse(text: &str) -> (Node, Vec<Diagnostic>) {

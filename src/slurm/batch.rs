@@ -25,11 +25,11 @@ use serde::{Deserialize, Serialize};
 
 use super::binary;
 use super::events_file::EventsFile;
-use crate::digest::{Digest, Key};
-use crate::error::Error;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
 use crate::exec::{Away, FailedKind, Line, Terms, user};
-use crate::plain_file::read_plain;
-use crate::store::durable::Disk;
+use cwm_core::files::read_plain;
+use cwm_core::files::durable::Disk;
 use crate::store::{Machine, Store, timestamp};
 
 /// Version of [`BatchFile`].

@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::digest::Digest;
-use crate::error::Error;
-use crate::store::durable::Disk;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_core::files::durable::Disk;
 use crate::store::{Store, hash_own_file};
 
 /// The folder of the copies.

@@ -12,7 +12,7 @@ use super::flight::Ended;
 use super::request::Request;
 use super::settings::Settings;
 use super::watch::Watcher;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::exec::{Line, Terms};
 use crate::store::Store;
 

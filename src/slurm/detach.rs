@@ -9,7 +9,7 @@ use super::queue::{Phase, Queue};
 use super::request;
 use super::settings::Settings;
 use super::submit::{Failed, sbatch};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::store::Store;
 
 /// A run that is a job.

@@ -7,7 +7,7 @@ use super::cluster::{NewTask, Told};
 use super::judge::{Fault, Verdict};
 use super::stuck::{self, FEW};
 use super::watch::{Watcher, said_in};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::exec::FailedKind;
 
 impl Watcher<'_> {

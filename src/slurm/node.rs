@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::batch::Batch;
-use crate::digest::Key;
-use crate::error::Error;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use crate::exec::{Away, Terms};
 use crate::store::Store;
 

@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::MARK;
 use super::settings::Settings;
-use crate::commands::quoted;
+use cwm_core::text::quoted;
 
 /// What cells must have in common to be tasks of one array.
 #[derive(Clone, Debug, PartialEq)]

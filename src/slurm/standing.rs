@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::batch;
 use super::program::Trouble;
 use super::queue::{Phase, Queue};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::store::Store;
 
 /// How the job of a cell stands.

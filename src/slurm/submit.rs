@@ -11,8 +11,8 @@ use super::flight::Flight;
 use super::program::{self, Trouble};
 use super::request::{Request, array, array_script};
 use super::watch::{Watched, Watcher};
-use crate::digest::Key;
-use crate::error::Error;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 
 /// How long nothing more is submitted when Slurm says that there are too many jobs.
 const FULL: Duration = Duration::from_secs(60);
@@ -112,7 +112,7 @@ impl Watcher<'_> {
         &mut self,
         request: &Request,
         tasks: &[NewTask],
-        binary: &crate::digest::Digest,
+        binary: &cwm_core::digest::Digest,
         lock: &std::fs::File,
     ) {
         let of = |task: &NewTask| BatchTask {
@@ -223,7 +223,7 @@ impl Watcher<'_> {
         Ok(size)
     }
 
-    fn binary(&mut self) -> Result<crate::digest::Digest, Failed> {
+    fn binary(&mut self) -> Result<cwm_core::digest::Digest, Failed> {
         if let Some(binary) = self.binary {
             return Ok(binary);
         }

@@ -15,7 +15,7 @@ use super::queue::{Phase, Queue, is_stuck};
 use super::settings::Settings;
 use super::settled::Settled;
 use super::stuck::{self, Stuck};
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::exec::{FailedKind, log_end};
 use crate::outside::Files;
 use crate::store::Store;
@@ -274,7 +274,7 @@ impl<'t> Watcher<'t> {
     /// The controller answered.
     pub fn answers(&mut self) {
         if let Some(since) = self.outage.take() {
-            let time = crate::events::duration(since.elapsed().as_secs_f64());
+            let time = cwm_core::text::duration(since.elapsed().as_secs_f64());
             (self.tell)(Told::Warning(format!("Slurm answers again, after {time}")));
         }
     }

@@ -2,12 +2,12 @@
 
 use cwm_contract::Value;
 
-use super::names::is_label;
-use super::node::{Content, Node, Word};
+use cwm_core::names::is_label;
+use cwm_core::located::{Content, Node, Word};
 use super::pipeline::check_name;
-use super::reader::Reader;
-use crate::diagnostics::Diagnostic;
-use crate::plain_text::visible;
+use cwm_core::located::Reader;
+use cwm_core::diagnostics::Diagnostic;
+use cwm_core::text::visible;
 
 /// One axis of a matrix.
 #[derive(Clone, Debug)]

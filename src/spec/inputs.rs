@@ -1,8 +1,8 @@
 //! `from:` as written.
 
-use super::node::{Content, Node, Word};
-use super::reader::Reader;
-use crate::diagnostics::Diagnostic;
+use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::Reader;
+use cwm_core::diagnostics::Diagnostic;
 
 /// What a stage reads.
 #[derive(Clone, Debug)]

@@ -2,12 +2,12 @@
 
 use cwm_contract::Value;
 
-use super::names::{NAME_RULE, is_name};
-use super::node::{Content, Node, Word};
-use super::reader::Reader;
+use cwm_core::names::{NAME_RULE, is_name};
+use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::Reader;
 use super::stage::StageSpec;
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plain_text::visible;
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::text::visible;
 
 /// The version of the format that this program reads.
 pub const FORMAT: i128 = 1;

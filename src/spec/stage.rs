@@ -2,12 +2,12 @@
 
 use super::axes::{AxisSpec, axes};
 use super::inputs::{FromSpec, from};
-use super::names::is_name;
-use super::node::{Content, Node, Word};
+use cwm_core::names::is_name;
+use cwm_core::located::{Content, Node, Word};
 use super::pipeline::check_name;
-use super::reader::Reader;
-use crate::diagnostics::Diagnostic;
-use crate::plain_text::visible;
+use cwm_core::located::Reader;
+use cwm_core::diagnostics::Diagnostic;
+use cwm_core::text::visible;
 
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";

@@ -14,10 +14,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_yaml::{Location, Options, Spanned, from_str_with_options};
 
-use super::node::{Content, Node, Word};
+use cwm_core::located::{Content, Node, Word};
 use super::yaml_fault as fault;
 use super::yaml_plain;
-use crate::diagnostics::{Diagnostic, Place};
+use cwm_core::diagnostics::{Diagnostic, Place};
 
 /// A larger file is no pipeline.
 pub const LARGEST: usize = 16 << 20;

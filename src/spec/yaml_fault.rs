@@ -3,8 +3,8 @@
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{DefaultMessageFormatter, Error, MessageFormatter};
 
-use crate::diagnostics::{Diagnostic, Place};
-use crate::plain_text::visible;
+use cwm_core::diagnostics::{Diagnostic, Place};
+use cwm_core::text::visible;
 
 /// Whether this says that a key is written twice.
 pub fn is_duplicate(error: &Error) -> bool {

@@ -8,8 +8,8 @@
 use cwm_contract::Value;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::node::{Content, Node, Word};
-use crate::diagnostics::Place;
+use cwm_core::located::{Content, Node, Word};
+use cwm_core::diagnostics::Place;
 
 /// Less than what [`yaml`](super::yaml) allows.
 const DEEPEST: usize = 48;

@@ -9,13 +9,13 @@ use std::time::SystemTime;
 
 use super::Store;
 use super::dropped::Dropped;
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::layout;
 use super::record::ActionRecord;
 use super::remembered::{Remembered, Seen, SeenRecord};
-use crate::digest::{Digest, Key};
-use crate::outside::Stat;
-use crate::plain_file::read_plain;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::Stat;
+use cwm_core::files::read_plain;
 
 impl Store {
     /// All results of `key`, the first recorded first.

@@ -11,15 +11,15 @@ use std::time::SystemTime;
 
 use super::actions::RecordFile;
 use super::dropped::Dropped;
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::hashing::hash_own_file;
 use super::locks::is_still_there;
 use super::record::ActionRecord;
 use super::{Store, seal};
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::outside::Files;
-use crate::plain_file::read_plain;
-use crate::spec::names::is_name;
+use cwm_core::files::read_plain;
+use cwm_core::names::is_name;
 
 /// A longer manifest of a folder is none.
 pub const LARGEST_MANIFEST: u64 = 512 << 20;

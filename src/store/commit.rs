@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::Store;
 use super::actions::read_record;
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
 use super::new_action::{Content, NewAction, NewOutput, Recorded};
@@ -23,9 +23,9 @@ use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference, R
 use super::seal;
 use super::trees::PreparedTree;
 use super::written::WrittenRecord;
-use crate::digest::Digest;
-use crate::key::Components;
-use crate::plain_text::visible;
+use cwm_core::digest::Digest;
+use cwm_core::key::Components;
+use cwm_core::text::visible;
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::hashing::hash_own_file;
 use super::manifest::ManifestFile;
 use super::new_action::{Content, NewOutput};

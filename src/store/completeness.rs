@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Store;
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference};
 use super::soundness::{Damage, Standing};
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::outside::Files;
 
 /// Content that a record names and that is not there.

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::actions::{RecordFile, read_record};
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::record::ActionRecord;
 use super::{Finding, Store};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 
 /// What becomes of damaged records, and which were met.
 #[derive(Clone)]

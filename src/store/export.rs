@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::actions;
-use super::durable::{Disk, TEMPORARY, Temporary};
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::durable::{Disk, TEMPORARY, Temporary};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::locks;
 use super::record::{OutputRecord, OutputShape};
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::outside::Files;
 use copy::{Source, Wanted, copy_file};
 use list::{LIST, List, OUT_OF_THE_WAY, There, look_at_copy, read_list, write_list};

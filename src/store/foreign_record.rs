@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::record::{ActionRecord, Circumstances, OutputShape};
-use crate::digest::Key;
-use crate::plain_text::is_hidden;
-use crate::spec::names::{is_label, is_name};
+use cwm_core::digest::Key;
+use cwm_core::text::is_hidden;
+use cwm_core::names::{is_label, is_name};
 
 /// A longer record is none.
 pub const LARGEST_RECORD: u64 = 64 << 20;

@@ -16,12 +16,12 @@ use rayon::prelude::*;
 use super::Store;
 use super::actions::list;
 use super::dropped::Dropped;
-use super::error::{Result, Trouble};
+use cwm_core::files::{Result, Trouble};
 use super::inventory::size_and_time;
 use super::layout::digest_of_path;
 use super::locks::StoreLock;
 use super::work::WorkFolder;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// What is to go.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::error::{Result, StoreError};
-use crate::digest::Digest;
+use cwm_core::files::{Result, StoreError};
+use cwm_core::digest::Digest;
 
 /// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
 ///

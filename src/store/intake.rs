@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::Store;
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::seal;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// Bytes that were taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]

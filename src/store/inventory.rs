@@ -13,11 +13,11 @@ use rayon::prelude::*;
 use super::Store;
 use super::actions::{RecordFile, list};
 use super::dropped::Dropped;
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
 use super::work::WorkFolder;
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 
 /// Everything that a store holds.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 
 /// Version of the layout, in the file `format`.
 pub const STORE_FORMAT: u32 = 1;

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use super::Store;
 use super::actions::list;
-use super::durable::TEMPORARY;
-use super::error::Result;
+use cwm_core::files::durable::TEMPORARY;
+use cwm_core::files::Result;
 use super::inventory::size_and_time;
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// Begins the names of downloads that are not whole yet, behind what begins all names there; their digest follows.
 const PART: &str = "part-";

@@ -12,9 +12,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Store;
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::holder::{Holder, read_holder, write_holder};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 
 /// Holds the lock of a key, until it is dropped and every child that inherited it has ended.
 #[derive(Debug)]

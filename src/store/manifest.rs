@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 
 /// Version of the format that [`Manifest::encode`] writes.
 pub const MANIFEST_FORMAT: u32 = 1;

@@ -11,8 +11,6 @@ mod compare;
 mod completeness;
 mod damaged_records;
 mod dropped;
-pub(crate) mod durable;
-mod error;
 mod export;
 mod foreign_record;
 mod garbage;
@@ -52,7 +50,7 @@ pub use arrival::{LARGEST_MANIFEST, Part};
 pub use compare::{Difference, How};
 pub use completeness::Missing;
 pub use dropped::Dropped;
-pub use error::{Result, StoreError, Trouble};
+pub use cwm_core::files::{Result, StoreError, Trouble};
 pub use export::{EXPORT_LIST, Exported, exported_files};
 pub use foreign_record::{LARGEST_RECORD, check_record};
 pub use garbage::Garbage;
@@ -72,7 +70,7 @@ pub use stamp::Stamp;
 pub use verify::{Finding, VerifyProgress, VerifyReport};
 pub use work::{KeepStamp, WorkFolder};
 
-use crate::plain_file::read_plain;
+use cwm_core::files::read_plain;
 use damaged_records::DamagedRecords;
 use durable::Disk;
 use layout::Layout;
@@ -166,7 +164,7 @@ impl Store {
     }
 
     /// Where the tree of a folder is, if it is there.
-    pub fn tree_folder(&self, digest: &crate::digest::Digest) -> PathBuf {
+    pub fn tree_folder(&self, digest: &cwm_core::digest::Digest) -> PathBuf {
         self.layout.tree(digest)
     }
 
@@ -299,7 +297,7 @@ impl Store {
     /// What happens on disk, step by step, goes through `hook` first.
     #[cfg(test)]
     pub(crate) fn watched(mut self, hook: durable::Hook) -> Store {
-        self.disk.hook = Some(hook);
+        self.disk = Disk::with_hook(hook);
         self
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use cwm_contract::{Fetched, Format, Label};
 
 use super::record::{ActionRecord, Circumstances, OutputRecord, OutputShape};
-use crate::digest::Digest;
-use crate::key::Components;
+use cwm_core::digest::Digest;
+use cwm_core::key::Components;
 use crate::outside::Snapshot;
 
 /// A finished action, before it is in the store.

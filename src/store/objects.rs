@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Store;
-use super::error::{Result, StoreError};
+use cwm_core::files::{Result, StoreError};
 use super::manifest::{Manifest, ManifestFault};
 use super::record::OutputShape;
-use crate::digest::Digest;
-use crate::plain_file::read_plain;
+use cwm_core::digest::Digest;
+use cwm_core::files::read_plain;
 
 impl Store {
     /// Where the content with this digest is, if it is there.

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::dropped::Dropped;
-use super::error::{Result, StoreError};
-use crate::digest::{Digest, Key};
-use crate::key::Components;
-use crate::plain_text::visible;
+use cwm_core::files::{Result, StoreError};
+use cwm_core::digest::{Digest, Key};
+use cwm_core::key::Components;
+use cwm_core::text::visible;
 
 /// Version of the format of [`ActionRecord`].
 pub const RECORD_FORMAT: u32 = 1;

@@ -27,11 +27,11 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use super::actions::RecordFile;
-use super::durable::Disk;
-use super::error::{Result, Trouble};
-use crate::digest::{Digest, Key};
-use crate::outside::Stat;
-use crate::plain_file::read_plain;
+use cwm_core::files::durable::Disk;
+use cwm_core::files::{Result, Trouble};
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::Stat;
+use cwm_core::files::read_plain;
 
 const BEGINNING: &[u8] = b"cwm records 1\n";
 

@@ -8,14 +8,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::completeness::Missing;
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::locks;
 use super::record::OutputRecord;
 use super::stamp::Stamp;
 use super::{Finding, Store, layout, seal};
-use crate::digest::Digest;
-use crate::outside::{Files, Stat};
+use cwm_core::digest::Digest;
+use crate::outside::Files;
+use cwm_core::files::Stat;
 
 /// What stands where an object belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]

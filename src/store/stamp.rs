@@ -10,12 +10,13 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::Store;
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
-use crate::digest::Digest;
-use crate::outside::{Files, Stat};
+use cwm_core::digest::Digest;
+use crate::outside::Files;
+use cwm_core::files::Stat;
 
 /// What the file system says about all that an output consists of. Equal stamps: nobody changed it in between.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Store;
-use super::durable::{TEMPORARY, Temporary};
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::durable::{TEMPORARY, Temporary};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::manifest::Manifest;
 use super::record::{OutputRecord, OutputShape};
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::outside::Files;
 
 impl Store {

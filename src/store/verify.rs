@@ -13,13 +13,13 @@ use serde::Serialize;
 
 use super::Store;
 use super::actions::{list, read_record};
-use super::error::{Result, StoreError, Trouble};
+use cwm_core::files::{Result, StoreError, Trouble};
 use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{ActionRecord, OutputShape};
 use super::soundness::Damage;
-use crate::digest::{Digest, Key};
-use crate::outside::Stat;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::Stat;
 
 /// What a check of the store found.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use super::actions::list;
-use super::error::Result;
+use cwm_core::files::Result;
 use super::layout::FOLDERS;
 use super::{Finding, Store};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 
 impl Store {
     /// Sets aside what stands where only a folder can, or where only a lock's file can: nothing could be written there

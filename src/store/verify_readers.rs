@@ -5,12 +5,12 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::actions::read_record;
-use super::error::Result;
+use cwm_core::files::Result;
 use super::record::{ActionRecord, OutputShape};
 use super::verify::{Finding, VerifyReport};
 use super::{Store, layout, seal};
-use crate::digest::Digest;
-use crate::outside::Stat;
+use cwm_core::digest::Digest;
+use cwm_core::files::Stat;
 
 /// Damaged content, and since when: nothing where its time does not tell, as on a failing disk.
 type Damaged = BTreeMap<Digest, Option<SystemTime>>;

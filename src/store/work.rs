@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::actions::list;
-use super::error::{Result, StoreError, Trouble};
-use crate::digest::Key;
-use crate::plain_file::read_plain;
+use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::digest::Key;
+use cwm_core::files::read_plain;
 
 /// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
 /// the key's lock.

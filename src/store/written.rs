@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::actions::RecordFile;
-use super::durable::Temporary;
-use super::error::Result;
+use cwm_core::files::durable::Temporary;
+use cwm_core::files::Result;
 use super::record::ActionRecord;
 
 /// A record that is written, but is neither on the disk for good nor has its name.

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use cwm::digest::{Digest, Key};
-use cwm::key::Components;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::key::Components;
 use serde_json::Value;
 
 use crate::context::{Context, Ran};

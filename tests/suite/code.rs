@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use cwm::digest::Key;
-use cwm::key::Components;
+use cwm_core::digest::Key;
+use cwm_core::key::Components;
 
 use crate::context::{Context, Run, finish};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cwm::plan;
-use cwm::registry::Registry;
+use cwm_core::registry::Registry;
 use cwm_contract::testing::Trial;
 use cwm_contract::{Stage, Value};
 

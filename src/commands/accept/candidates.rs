@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::accepted::Alias;
 use crate::commands::Workspace;
 use crate::engine::{Cause, CellState, Survey, code_now, differences_of, previous_record, sources};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::keyed;
 use crate::plan::Body;
 use crate::probe::{Judge, Verdict};
@@ -97,7 +97,7 @@ pub fn refused(
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
         let code = code_now(cell)?.unwrap_or_default();
-        let components = crate::key::Components { code, ..record.components.clone() };
+        let components = cwm_core::key::Components { code, ..record.components.clone() };
         let verdict = judge.verdict(cell, &components, record);
         if verdict != Verdict::Same {
             refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));

@@ -8,11 +8,11 @@ use super::reports;
 use crate::commands::ls::no_tag;
 use crate::commands::{pipeline_file, store_of};
 use crate::diff::TableFile;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::housekeeping::tags;
 use crate::lock_file::LockFile;
 use crate::plan::{self, Plan};
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 use crate::store::Store;
 
 /// Where to look; found out only when needed, as two folders can be compared without a pipeline.
@@ -38,7 +38,7 @@ impl<'a> Places<'a> {
     pub fn plan(&self, lock: &LockFile) -> Option<Plan> {
         let is_its_own = self.lock().is_ok_and(|own| own == lock.path());
         let file = pipeline_file(self.file).ok().filter(|_| is_its_own)?;
-        plan::load(&file, &[], &Registry::built_in()).ok()
+        plan::load(&file, &[], &crate::registry::built_in()).ok()
     }
 
     /// The store of the command line, else the pipeline's.

@@ -6,8 +6,8 @@ use std::path::Path;
 use cwm_contract::Format;
 
 use crate::diff::TableFile;
-use crate::digest::Digest;
-use crate::error::Error;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
 use crate::lock_file::{LockFile, LockLine};
 use crate::store::{ActionRecord, Store};
 

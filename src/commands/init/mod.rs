@@ -7,11 +7,11 @@ use fs_err as fs;
 use serde::Serialize;
 
 use crate::cli::InitArguments;
-use crate::commands::typed::quoted;
+use cwm_core::text::quoted;
 use crate::commands::{print, print_json};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
 use crate::schema;
 use crate::spec;
 
@@ -29,7 +29,7 @@ struct Begun {
 /// # Errors
 /// There is a pipeline already, this build lacks a stage that the pipeline has, or the folder cannot be written.
 pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
-    let registry = Registry::built_in();
+    let registry = crate::registry::built_in();
     let (pipeline, exported) = match arguments.command {
         true => (include_str!("commands.yaml"), "/counts/"),
         false => (include_str!("pipeline.yaml"), "/report/"),

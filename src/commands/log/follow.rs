@@ -6,11 +6,11 @@ use cwm_contract::Point;
 
 use crate::commands::{Workspace, print, typed};
 use crate::curves::{Tail, curves_of};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::{CellState, Survey};
-use crate::error::Error;
-use crate::exit_code::ExitCode;
-use crate::registry::Registry;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_millis(200);
@@ -72,7 +72,7 @@ fn failed(workspace: &Workspace, survey: &Survey, cells: &[usize]) -> Result<Opt
 fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Error> {
     let (store, files) = (&workspace.store, &workspace.files);
     let outputs = &workspace.plan.cells[index].outputs;
-    let mut curves = Registry::inspector().map(|inspector| curves_of(outputs, inspector)).unwrap_or_default();
+    let mut curves = crate::registry::inspector().map(|inspector| curves_of(outputs, inspector)).unwrap_or_default();
     let mut log = Tail::of(store.work(key).log());
     loop {
         // Asked before anything is read, so that the last look sees all.

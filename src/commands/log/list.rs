@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::CellState;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 /// A cell that has a log, for `--json`.
 #[derive(Serialize)]

@@ -12,8 +12,8 @@ use cwm_contract::{Failure, FailureKind, Format, TrackRequest};
 use crate::cli::TrackArguments;
 use crate::commands::{Workspace, print, workbench};
 use crate::engine::output_of;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 use summary::Summary;
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::commands::Workspace;
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::engine::{CellState, Survey, sources};
-use crate::error::Error;
-use crate::key::Components;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
 use crate::lock_file::LockLine;
 use crate::store::ActionRecord;
 

@@ -8,11 +8,12 @@ use super::locked::{is_other, locked_of, locked_ones, of_line, on_others};
 use super::{Transfer, chosen, readers};
 use crate::cli::PullArguments;
 use crate::commands::Workspace;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::{CellState, Resolved, Survey};
-use crate::error::Error;
-use crate::events::{Direction, Reader, RunEvent, plural};
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use crate::events::{Direction, Reader, RunEvent};
+use cwm_core::text::plural;
+use cwm_core::exit_code::ExitCode;
 use crate::remote::{Exchange, Fault, Job, Told};
 
 /// What is missing of a cell that is not named, but that what is named rests on.

@@ -6,8 +6,8 @@ use cwm_contract::Value;
 
 use super::{Cause, CodeChange};
 use crate::brought;
-use crate::digest::Digest;
-use crate::key::Components;
+use cwm_core::digest::Digest;
+use cwm_core::key::Components;
 
 /// Where the value of a parameter is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +138,7 @@ fn pairs<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::KEY_FORMAT;
+    use cwm_core::key::KEY_FORMAT;
 
     fn components(validation: i128, games: &[u8], code: &str) -> Components {
         Components {

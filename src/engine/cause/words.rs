@@ -6,7 +6,7 @@ use cwm_contract::{Format, Value};
 
 use super::Cause;
 use super::values::{change, readable};
-use crate::digest::Digest;
+use cwm_core::digest::Digest;
 use crate::engine::history::{CodeSince, in_words};
 use crate::keyed::{OUTPUT, VARIABLE};
 use crate::store::Dropped;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 
 /// What a run finds of a cell when its turn comes.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Engine;
-use crate::digest::Key;
-use crate::error::Error;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::{FailedKind, Terms, log_end};
-use crate::plain_text::as_shown;
+use cwm_core::text::as_shown;
 use crate::plan::Attempts;
 
 /// Why an attempt failed.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcome::End;
 use super::{Engine, Running};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::components::{Resolved, resolve};
 use crate::engine::status::{find, sources};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::store::{ActionRecord, Dropped, Missing};
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::Engine;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::components::{Resolved, resolve};
 use crate::engine::reasons::why_now;
 use crate::engine::status::{find, is_of_older_code, origin, sources};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::store::{ActionRecord, Missing};
 

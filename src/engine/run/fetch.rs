@@ -4,10 +4,10 @@
 use super::provide::Unfetched;
 use super::{Engine, Message};
 use crate::brought;
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::components::Resolved;
 use crate::engine::fetch::{Tell, Tidings};
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Direction, Reader, RunEvent};
 use crate::store::ActionRecord;
 

@@ -7,7 +7,7 @@ use super::outcome::End;
 use super::{Engine, Message, Place, Running};
 use crate::engine::cause::Cause;
 use crate::engine::schedule::Stand;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::{FailedKind, Line, Terms};
 use crate::slurm::{Cluster, NewTask, Request, Settings, Told};
@@ -54,7 +54,7 @@ impl Engine<'_> {
     }
 
     /// Writes the action file of a cell; the rest of what is known of it waits for its job.
-    fn prepare(&mut self, index: usize, settings: &Settings) -> Result<Option<NewTask>, (crate::digest::Key, Error)> {
+    fn prepare(&mut self, index: usize, settings: &Settings) -> Result<Option<NewTask>, (cwm_core::digest::Key, Error)> {
         let Some((resolved, causes)) = self.for_room.remove(&index) else { return Ok(None) };
         let (needs, device) = self.asks(index);
         let label = self.plan.cells[index].label.clone();
@@ -152,7 +152,7 @@ impl Engine<'_> {
         let left = std::mem::take(&mut self.running).len();
         let (Some(jobs), true) = (&self.jobs, left > 0) else { return };
         self.summary.skipped += left;
-        let cells = crate::events::plural(left as u64, "cell stays", "cells stay");
+        let cells = cwm_core::text::plural(left as u64, "cell stays", "cells stay");
         let mut names = jobs.names.clone();
         names.sort();
         names.dedup();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::attempts::Fault;
 use super::{Engine, Place, Running};
 use crate::engine::status::sources;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
 use crate::exec::FailedKind;
 

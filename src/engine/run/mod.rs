@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::DeviceChoice;
 
 use crate::accepted::Accepted;
-use crate::digest::{Digest, Key};
+use cwm_core::digest::{Digest, Key};
 use crate::engine::cause::Cause;
 use crate::engine::child::{ActionProcess, ChildMessage};
 use crate::engine::components::Resolved;
@@ -30,7 +30,7 @@ use crate::engine::fetch::{Fetcher, Provider, Tidings};
 use crate::engine::machine::{Pool, Share};
 use crate::engine::schedule::{Schedule, Stand};
 use crate::engine::status::Known;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
 use crate::exec::{FailedKind, out_of_memory};
 use crate::lock_file::LockFile;

@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::attempts::Fault;
 use super::{Engine, Place};
-use crate::digest::Key;
+use cwm_core::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::fetch::{Article, ArticleId, Provided};
 use crate::engine::schedule::Stand;
 use crate::engine::status::sources;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::events::{Direction, Reader, RunEvent};
 use crate::exec::FailedKind;
 use crate::store::ActionRecord;

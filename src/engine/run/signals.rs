@@ -3,8 +3,8 @@
 use std::sync::mpsc::Sender;
 
 use super::Message;
-use crate::error::Error;
-use crate::exit_code::ExitCode;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
 
 /// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
 pub fn stop_signals() -> Vec<i32> {

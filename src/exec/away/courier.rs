@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Event, amount};
 
 use super::Away;
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::exec::Line;
 use crate::exec::streams::Lines;
 use crate::remote::{Exchange, Job, Told};

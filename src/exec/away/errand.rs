@@ -13,8 +13,8 @@ use super::courier::Courier;
 use super::ground::Ground;
 use super::mirror::{self, Mirror};
 use crate::brought;
-use crate::digest::{Digest, Key};
-use crate::error::Error;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
 use crate::exec::streams::Lines;
 use crate::exec::{
     ActionFile, FailedKind, Line, Outcome, Terms, already_recorded, goes_on, locked, perform as perform_here, stopped,

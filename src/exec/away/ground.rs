@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::store::Store;
-use crate::store::durable::allow_changes;
+use cwm_core::files::durable::allow_changes;
 
 /// A store of a job's own, or of all jobs of its node.
 pub struct Ground {

@@ -8,11 +8,12 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::error::Error;
+use cwm_core::error::Error;
 use crate::exec::{ActionBody, ActionFile, Artifact};
 use crate::keyed;
-use crate::outside::{Snapshot, Stat};
-use crate::registry::Registry;
+use crate::outside::Snapshot;
+use cwm_core::files::Stat;
+use cwm_core::registry::Registry;
 use crate::store::{OutputRecord, OutputShape, Store};
 
 /// All that an action reads, as content: what it is, in words, and how long.
@@ -109,7 +110,7 @@ impl Mirror {
         }
         match &mut action.body {
             ActionBody::Stage { values, files, .. } => {
-                let registry = Registry::built_in();
+                let registry = crate::registry::built_in();
                 let kind = &action.components.kind;
                 let stage = registry.get(kind);
                 let stage = stage.ok_or_else(|| Error::internal(format!("this cwm has no stage `{kind}`")))?;
@@ -145,9 +146,9 @@ mod tests {
     use cwm_contract::{Label, Resources};
 
     use super::*;
-    use crate::digest::Digest;
+    use cwm_core::digest::Digest;
     use crate::exec::{ACTION_FILE_FORMAT, ActionInput};
-    use crate::key::{Components, KEY_FORMAT};
+    use cwm_core::key::{Components, KEY_FORMAT};
 
     fn outside(path: &str, text: &str) -> Snapshot {
         let stat = Stat { size: text.len() as u64, mtime_ns: 1, ctime_ns: 1, inode: 1, device: 1 };

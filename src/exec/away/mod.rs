@@ -47,11 +47,11 @@ impl Away {
 #[cfg(not(feature = "remote"))]
 pub(super) fn perform(
     _: &std::path::Path,
-    _: &crate::digest::Key,
+    _: &cwm_core::digest::Key,
     _: &super::Terms,
     _: &super::streams::Lines,
     _: &cwm_contract::Cancellation,
     _: &Away,
-) -> Result<super::Outcome, crate::error::Error> {
-    Err(crate::error::Error::usage("this build of cwm knows no remotes"))
+) -> Result<super::Outcome, cwm_core::error::Error> {
+    Err(cwm_core::error::Error::usage("this build of cwm knows no remotes"))
 }

@@ -5,7 +5,7 @@ use cwm_contract::{
     Value, Values, parameters,
 };
 
-use crate::registry::Registry;
+use cwm_core::registry::Registry;
 
 parameters! {
     /// Parameters of `play`.

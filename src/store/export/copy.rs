@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::list::{Copied, mtime};
-use crate::digest::Digest;
-use crate::store::error::{Result, StoreError};
+use cwm_core::digest::Digest;
+use cwm_core::files::{Result, StoreError};
 use crate::store::hashing::hash_own_file;
 
 /// What a copy is to be.

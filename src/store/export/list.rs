@@ -8,10 +8,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
-use crate::plain_file::read_plain;
-use crate::store::durable::Temporary;
-use crate::store::error::{Result, StoreError};
+use cwm_core::digest::Digest;
+use cwm_core::files::read_plain;
+use cwm_core::files::durable::Temporary;
+use cwm_core::files::{Result, StoreError};
 use crate::store::hashing::hash_own_file;
 
 /// The file that says what was exported.

@@ -7,7 +7,8 @@ use std::path::Path;
 use super::Exported;
 use super::list::{Copied, List, mtime, write_list};
 use crate::store::hashing::hash_own_file;
-use crate::store::{Result, Store, StoreError};
+use crate::store::{Result, Store};
+use cwm_core::files::StoreError;
 
 impl Store {
     /// Fills the folder `destination` with the files that `fill` makes in an empty one. Nothing has its name before all is

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
-use super::durable::{Hook, Step};
+use cwm_core::files::durable::{Hook, Step};
 use super::*;
 use crate::outside::Files;
 

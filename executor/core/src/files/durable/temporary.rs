@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{Disk, Step, TEMPORARY};
-use crate::store::error::Result;
+use crate::files::Result;
 
 /// A file or folder that goes away unless it is placed.
-pub(crate) struct Temporary<'disk> {
+pub struct Temporary<'disk> {
     pub(super) disk: &'disk Disk,
     pub(super) path: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! What names may look like, and which one was meant.
 
-use crate::plain_text::is_hidden;
+use crate::text::is_hidden;
 
 /// The rule, for messages.
 pub const NAME_RULE: &str = "a small letter, then small letters, digits and `_`";

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use crate::diagnostics::Diagnostics;
 use crate::exit_code::ExitCode;
-use crate::plan::SelectError;
-use crate::store::StoreError;
+use crate::files::StoreError;
 
 /// What sort of error; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,11 +104,5 @@ impl From<StoreError> for Error {
             Some(hint) => described.hint(hint),
             None => described,
         }
-    }
-}
-
-impl From<SelectError> for Error {
-    fn from(error: SelectError) -> Self {
-        Error { hints: error.hint.into_iter().collect(), ..Error::usage(error.message) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::names::suggest;
+use crate::names::suggest;
 use super::node::{Content, Node, Word};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 

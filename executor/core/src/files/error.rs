@@ -89,12 +89,12 @@ impl StoreError {
     }
 
     /// A refusal of `path`.
-    pub(crate) fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> StoreError {
+    pub fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> StoreError {
         StoreError::Refused { path: path.to_owned(), what: what.into(), hint }
     }
 
     /// Damage found in `path`.
-    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
+    pub fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
         StoreError::Damaged { path: path.to_owned(), what: what.into() }
     }
 

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::store::StoreError;
+use crate::files::StoreError;
 
 /// The bytes of a plain file. Without this, a pipe would be waited for and a device read without end.
 ///
 /// # Errors
 /// It is something else ([`io::ErrorKind::InvalidData`]), or cannot be read.
-pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     let not_plain = || io::Error::new(io::ErrorKind::InvalidData, "it is not a plain file");
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
     // A socket cannot even be opened.
@@ -30,7 +30,7 @@ pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What stands there is no plain file, or a link to nothing, which would be replaced; or it cannot be read.
-pub(crate) fn read_beside(path: &Path) -> Result<Option<String>, StoreError> {
+pub fn read_beside(path: &Path) -> Result<Option<String>, StoreError> {
     match read_plain(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {

@@ -18,17 +18,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 
 use super::error::{Result, StoreError};
-pub(crate) use temporary::Temporary;
+pub use temporary::Temporary;
 
 /// Begins the name of everything temporary: hidden, since some of it stands beside the user's files for an instant.
-pub(crate) const TEMPORARY: &str = ".cwm-";
+pub const TEMPORARY: &str = ".cwm-";
 
 /// Syncs that wait for the disk side by side. They wait and do not compute, so this is not a matter of cores.
 const SYNCS_AT_ONCE: usize = 16;
 
 /// One change to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+pub enum Step {
     /// A folder is made.
     MakeFolder,
     /// A temporary file is filled.
@@ -48,26 +48,22 @@ pub(crate) enum Step {
 }
 
 /// Is asked before each step, with the path and, where a file gets its name, what it was called before.
-#[cfg(test)]
-pub(crate) type Hook = std::sync::Arc<dyn Fn(Step, &Path, Option<&Path>) -> io::Result<()> + Send + Sync>;
+pub type Hook = std::sync::Arc<dyn Fn(Step, &Path, Option<&Path>) -> io::Result<()> + Send + Sync>;
 
 /// The disk, as the store changes it.
 #[derive(Clone, Default)]
-pub(crate) struct Disk {
-    #[cfg(test)]
-    pub(crate) hook: Option<Hook>,
+pub struct Disk {
+    hook: Option<Hook>,
 }
 
 impl Disk {
-    #[cfg(test)]
-    fn before(&self, step: Step, path: &Path, from: Option<&Path>) -> io::Result<()> {
-        self.hook.as_ref().map_or(Ok(()), |hook| hook(step, path, from))
+    /// The disk, with `hook` called before each step: tests of crash consistency fail a step, or let it be the last.
+    pub fn with_hook(hook: Hook) -> Disk {
+        Disk { hook: Some(hook) }
     }
 
-    #[cfg(not(test))]
-    #[inline]
-    fn before(&self, _: Step, _: &Path, _: Option<&Path>) -> io::Result<()> {
-        Ok(())
+    fn before(&self, step: Step, path: &Path, from: Option<&Path>) -> io::Result<()> {
+        self.hook.as_ref().map_or(Ok(()), |hook| hook(step, path, from))
     }
 
     fn step<T>(
@@ -291,7 +287,7 @@ fn remove_tree(path: &Path) -> io::Result<()> {
 }
 
 /// Gives the owner every permission on the folders in and under `path`. What somebody else removes meanwhile needs none.
-pub(crate) fn allow_changes(path: &Path) -> io::Result<()> {
+pub fn allow_changes(path: &Path) -> io::Result<()> {
     fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         match result {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -3,7 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Place, Source};
-use crate::plain_text::{visible, visible_lines};
+use crate::text::{visible, visible_lines};
 
 /// Columns when the terminal's width is not known.
 pub const DEFAULT_WIDTH: usize = 120;

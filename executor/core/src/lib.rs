@@ -1,0 +1,14 @@
+//! The vocabulary of the executor: digests, keys, errors with exit codes, located text, durable writes.
+//!
+//! Every other crate of the executor uses these words. This crate knows no pipeline, no store and no process.
+
+pub mod diagnostics;
+pub mod digest;
+pub mod error;
+pub mod exit_code;
+pub mod files;
+pub mod key;
+pub mod located;
+pub mod names;
+pub mod registry;
+pub mod text;

@@ -1,0 +1,9 @@
+//! A tree of values as they were written in a file, each with its place.
+
+mod duration;
+mod node;
+mod reader;
+
+pub use duration::{DURATION, duration};
+pub use node::{Content, Node, Word};
+pub use reader::Reader;

@@ -1,0 +1,49 @@
+//! The kinds of stages that a program has, with the fingerprints of their code.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Stage;
+
+use crate::error::Error;
+
+/// Returns the code that a stage of this kind depends on, as it enters a key: an entry a crate, and one for each of the parts
+/// that are selected, or for all parts.
+pub type CodeOf = fn(kind: &str, selected: Option<&[String]>) -> Result<BTreeMap<String, String>, Error>;
+
+/// Stages by kind.
+#[derive(Clone)]
+pub struct Registry {
+    stages: Vec<&'static dyn Stage>,
+    full: &'static [&'static str],
+    code_of: CodeOf,
+}
+
+impl Registry {
+    /// These stages. Of two of one kind the first counts. `full` names every kind of a full build, compiled in or not.
+    pub fn new(stages: Vec<&'static dyn Stage>, full: &'static [&'static str], code_of: CodeOf) -> Self {
+        Registry { stages, full, code_of }
+    }
+
+    /// The stage of this kind.
+    pub fn get(&self, kind: &str) -> Option<&'static dyn Stage> {
+        self.stages.iter().copied().find(|stage| stage.kind() == kind)
+    }
+
+    /// All of them, in the order in which a pipeline usually has them.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Stage> {
+        self.stages.iter().copied()
+    }
+
+    /// True if this kind exists but is not in this build.
+    pub fn is_left_out(&self, kind: &str) -> bool {
+        self.get(kind).is_none() && self.full.contains(&kind)
+    }
+
+    /// The fingerprint of the code of a stage of this kind, with the parts that its parameters select.
+    ///
+    /// # Errors
+    /// The program has no fingerprint of this kind, or a selected part does not exist.
+    pub fn code_of(&self, kind: &str, selected: Option<&[String]>) -> Result<BTreeMap<String, String>, Error> {
+        (self.code_of)(kind, selected)
+    }
+}
