@@ -5,29 +5,13 @@
 //! [`engine`] (what is cached, what runs, and why), [`exec`] (one action, in a process of its own). `docs/architecture.md`
 //! draws the whole.
 
-pub mod accepted;
-mod brought;
+pub mod adapters;
 pub mod cli;
 pub mod commands;
 pub mod curves;
 pub mod diff;
 pub mod engine;
 pub mod events;
-pub mod exec;
 mod fingerprint;
-pub mod housekeeping;
-mod keyed;
-pub mod lock_file;
-pub mod outside;
-pub mod pins;
-pub mod plan;
-mod probe;
 pub mod provenance;
 pub mod registry;
-#[cfg(feature = "remote")]
-pub mod remote;
-pub mod schema;
-pub mod site;
-pub mod slurm;
-pub mod spec;
-pub mod store;

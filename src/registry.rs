@@ -52,7 +52,7 @@ pub fn built_in() -> Registry {
         #[cfg(feature = "report")]
         &cwm_report::Report,
     ];
-    Registry::new(stages, ALL, code_of)
+    Registry::new(stages, ALL, code_of).with_gpu_support(cfg!(feature = "cuda"))
 }
 
 /// Who looks into artifacts, if that is compiled in: the cargo feature `inspect`.

@@ -12,10 +12,9 @@ use super::PipelineArguments;
 use super::pipeline::assignment;
 use crate::commands::{pipeline_file, store_of};
 use cwm_core::diagnostics::Diagnostics;
-use crate::housekeeping::tags;
-use crate::plan::{self, Plan};
-use cwm_core::registry::Registry;
-use crate::spec;
+use cwm_gc::tags;
+use cwm_pipeline::plan::{self, Plan};
+use cwm_pipeline::spec;
 
 /// The variable of the environment by which a shell asks.
 pub const ASKED_BY: &str = "CWM_COMPLETE";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::exec::Terms;
+use cwm_action::Terms;
 
 /// Arguments of `exec`.
 #[derive(Debug, Args)]

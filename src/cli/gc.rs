@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cwm_contract::{Value, amount};
 
-use crate::housekeeping::Age;
+use cwm_gc::Age;
 
 /// Arguments of `gc`.
 #[derive(Debug, Args)]

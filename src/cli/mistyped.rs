@@ -6,8 +6,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Error};
 
 use super::Cli;
-use cwm_core::text::quoted;
 use crate::commands::refused;
+use cwm_core::text::quoted;
 
 /// Tells what is wrong with the command line, or what it asked to be told (`--help`), and ends the program.
 pub fn end(error: &Error) -> ! {

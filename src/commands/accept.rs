@@ -7,18 +7,18 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::accepted::{Accepted, Alias};
 use crate::cli::AcceptArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::code_now;
-use cwm_core::error::Error;
-use cwm_core::text::plural;
-use crate::exec::user;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::visible_lines;
-use crate::probe::Judge;
-use crate::store::Machine;
 use candidates::{Look, affected, look};
+use cwm_action::probe::Judge;
+use cwm_action::user;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::text::plural;
+use cwm_core::text::visible_lines;
+use cwm_project::accepted::{Accepted, Alias};
+use cwm_store::Machine;
 
 /// Cells that are named of those that a change is about.
 const NAMED: usize = 8;

@@ -7,9 +7,9 @@ use cwm_contract::Label;
 
 use crate::cli::{Executor, RunArguments};
 use crate::commands::typed::options;
-use cwm_core::text::quoted;
 use crate::engine::Failures;
-use crate::plan::Plan;
+use cwm_core::text::quoted;
+use cwm_pipeline::plan::Plan;
 
 /// Cells that are named one by one; of more, their stages.
 const NAMED: usize = 8;

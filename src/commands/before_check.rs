@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::commands::Workspace;
 use crate::engine::{self, Known, Options, Outcome, Survey, sources};
-use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::store::Dropped;
+use cwm_core::error::Error;
+use cwm_store::Dropped;
 
 /// The cells whose files `targets` read, and that are not kept, as far as these were let go.
 ///

@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::commands::Workspace;
 use crate::engine::{CellState, Survey, output_of};
 use cwm_core::error::Error;
-use cwm_core::registry::Registry;
-use crate::store::ActionRecord;
+use cwm_store::ActionRecord;
 
 /// What is in some outputs of one record.
 #[derive(Default)]

@@ -9,8 +9,7 @@ use crate::commands::{pipeline_file, print, print_json};
 use crate::engine::sources;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::plan::{self, Plan};
-use cwm_core::registry::Registry;
+use cwm_pipeline::plan::{self, Plan};
 
 /// Nodes (name, kind, cells) and edges by name.
 struct Graph {

@@ -6,7 +6,6 @@ use crate::cli::DevicesArguments;
 use crate::commands::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
 
 /// Runs `cwm devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
 ///

@@ -14,7 +14,7 @@ use crate::diff::{LockDifference, Named, ReportDifference, compare, differ};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible_lines;
-use crate::plan::{Body, Origin, Plan};
+use cwm_pipeline::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};
 
 /// What `--json` prints.

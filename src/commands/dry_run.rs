@@ -8,11 +8,10 @@ use crate::cli::RunArguments;
 use crate::commands::devices::missing;
 use crate::commands::{PassedOver, Workspace};
 use crate::engine::{self, Cause, CellState, Estimates, Explainer, Forecast, Lacking, Machine, Remade};
-use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
+use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::plan::{Body, Plan};
-use cwm_core::registry::Registry;
+use cwm_pipeline::plan::{Body, Plan};
 
 /// Tells what would run, and why.
 ///

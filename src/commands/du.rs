@@ -8,9 +8,9 @@ use serde::Serialize;
 use crate::cli::DuArguments;
 use crate::commands::{PassedOver, existing_store_of, print_json, print_words};
 use cwm_core::error::Error;
-use cwm_core::text::plural;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::{StageUsage, Usage};
+use cwm_core::text::plural;
+use cwm_gc::{StageUsage, Usage};
 
 /// Version of what `--json` prints.
 const FORMAT: u32 = 1;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::commands::Workspace;
-use cwm_core::digest::Key;
 use crate::engine::{Cause, CellState, Survey, sources};
+use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::lock_file::LockLine;
-use crate::plan::Plan;
-use crate::site::Site;
+use cwm_pipeline::plan::Plan;
+use cwm_project::lock_file::LockLine;
+use cwm_project::site::Site;
 
 /// Says, where remotes may have results that the lock file names and the store has not, how to ask them.
 pub fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cause>) {

@@ -3,10 +3,10 @@
 use crate::cli::{Executor, RunArguments};
 use crate::commands::{Workspace, again, print};
 use cwm_core::error::Error;
-use crate::exec::Away;
 use cwm_core::exit_code::ExitCode;
-use crate::site::{ExecutorKind, JobStore, Remote, Site};
-use crate::slurm::{self, Settings};
+use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
+use cwm_slurm::Settings;
+use cwm_slurm::isolated::Away;
 
 /// How jobs are to be, if the cells of this run are done as jobs.
 ///
@@ -41,10 +41,6 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
 /// No remote can be written; or what is asked for needs content in the run's store.
 fn away(arguments: &RunArguments, site: &Site) -> Result<Away, Error> {
     const WHERE: &str = "`store = \"remote\"` under [slurm] in cwm.toml";
-    if !cfg!(feature = "remote") {
-        return Err(Error::usage(format!("{WHERE}: this build of cwm knows no remotes"))
-            .hint("build it with the cargo feature `remote`, which is on by default"));
-    }
     if arguments.check {
         let (typed, local) = match arguments.rebuild {
             true => ("--rebuild", "cwm run --check --executor local STAGE"),
@@ -82,7 +78,7 @@ pub fn detach(workspace: &Workspace, settings: &Settings) -> Result<ExitCode, Er
     let words = std::env::args().skip(1).filter(|word| word != "--detach");
     let words: Vec<String> = words.chain(["--executor=slurm".to_owned()]).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
-    let run = slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &again::typed())?;
+    let run = cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &again::typed())?;
     let what = if run.was_there { "is already a run of this pipeline" } else { "runs it" };
     print(&format!("job {} {what}; it writes to {}", run.job, run.output.display()))?;
     Ok(ExitCode::OK)

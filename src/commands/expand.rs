@@ -10,8 +10,7 @@ use crate::cli::ExportArguments;
 use crate::commands::Workspace;
 use crate::commands::contents::inside;
 use cwm_core::error::Error;
-use cwm_core::registry::Registry;
-use crate::store::{Exported, OutputRecord};
+use cwm_store::{Exported, OutputRecord};
 
 /// Writes the output to a folder.
 ///

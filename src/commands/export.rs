@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::cli::ExportArguments;
 use crate::commands::{Workspace, expand, print, print_json};
 use crate::engine::{CellState, output_of};
+use crate::provenance::{self, Telling};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::provenance::{self, Telling};
 
 /// What was copied, for `--json`.
 #[derive(Serialize)]

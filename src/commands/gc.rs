@@ -6,13 +6,14 @@ use cwm_contract::amount;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
 use crate::commands::{existing_store_of, print_json, print_words};
 use cwm_core::error::Error;
-use cwm_core::text::plural;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::{self, Collection, Stands, Taken, Wish};
-use crate::store::Store;
+use cwm_core::text::plural;
+use cwm_gc::{Collection, Stands, Taken, Wish};
+use cwm_store::Store;
 
 /// Version of what `--json` prints.
 const FORMAT: u32 = 1;
@@ -74,7 +75,7 @@ struct RootTold<'a> {
 pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Error> {
     let store = existing_store_of(store, arguments.file.as_deref())?;
     if let Some(lock) = &arguments.forget
-        && !housekeeping::forget(&store, lock)?
+        && !cwm_gc::forget(&store, lock)?
     {
         return Err(Error::usage(format!("the store has never seen {}", lock.display()))
             .hint("`cwm gc` lists the lock files that it has seen"));
@@ -83,10 +84,10 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
     let now = Timestamp::now();
     let collection = if arguments.delete && store.exists() {
         let users = users(&store)?;
-        housekeeping::collect(&store, wish, now, |_| eprintln!("waiting for those who use the store{users}"))?
+        cwm_gc::collect(&store, &SlurmJobs, wish, now, |_| eprintln!("waiting for those who use the store{users}"))?
     } else {
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
-        housekeeping::survey(&store, wish, now)?
+        cwm_gc::survey(&store, &SlurmJobs, wish, now)?
     };
     if arguments.json {
         print_json(&answer(&collection, arguments.delete))?;

@@ -11,10 +11,10 @@ use crate::commands::{PassedOver, pipeline_file, print_json, print_words, store_
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::{named, tags};
-use crate::lock_file::{LockFile, LockLine};
-use crate::outside::Files;
-use crate::store::{ActionRecord, Dropped, Store};
+use cwm_gc::{named, tags};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Dropped, Store};
 
 /// One output of a result.
 #[derive(Serialize)]

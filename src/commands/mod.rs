@@ -36,7 +36,6 @@ mod tag;
 mod take;
 mod tensorboard;
 mod track;
-#[cfg(feature = "remote")]
 mod transfer;
 mod typed;
 mod verify;
@@ -48,23 +47,21 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use passed_over::PassedOver;
-pub(crate) use typed::quoted;
 
-use crate::accepted::Accepted;
 use crate::cli::{Cli, Command, PipelineArguments};
-use cwm_core::digest::Key;
 use crate::engine::{CellState, Forecast, Known, Survey};
+use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::tags::Tag;
-use crate::lock_file::LockFile;
-use crate::outside::Files;
-use crate::pins::Pins;
 use cwm_core::text::visible_lines;
-use crate::plan::{self, Plan};
-use cwm_core::registry::Registry;
-use crate::site::{ExecutorKind, JobStore, Site};
-use crate::store::{ActionRecord, Dropped, Missing, Store};
+use cwm_gc::tags::Tag;
+use cwm_pipeline::plan::{self, Plan};
+use cwm_project::accepted::Accepted;
+use cwm_project::lock_file::LockFile;
+use cwm_project::pins::Pins;
+use cwm_project::site::{ExecutorKind, JobStore, Site};
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Dropped, Missing, Store};
 
 /// Runs a command and says what went wrong, on standard error; also on standard output if that is to hold JSON.
 pub fn main(cli: Cli, as_json: bool) -> ExitCode {
@@ -128,12 +125,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Import(arguments) => import::run(&arguments),
         Command::Track(arguments) => track::run(store, &arguments),
         Command::Remote(arguments) => remote::run(store, &arguments),
-        #[cfg(feature = "remote")]
         Command::Push(arguments) => transfer::push::run(store, arguments),
-        #[cfg(feature = "remote")]
         Command::Pull(arguments) => transfer::pull::run(store, arguments),
-        #[cfg(not(feature = "remote"))]
-        Command::Push(_) | Command::Pull(_) => Err(no_remotes()),
         Command::Verify(arguments) => verify::run(store, &arguments),
         Command::Ls(arguments) => ls::run(store, &arguments),
         Command::Take(arguments) => take::run(store, &arguments),
@@ -149,12 +142,23 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
         Command::Exec(arguments) => {
             let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
             let key: Key = arguments.key.parse().map_err(Error::usage)?;
+            let registry = crate::registry::built_in();
             match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => {
-                    let task = crate::slurm::task(root, batch, index, &key)?;
-                    crate::exec::exec(root, &key, &task.terms, Some(&task.events), task.away.as_ref())
+                    let task = cwm_slurm::task(root, batch, index, &key)?;
+                    cwm_action::exec(Some(&task.events), |lines, cancellation| match &task.away {
+                        None => cwm_action::perform(&registry, root, &key, &task.terms, lines, cancellation, None),
+                        Some(away) => {
+                            cwm_slurm::isolated::perform(&registry, root, &key, &task.terms, lines, cancellation, away)
+                        }
+                    })
                 }
-                _ => crate::exec::exec(root, &key, &arguments.terms(), None, None),
+                _ => {
+                    let terms = arguments.terms();
+                    cwm_action::exec(None, |lines, cancellation| {
+                        cwm_action::perform(&registry, root, &key, &terms, lines, cancellation, None)
+                    })
+                }
             }
         }
     }
@@ -191,7 +195,7 @@ pub(crate) fn warn_of_tags(tags: &[Tag]) {
 
 /// How to have the files that a recorded result lacks: a run that nothing needs them for lets them be.
 fn remake(record: &ActionRecord) -> String {
-    let label = typed::quoted(&record.label.to_string());
+    let label = cwm_core::text::quoted(&record.label.to_string());
     match record.dropped {
         Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
         _ => format!("`cwm run {label}` makes them again"),
@@ -339,12 +343,6 @@ impl Workspace {
 }
 
 /// What a build without remotes says of them.
-#[cfg(not(feature = "remote"))]
-fn no_remotes() -> Error {
-    Error::usage("this build of cwm knows no remotes")
-        .hint("build it with the cargo feature `remote`, which is on by default")
-}
-
 /// The store of the command line, else that of the site, else the one beside the pipeline, which is not read.
 ///
 /// # Errors

@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use crate::cli::ParityArguments;
 use crate::commands::print;
 use cwm_core::error::Error;
-use cwm_core::text::plural;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
+use cwm_core::text::plural;
 
 /// Runs `cwm parity`: a line for each file, then, on standard error, how many there were.
 ///

@@ -1,7 +1,7 @@
 //! Damaged records that a command passed over which only tells what there is.
 
 use cwm_core::text::visible_lines;
-use crate::store::{Finding, Store};
+use cwm_store::{Finding, Store};
 
 /// Tells, when it goes, which records its store passed over.
 pub struct PassedOver(Store);

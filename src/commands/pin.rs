@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::cli::PinArguments;
 use crate::commands::{Workspace, print, print_json};
 use crate::engine::{self, Known, Machine, Options};
-use cwm_core::error::Error;
 use crate::events::{Plain, Reader, Readers, RunEvent, RunLog, Terminal};
+use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::pins::{Pin, Pins};
+use cwm_project::pins::{Pin, Pins};
 
 /// One source of a pipeline.
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use crate::commands::{pipeline_file, print, print_json, store_root};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible;
-use crate::site::{NewRemote, Site, add_remote, remove_remote};
+use cwm_project::site::{NewRemote, Site, add_remote, remove_remote};
 
 /// A remote, as people see it.
 #[derive(Serialize)]
@@ -54,7 +54,7 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
 fn tell(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
     let site = Site::of(file)?;
     let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
-    let row = |(at, remote): (usize, crate::site::Remote)| Row {
+    let row = |(at, remote): (usize, cwm_project::site::Remote)| Row {
         name: remote.name,
         url: remote.url,
         read_only: remote.read_only,

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::adapters::Remotes;
 use crate::cli::{Output, RunArguments};
 use crate::commands::Workspace;
 use crate::commands::again;
@@ -16,19 +17,16 @@ use crate::commands::dry_run;
 use crate::commands::executor;
 use crate::commands::output::Events;
 use crate::commands::tensorboard::board;
-#[cfg(feature = "remote")]
 use crate::commands::transfer;
 use crate::curves::Live;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use crate::engine::{self, Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
-use cwm_core::error::Error;
 use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
-use crate::exec::Away;
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping;
-#[cfg(feature = "remote")]
-use crate::remote::Exchange;
-use crate::site::Site;
+use cwm_project::site::Site;
+use cwm_remote::Exchange;
+use cwm_slurm::isolated::Away;
 
 /// Runs `cwm run`.
 ///
@@ -104,15 +102,10 @@ pub fn run_until(
         workspace.pass_over_damaged_records();
         return dry_run::run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut readers);
     }
-    #[cfg(feature = "remote")]
     let pushing = match arguments.push {
         true => Some(Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
         false => None,
     };
-    #[cfg(not(feature = "remote"))]
-    if arguments.push {
-        return Err(super::no_remotes());
-    }
     workspace.store = workspace.store.setting_records_aside();
     // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
     if !arguments.check && !workspace.store.exists() {
@@ -209,17 +202,14 @@ pub fn run_until(
     files.save_if_possible();
     let lock = (!plan.sets).then(|| locked.path());
     let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
-    let noted = housekeeping::note_run(store, lock, &records, is_written, !ran_now.is_empty());
+    let noted = cwm_gc::note_run(store, lock, &records, is_written, !ran_now.is_empty());
     store.remember();
-    #[cfg(feature = "remote")]
     let pushed = match &pushing {
         Some(exchange) if !summary.interrupted => {
             transfer::push::results(exchange, plan, store, files, &records, &mut readers)?
         }
         _ => true,
     };
-    #[cfg(not(feature = "remote"))]
-    let pushed = true;
     drop(guard);
     let dropped = engine::let_go(plan, store, locked, &records, &mut readers);
     if let Some(error) = fault.take() {
@@ -257,25 +247,13 @@ pub fn run_until(
 }
 
 /// Who fetches what others made.
-#[cfg(feature = "remote")]
 fn fetcher(workspace: &Workspace, site: &Site, remote: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
-    Ok(Box::new(Exchange::open(site, remote, &workspace.store, false)?))
-}
-
-#[cfg(not(feature = "remote"))]
-fn fetcher(_: &Workspace, _: &Site, _: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
-    Err(super::no_remotes())
+    Ok(Box::new(Remotes(Exchange::open(site, remote, &workspace.store, false)?)))
 }
 
 /// Who sends what jobs read to where they read it: to the first remote, unless another has it.
-#[cfg(feature = "remote")]
 fn provider(workspace: &Workspace, away: &Away) -> Result<Box<dyn Provider>, Error> {
-    Ok(Box::new(Exchange::open(&away.site(), None, &workspace.store, false)?))
-}
-
-#[cfg(not(feature = "remote"))]
-fn provider(_: &Workspace, _: &Away) -> Result<Box<dyn Provider>, Error> {
-    Err(super::no_remotes())
+    Ok(Box::new(Remotes(Exchange::open(&away.site(), None, &workspace.store, false)?)))
 }
 
 /// The end of a run that checked: nothing is recorded, exported or locked.

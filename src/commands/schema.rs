@@ -4,8 +4,7 @@ use crate::cli::SchemaArguments;
 use crate::commands::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
-use crate::schema;
+use cwm_pipeline::schema;
 
 /// Runs `cwm schema`.
 ///

@@ -12,11 +12,11 @@ use crate::commands::ls::{no_tag, of_lock};
 use crate::commands::{Workspace, print_json, print_words, warn_of_tags};
 use crate::engine::{CellState, Survey};
 use cwm_core::error::Error;
-use cwm_core::text::duration;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::tags;
+use cwm_core::text::duration;
 use cwm_core::text::visible_lines;
-use crate::store::ActionRecord;
+use cwm_gc::tags;
+use cwm_store::ActionRecord;
 
 /// Artifacts of one input that are listed for people.
 const INPUTS_SHOWN: usize = 20;

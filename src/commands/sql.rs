@@ -11,7 +11,6 @@ use crate::engine::CellState;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible;
-use cwm_core::registry::Registry;
 
 /// Rows of an answer that are shown as a table.
 const SHOWN_ROWS: usize = 1_000;

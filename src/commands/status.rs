@@ -1,7 +1,6 @@
 //! `cwm status`: what is cached and what would run.
 
 use std::collections::BTreeMap;
-#[cfg(feature = "remote")]
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -13,8 +12,8 @@ use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::slurm::{self, Standing};
-use crate::store::Dropped;
+use cwm_slurm::Standing;
+use cwm_store::Dropped;
 
 #[derive(Serialize)]
 struct Row {
@@ -58,7 +57,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     chosen.sort_unstable();
     chosen.dedup();
     let survey = workspace.survey()?;
-    let standings = slurm::standings(&workspace.store);
+    let standings = cwm_slurm::standings(&workspace.store);
     let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
     let forecast = workspace.forecast(&survey)?;
     let (mut rows, mut open) = (Vec::new(), Vec::new());
@@ -148,13 +147,12 @@ fn in_words(causes: &[Cause]) -> String {
 }
 
 /// What remotes have of cells, by index.
-#[cfg(feature = "remote")]
 fn on_remotes(
     workspace: &Workspace,
     survey: &Survey,
     cells: &[usize],
 ) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
-    use crate::remote::{Exchange, Fault, Job, Presence, Told};
+    use cwm_remote::{Exchange, Fault, Job, Presence, Told};
     let exchange = Exchange::open(&workspace.site, None, &workspace.store, false)?;
     let (sender, inbox) = std::sync::mpsc::channel();
     let mut by_lock = BTreeSet::new();
@@ -203,9 +201,4 @@ fn on_remotes(
         rows.insert(index, found.into_iter().map(row).collect());
     }
     Ok(rows)
-}
-
-#[cfg(not(feature = "remote"))]
-fn on_remotes(_: &Workspace, _: &Survey, _: &[usize]) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
-    Err(super::no_remotes())
 }

@@ -9,13 +9,13 @@ use crate::cli::TagArguments;
 use crate::commands::ls::no_tag;
 use crate::commands::{pipeline_file, print_json, print_words, store_of, warn_of, warn_of_tags};
 use cwm_core::error::Error;
-use cwm_core::text::plural;
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::named;
-use crate::housekeeping::tags::{self, Tag};
-use crate::lock_file::{LockFile, LockLine};
-use crate::outside::Files;
-use crate::store::Store;
+use cwm_core::text::plural;
+use cwm_gc::named;
+use cwm_gc::tags::{self, Tag};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::Store;
+use cwm_store::outside::Files;
 
 /// A tag, as `--json` prints it.
 #[derive(Serialize)]

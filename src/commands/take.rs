@@ -9,18 +9,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::TakeArguments;
-use crate::commands::{Workspace, print_json, typed};
-use cwm_core::digest::{Digest, Key};
+use crate::commands::{Workspace, print_json};
 use crate::engine::{CellState, previous_record};
+use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::key::Components;
-use crate::lock_file::{LockFile, LockLine};
-use crate::plan::{Cell, OutputPlan};
-use cwm_core::registry::Registry;
-use crate::store::{
-    ActionRecord, Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder,
-};
+use cwm_pipeline::plan::{Cell, OutputPlan};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::{ActionRecord, Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -169,7 +166,7 @@ fn key_of(
                 workspace.locked.get(&workspace.plan.cells[*source].label).is_none()
             });
             let names: Vec<String> =
-                sources.map(|source| typed::quoted(&workspace.plan.cells[source].label.to_string())).collect();
+                sources.map(|source| cwm_core::text::quoted(&workspace.plan.cells[source].label.to_string())).collect();
             let run = if names.is_empty() { "cwm run".to_owned() } else { format!("cwm run {}", names.join(" ")) };
             Err(Error::usage(format!("what {} depends on is not made yet, so its key is not known", cell.label))
                 .hint(format!("`{run}` first")))
@@ -233,7 +230,7 @@ fn record(
             computed_on: None,
             goes_on: false,
             taken_from,
-            user: crate::exec::user(),
+            user: cwm_action::user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
         },
     })?;

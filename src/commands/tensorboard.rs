@@ -12,7 +12,6 @@ use crate::curves::Board;
 use crate::engine::CellState;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);

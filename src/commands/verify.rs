@@ -12,11 +12,11 @@ use crate::cli::{Output, RunArguments, VerifyArguments};
 use crate::commands::ls::of_lock;
 use crate::commands::{existing_store_of, pipeline_file, print_json, print_words};
 use cwm_core::error::Error;
-use cwm_core::text::{duration, plural};
 use cwm_core::exit_code::ExitCode;
-use crate::housekeeping::{self, named};
-use crate::lock_file::LockFile;
-use crate::store::VerifyProgress;
+use cwm_core::text::{duration, plural};
+use cwm_gc::named;
+use cwm_project::lock_file::LockFile;
+use cwm_store::VerifyProgress;
 
 /// Runs `cwm verify`. Damaged files are set aside; a run that needs them makes them again.
 ///
@@ -33,7 +33,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let report = match named {
         None => {
             let mut report = store.verify(|so_far| progress.tell(so_far))?;
-            report.findings.extend(housekeeping::check(&store)?);
+            report.findings.extend(cwm_gc::check(&store)?);
             report.findings.sort_by(|a, b| a.path.cmp(&b.path));
             report
         }

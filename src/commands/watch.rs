@@ -14,14 +14,13 @@ use cwm_contract::SourceFiles;
 use crate::cli::{RunArguments, WatchArguments};
 use crate::commands::{pipeline_file, refused, run, tell};
 use crate::engine;
-use cwm_core::error::Error;
 use crate::events::RunEvent;
+use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::files::Stat;
-use cwm_core::files;
-use crate::plan::{self, Body, Plan};
-use cwm_core::registry::Registry;
-use crate::site::Site;
+use cwm_core::files::is_read_once;
+use cwm_pipeline::plan::{self, Body, Plan};
+use cwm_project::site::Site;
 
 /// How often files are looked at; and how long they must be at rest before a run begins.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -143,7 +142,7 @@ impl Watched {
         let mut known = before.clone();
         if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &crate::registry::built_in()) {
             let cells = wanted(&plan, &arguments.words);
-            known = plan.outside_files(&cells).into_keys().filter(|path| !once::is_read_once(path)).collect();
+            known = plan.outside_files(&cells).into_keys().filter(|path| !is_read_once(path)).collect();
             folders = folders_of_deps(&plan, &cells);
             for (folder, endings) in plan.outside_folders(&cells) {
                 // One without such a file is told by the run.

@@ -6,9 +6,9 @@ use crate::cli::WhyArguments;
 use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
 use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
+use cwm_action::probe::Judge;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::probe::Judge;
 
 /// Runs `cwm why`.
 ///
@@ -35,7 +35,8 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         if let (CellState::Absent(resolved), [Cause::Code { .. }]) = (&survey.states[index], &reason.causes[..])
             && let Some(record) = previous_record(store, &plan.cells[index].label, locked)?
         {
-            let verdict = judge.verdict(&plan.cells[index], &resolved.components, &record);
+            let cell = &plan.cells[index];
+            let verdict = judge.verdict(cell.stage(), &cell.values, &resolved.components, &record);
             reason.probe = Some(verdict.words(&reason.label));
         }
         reasons.push(reason);

@@ -11,9 +11,9 @@ use super::follow::{Curve, curves_of};
 use super::metrics_file::{MetricsFile, last_steps};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::outside::Files;
-use crate::plan::{Cell, OutputPlan, Plan};
-use crate::store::{ActionRecord, Store};
+use cwm_pipeline::plan::{Cell, OutputPlan, Plan};
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 
 /// JSON lines of a cell.
 const METRICS: &str = "metrics.jsonl";

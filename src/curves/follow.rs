@@ -7,9 +7,9 @@ use cwm_contract::{Format, Inspector, Point, Shape};
 use super::Tail;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::outside::Files;
-use crate::plan::OutputPlan;
-use crate::store::{ActionRecord, Store};
+use cwm_pipeline::plan::OutputPlan;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 
 /// One output of a cell that holds curves.
 pub struct Curve {

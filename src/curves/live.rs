@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use cwm_contract::Label;
 
 use super::Board;
+use crate::events::{Reader, RunEvent};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::events::{Reader, RunEvent};
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);

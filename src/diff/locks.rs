@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::makers::{Makers, Named};
-use cwm_core::digest::{Digest, Key};
 use crate::engine::{Cause, Line, differences};
+use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use crate::lock_file::{LockFile, LockLine};
-use crate::store::Store;
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::Store;
 
 /// How two lock files differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use crate::lock_file::LockLine;
-use crate::store::{ActionRecord, Store};
+use cwm_project::lock_file::LockLine;
+use cwm_store::{ActionRecord, Store};
 
 /// What a pipeline names as the source of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use cwm_contract::Value;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::Digest;
 use crate::engine::history::CodeSince;
-use crate::store::{ActionRecord, Dropped, Missing, Store};
+use cwm_core::digest::Digest;
 use cwm_core::files::StoreError;
+use cwm_store::{ActionRecord, Dropped, Missing, Store};
 
 pub use differences::{Line, differences};
 
@@ -24,7 +24,7 @@ pub enum Cause {
     /// An attempt at just this left its log and no result.
     Unfinished {
         /// When it last wrote into its log.
-        #[serde(with = "crate::store::timestamp")]
+        #[serde(with = "cwm_store::timestamp")]
         at: Timestamp,
     },
     /// Another process does just this now.

@@ -8,9 +8,9 @@ use std::sync::mpsc::Sender;
 
 use cwm_contract::Resources;
 
+use cwm_action::{FailedKind, Line, Terms, kill_descendants, out_of_memory};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::exec::{FailedKind, Line, Terms, kill_descendants, out_of_memory};
 
 /// What a child's threads tell the engine.
 pub enum ChildMessage {
@@ -41,7 +41,7 @@ impl ActionProcess {
         visible: Option<&[String]>,
         messages: Sender<M>,
     ) -> Result<Self, Error> {
-        let mut command = Command::new(own_binary());
+        let mut command = Command::new(cwm_core::os::own_binary());
         command
             .arg0("cwm")
             .arg("exec")
@@ -104,12 +104,6 @@ fn end_with(pid: libc::pid_t) {
         // SAFETY: sends a signal to the child's process group; nobody has waited for the child, so the id is its own.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
     }
-}
-
-/// This very program, also if it was rebuilt since it was started.
-pub fn own_binary() -> std::path::PathBuf {
-    let linux = Path::new("/proc/self/exe");
-    if linux.exists() { linux.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
 }
 
 /// How a process ended that did not tell: in words. `out_of_memory` is whether the kernel killed for memory meanwhile,

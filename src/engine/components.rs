@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use cwm_contract::{CONTRACT_VERSION, Expected, Format, Shape, Value};
 
-use crate::brought;
-use cwm_core::error::Error;
 use crate::fingerprint;
+use cwm_action::brought;
+use cwm_action::keyed;
+use cwm_core::error::Error;
 use cwm_core::key::{Components, KEY_FORMAT};
-use crate::keyed;
-use crate::outside::{Files, Snapshot};
-use crate::pins::Pins;
-use crate::plan::{Body, Cell, Origin, OutputPlan};
-use crate::store::{ActionRecord, OutputRecord};
+use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
+use cwm_project::pins::Pins;
+use cwm_store::outside::{Files, Snapshot};
+use cwm_store::{ActionRecord, OutputRecord};
 
 /// The components of a cell's key, with what else its action needs.
 pub struct Resolved {

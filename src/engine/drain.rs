@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
-use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::outside::Files;
-use cwm_core::files;
-use crate::plan::Plan;
-use crate::store::Store;
+use cwm_core::error::Error;
+use cwm_core::files::{is_read_once, read_pipe};
+use cwm_pipeline::plan::Plan;
+use cwm_store::Store;
+use cwm_store::outside::Files;
 
 /// Reads every pipe that these cells name into the store, and puts what was read in the place of the pipe in the plan.
 /// False if it was asked to stop; then nothing of what it was reading stays. Whoever calls this holds the store's
@@ -28,7 +28,7 @@ pub fn drain(
     files: &Files,
     readers: &mut Readers,
 ) -> Result<bool, Error> {
-    let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| once::is_read_once(path)).collect();
+    let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| is_read_once(path)).collect();
     if pipes.is_empty() {
         return Ok(true);
     }
@@ -37,7 +37,7 @@ pub fn drain(
     let mut outcome = Ok(true);
     for path in pipes {
         readers.read(&RunEvent::Reading { path: path.clone() });
-        let taken = store.take_in(&path, |take| once::read(&path, &mut || !stop.came(), take));
+        let taken = store.take_in(&path, |take| read_pipe(&path, &mut || !stop.came(), take));
         // Hashed as it came, and read-only: it need not be read again.
         let known = taken.and_then(|taken| files.trust(&taken.path, taken.digest).map(|()| taken));
         match known {

@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, HashMap};
 use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::Digest;
 use crate::engine::Machine;
+use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use crate::outside::Files;
-use crate::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_core::registry::Registry;
-use crate::spec::COMMAND;
-use crate::store::{ActionRecord, Store};
+use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
+use cwm_pipeline::spec::COMMAND;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 
 /// What a cell is likely to cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

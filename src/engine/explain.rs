@@ -5,17 +5,17 @@ mod reason;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::brought;
 use crate::engine::cause::Cause;
 use crate::engine::components::Resolved;
 use crate::engine::forecast::{Forecast, Lacking, Remade};
 use crate::engine::history::History;
 use crate::engine::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
 use crate::engine::status::{CellState, Known, Survey, sources, unread};
+use cwm_action::brought;
 use cwm_core::error::Error;
-use crate::outside::Files;
-use crate::plan::Plan;
-use crate::store::{ActionRecord, Store};
+use cwm_pipeline::plan::Plan;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 use reason::{NAMED, several};
 pub use reason::{Reason, Standing};
 

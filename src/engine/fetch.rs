@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cwm_core::digest::{Digest, Key};
 use crate::events::Direction;
-use crate::outside::Snapshot;
-use crate::store::ActionRecord;
+use cwm_core::digest::{Digest, Key};
+use cwm_store::ActionRecord;
+use cwm_store::outside::Snapshot;
 
 /// Whoever fetches what others made. Its work is done in the background: nothing here waits for it.
 pub trait Fetcher {

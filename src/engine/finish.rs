@@ -4,19 +4,19 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{Fetch, Fetched, Origin, amount};
 
-use cwm_core::digest::Key;
 use crate::engine::components::output_of;
 use crate::engine::status::sources;
-use cwm_core::error::Error;
 use crate::events::{Reader, Readers, RunEvent};
-use crate::housekeeping::{NotKept, drop_not_kept};
-use crate::lock_file::{LockFile, LockLine};
-use crate::outside::Files;
-use crate::pins::Pins;
-use crate::plan::{Body, Cell, Plan};
 use crate::provenance::{self, Telling};
-use crate::store::{ActionRecord, Store};
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use cwm_core::files::Trouble;
+use cwm_gc::{NotKept, drop_not_kept};
+use cwm_pipeline::plan::{Body, Cell, Plan};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_project::pins::Pins;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 
 /// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
 /// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since
@@ -96,7 +96,7 @@ pub fn let_go_of(
         return Ok(());
     }
     let results: Vec<&ActionRecord> = candidates.iter().map(|(_, record)| *record).collect();
-    let dropped = match drop_not_kept(store, locked.path(), &results) {
+    let dropped = match drop_not_kept(store, &crate::adapters::SlurmJobs, locked.path(), &results) {
         // Of damage elsewhere in the store nothing that was asked for is worse.
         Err(error) if matches!(error.trouble(), Trouble::Damaged | Trouble::Refused) => {
             let advice = match error.trouble() {

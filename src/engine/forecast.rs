@@ -5,14 +5,14 @@ mod certain;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cwm_core::text::quoted;
 use crate::engine::cause::Cause;
 use crate::engine::status::{CellState, Survey, sources};
-use cwm_core::error::Error;
-use crate::outside::Files;
-use crate::plan::Plan;
-use crate::store::{ActionRecord, Dropped, Missing, OutputShape, Store};
 use certain::{Candidate, Candidates, Turn};
+use cwm_core::error::Error;
+use cwm_core::text::quoted;
+use cwm_pipeline::plan::Plan;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Dropped, Missing, OutputShape, Store};
 
 /// A recorded result of which files are gone, or were changed since they were stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use crate::store::{ActionRecord, Store};
+use cwm_store::{ActionRecord, Store};
 
 /// A run of some cell, told in a few words.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

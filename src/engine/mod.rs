@@ -17,7 +17,6 @@ mod schedule;
 mod status;
 
 pub use cause::{Cause, CodeChange, Line, differences};
-pub(crate) use child::own_binary;
 pub use components::{Resolved, code_now, output_of, resolve};
 pub use drain::drain;
 pub use estimate::{Estimate, Estimates, Total};

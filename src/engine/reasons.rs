@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use cwm_contract::{Fetch, Label, Origin as Brings};
 use jiff::Timestamp;
 
-use crate::brought;
-use cwm_core::digest::Key;
 use crate::engine::cause::{Cause, Line, differences};
 use crate::engine::components::{Resolved, resolve_known};
 use crate::engine::status::{CellState, Known, Survey, sources};
+use cwm_action::brought;
+use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use crate::lock_file::LockFile;
-use crate::outside::Files;
-use crate::pins::Pins;
-use crate::plan::{Body, Cell, Origin, Plan};
-use crate::store::{ActionRecord, Store};
+use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
+use cwm_project::lock_file::LockFile;
+use cwm_project::pins::Pins;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 
 /// The last result of `label` that the lock file knows, if the store still has its record.
 ///

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::engine::status::sources;
-use crate::plan::Plan;
-use crate::store::ActionRecord;
+use cwm_pipeline::plan::Plan;
+use cwm_store::ActionRecord;
 
 /// Where a cell stands in a run.
 #[derive(Debug)]

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
 
-use crate::accepted::Accepted;
-use crate::brought;
-use cwm_core::digest::Key;
 use crate::engine::components::{Resolved, resolve};
+use cwm_action::brought;
+use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use crate::lock_file::LockFile;
-use crate::outside::Files;
-use crate::pins::Pins;
-use crate::plan::{Cell, Origin, Plan};
-use crate::store::{ActionRecord, Store};
+use cwm_pipeline::plan::{Cell, Origin, Plan};
+use cwm_project::accepted::Accepted;
+use cwm_project::lock_file::LockFile;
+use cwm_project::pins::Pins;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
 
 /// What is known of a cell.
 pub enum CellState {

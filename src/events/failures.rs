@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Label;
 
-use cwm_core::text::{duration, plural, short_path};
 use crate::events::{FailedCell, SkippedCell};
+use cwm_core::text::{duration, plural, short_path};
 
 /// How many skipped cells are named for each that failed.
 const NAMED: usize = 4;
@@ -71,7 +71,7 @@ fn one_line(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::FailedKind;
+    use cwm_action::FailedKind;
 
     fn label(stage: &str, seed: Option<usize>) -> Label {
         let coordinates = seed.map(|seed| ("seed".to_owned(), seed.to_string()));

@@ -17,10 +17,10 @@ use std::path::PathBuf;
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::{Digest, Key};
 use crate::engine::{Estimate, Total};
-use crate::exec::FailedKind;
-use crate::store::Difference;
+use cwm_action::FailedKind;
+use cwm_core::digest::{Digest, Key};
+use cwm_store::Difference;
 
 pub use json::Json;
 pub use plain::Plain;

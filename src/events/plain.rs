@@ -9,9 +9,9 @@ use crate::engine::{Estimate, Total};
 use crate::events::cached::{self, Cached};
 use crate::events::failures::failures;
 use crate::events::transfers;
-use cwm_core::text::{duration, plural, short_path};
 use crate::events::{Reader, RunEvent};
 use cwm_core::text::visible_lines;
+use cwm_core::text::{duration, plural, short_path};
 
 /// Writes to the stream that it is given (standard error, in practice).
 pub struct Plain<W: Write> {

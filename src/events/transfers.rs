@@ -2,8 +2,8 @@
 
 use cwm_contract::amount;
 
-use cwm_core::text::{duration, plural};
 use crate::events::{Direction, RunEvent};
+use cwm_core::text::{duration, plural};
 
 /// More missing files than this are counted.
 const SHOWN: usize = 50;

@@ -7,8 +7,8 @@ use cwm_contract::{Format, provenance};
 use super::compact::compact;
 use super::{Provenance, Telling, gather};
 use cwm_core::error::Error;
-use crate::plan::Plan;
-use crate::store::{ActionRecord, OutputRecord, OutputShape, Store};
+use cwm_pipeline::plan::Plan;
+use cwm_store::{ActionRecord, OutputRecord, OutputShape, Store};
 
 /// The files to export in place of those of the output `port` of `cell`, or beside them, by name: of a report the page
 /// with its provenance in it, and `provenance.json`; of anything else none. `record` gives the record of each cell

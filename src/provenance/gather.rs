@@ -9,10 +9,10 @@ use super::{
     CellTold, FetchedTold, InputTold, MachineTold, Made, OutputTold, PROVENANCE_FORMAT, Provenance, StageTotals,
     Telling,
 };
-use cwm_core::digest::{Digest, Key};
 use crate::engine::code_now;
-use crate::plan::{Cell, InputPlan, Origin, Plan, Source};
-use crate::store::{ActionRecord, Machine};
+use cwm_core::digest::{Digest, Key};
+use cwm_pipeline::plan::{Cell, InputPlan, Origin, Plan, Source};
+use cwm_store::{ActionRecord, Machine};
 
 /// What the output `port` of `cell` rests on. `record` gives the record of a cell; a cell whose result was lost since
 /// has none, and is left out.

@@ -6,8 +6,8 @@ use std::path::Path;
 use cwm_contract::Value;
 
 use super::Telling;
-use crate::plan::COMMAND_RUN;
-use crate::spec::COMMAND;
+use cwm_pipeline::plan::COMMAND_RUN;
+use cwm_pipeline::spec::COMMAND;
 
 /// What a file's address begins with.
 const FILE: &str = "file://";

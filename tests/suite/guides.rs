@@ -7,10 +7,10 @@ mod smooth;
 use std::path::Path;
 use std::process::Command;
 
-use cwm::plan;
-use cwm_core::registry::Registry;
 use cwm_contract::testing::Trial;
 use cwm_contract::{Stage, Value};
+use cwm_core::registry::Registry;
+use cwm_pipeline::plan;
 
 use crate::context::Context;
 

@@ -88,7 +88,7 @@ fn every_committed_pipeline_names_the_schema_for_editors() {
 
 /// A pipeline as JSON; the program's own reader of YAML, for an editor's is another one.
 fn as_json(text: &str) -> serde_json::Value {
-    let node = cwm::spec::parse_yaml(text, 0).unwrap_or_else(|fault| panic!("{fault:?}"));
+    let node = cwm_pipeline::spec::parse_yaml(text, 0).unwrap_or_else(|fault| panic!("{fault:?}"));
     fn plain(value: &Value) -> serde_json::Value {
         match value {
             Value::List(items) => items.iter().map(plain).collect(),

@@ -10,5 +10,6 @@ pub mod files;
 pub mod key;
 pub mod located;
 pub mod names;
+pub mod os;
 pub mod registry;
 pub mod text;

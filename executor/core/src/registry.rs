@@ -16,12 +16,23 @@ pub struct Registry {
     stages: Vec<&'static dyn Stage>,
     full: &'static [&'static str],
     code_of: CodeOf,
+    has_gpu_support: bool,
 }
 
 impl Registry {
     /// These stages. Of two of one kind the first counts. `full` names every kind of a full build, compiled in or not.
     pub fn new(stages: Vec<&'static dyn Stage>, full: &'static [&'static str], code_of: CodeOf) -> Self {
-        Registry { stages, full, code_of }
+        Registry { stages, full, code_of, has_gpu_support: false }
+    }
+
+    /// The same, of a program whose stages can compute on GPUs if `has_gpu_support`.
+    pub fn with_gpu_support(self, has_gpu_support: bool) -> Self {
+        Registry { has_gpu_support, ..self }
+    }
+
+    /// True if stages of this program can compute on GPUs.
+    pub fn has_gpu_support(&self) -> bool {
+        self.has_gpu_support
     }
 
     /// The stage of this kind.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::accepted::Alias;
 use crate::commands::Workspace;
 use crate::engine::{Cause, CellState, Survey, code_now, differences_of, previous_record, sources};
+use cwm_action::keyed;
+use cwm_action::probe::{Judge, Verdict};
 use cwm_core::error::Error;
-use crate::keyed;
-use crate::plan::Body;
-use crate::probe::{Judge, Verdict};
-use crate::store::ActionRecord;
+use cwm_pipeline::plan::Body;
+use cwm_project::accepted::Alias;
+use cwm_store::ActionRecord;
 
 /// What is to be said of a cell.
 pub enum Look {
@@ -98,7 +98,7 @@ pub fn refused(
         let cell = &workspace.plan.cells[*index];
         let code = code_now(cell)?.unwrap_or_default();
         let components = cwm_core::key::Components { code, ..record.components.clone() };
-        let verdict = judge.verdict(cell, &components, record);
+        let verdict = judge.verdict(cell.stage(), &cell.values, &components, record);
         if verdict != Verdict::Same {
             refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));
         }

@@ -9,11 +9,10 @@ use crate::commands::ls::no_tag;
 use crate::commands::{pipeline_file, store_of};
 use crate::diff::TableFile;
 use cwm_core::error::Error;
-use crate::housekeeping::tags;
-use crate::lock_file::LockFile;
-use crate::plan::{self, Plan};
-use cwm_core::registry::Registry;
-use crate::store::Store;
+use cwm_gc::tags;
+use cwm_pipeline::plan::{self, Plan};
+use cwm_project::lock_file::LockFile;
+use cwm_store::Store;
 
 /// Where to look; found out only when needed, as two folders can be compared without a pipeline.
 pub struct Places<'a> {

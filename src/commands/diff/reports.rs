@@ -8,8 +8,8 @@ use cwm_contract::Format;
 use crate::diff::TableFile;
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use crate::lock_file::{LockFile, LockLine};
-use crate::store::{ActionRecord, Store};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::{ActionRecord, Store};
 
 /// The folder of tables in a report, and what lies in it that is no table.
 const TABLES: &str = "tables";

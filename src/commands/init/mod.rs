@@ -7,13 +7,13 @@ use fs_err as fs;
 use serde::Serialize;
 
 use crate::cli::InitArguments;
-use cwm_core::text::quoted;
 use crate::commands::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::registry::Registry;
-use crate::schema;
-use crate::spec;
+use cwm_core::text::quoted;
+use cwm_pipeline::schema;
+use cwm_pipeline::spec;
 
 /// What was done, for `--json`.
 #[derive(Serialize)]

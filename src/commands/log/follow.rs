@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use cwm_contract::Point;
 
-use crate::commands::{Workspace, print, typed};
+use crate::commands::{Workspace, print};
 use crate::curves::{Tail, curves_of};
-use cwm_core::digest::Key;
 use crate::engine::{CellState, Survey};
+use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_millis(200);
@@ -38,7 +37,10 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
             }
             CellState::Open => {
                 if let Some(failed) = failed(workspace, &survey, &needed)? {
-                    eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", typed::quoted(&failed));
+                    eprintln!(
+                        "{label} has not run, for {failed} failed: `cwm log {}`",
+                        cwm_core::text::quoted(&failed)
+                    );
                     return Ok(ExitCode::STAGE_FAILED);
                 }
             }

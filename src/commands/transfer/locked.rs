@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::commands::Workspace;
-use cwm_core::digest::{Digest, Key};
 use crate::engine::{CellState, Survey, sources};
+use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use crate::lock_file::LockLine;
-use crate::store::ActionRecord;
+use cwm_project::lock_file::LockLine;
+use cwm_store::ActionRecord;
 
 /// Whether the lock file names another result of the key than `record`, which is taken as nothing better is here.
 pub(super) fn is_other(workspace: &Workspace, index: usize, record: &ActionRecord) -> bool {

@@ -13,11 +13,11 @@ use cwm_contract::Label;
 use crate::cli::Output;
 use crate::commands::Workspace;
 use crate::commands::run::shown;
+use crate::events::{Direction, Reader, Readers, RunEvent};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::events::{Direction, Reader, Readers, RunEvent};
-use crate::plan::Plan;
-use crate::remote::{Exchange, Job, Told};
+use cwm_pipeline::plan::Plan;
+use cwm_remote::{Exchange, Job, Told};
 
 /// Jobs that are under way at a time: enough for all that a remote is asked at once.
 const AT_ONCE: usize = 64;

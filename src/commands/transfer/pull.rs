@@ -8,13 +8,13 @@ use super::locked::{is_other, locked_of, locked_ones, of_line, on_others};
 use super::{Transfer, chosen, readers};
 use crate::cli::PullArguments;
 use crate::commands::Workspace;
-use cwm_core::digest::Key;
 use crate::engine::{CellState, Resolved, Survey};
-use cwm_core::error::Error;
 use crate::events::{Direction, Reader, RunEvent};
-use cwm_core::text::plural;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::remote::{Exchange, Fault, Job, Told};
+use cwm_core::text::plural;
+use cwm_remote::{Exchange, Fault, Job, Told};
 
 /// What is missing of a cell that is not named, but that what is named rests on.
 const RECORD: &str = "its record, by which the keys of what rests on it are told";
@@ -54,7 +54,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
     };
-    let absent = |resolved: &Resolved, what: &str| match crate::brought::is_open(&resolved.components) {
+    let absent = |resolved: &Resolved, what: &str| match cwm_action::brought::is_open(&resolved.components) {
         true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
         false => nowhere(what),
     };
@@ -250,12 +250,12 @@ fn records(
 /// result of it.
 fn wanted(workspace: &Workspace, survey: &Survey, index: usize, chosen: bool) -> Vec<Key> {
     match &survey.states[index] {
-        CellState::Absent(resolved) if !crate::brought::is_open(&resolved.components) => {
+        CellState::Absent(resolved) if !cwm_action::brought::is_open(&resolved.components) => {
             let older = workspace.accepted.stand_ins(&resolved.components).map(|older| older.key());
             [resolved.components.key()].into_iter().chain(older).collect()
         }
         CellState::Cached(record) => {
-            match is_other(workspace, index, record) || (chosen && !crate::brought::is_open(&record.components)) {
+            match is_other(workspace, index, record) || (chosen && !cwm_action::brought::is_open(&record.components)) {
                 true => vec![record.key],
                 false => Vec::new(),
             }

@@ -7,14 +7,14 @@ use super::{Transfer, chosen, readers};
 use crate::cli::PushArguments;
 use crate::commands::Workspace;
 use crate::engine::CellState;
-use cwm_core::error::Error;
 use crate::events::{Direction, Reader, Readers, RunEvent};
-use cwm_core::text::plural;
+use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use crate::outside::Files;
-use crate::plan::Plan;
-use crate::remote::{Exchange, Job, Parcel};
-use crate::store::{ActionRecord, Dropped, Store};
+use cwm_core::text::plural;
+use cwm_pipeline::plan::Plan;
+use cwm_remote::{Exchange, Job, Parcel};
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Dropped, Store};
 
 /// Runs `cwm push`: what is named with its files, and the records of what that rests on, without which its keys could not be told.
 ///

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cwm_contract::Value;
 
 use super::{Cause, CodeChange};
-use crate::brought;
+use cwm_action::brought;
 use cwm_core::digest::Digest;
 use cwm_core::key::Components;
 

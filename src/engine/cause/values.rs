@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cwm_contract::Value;
 
-use crate::brought;
+use cwm_action::brought;
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 80;

@@ -6,10 +6,10 @@ use cwm_contract::{Format, Value};
 
 use super::Cause;
 use super::values::{change, readable};
-use cwm_core::digest::Digest;
 use crate::engine::history::{CodeSince, in_words};
-use crate::keyed::{OUTPUT, VARIABLE};
-use crate::store::Dropped;
+use cwm_action::keyed::{OUTPUT, VARIABLE};
+use cwm_core::digest::Digest;
+use cwm_store::Dropped;
 
 impl Cause {
     /// As [`fmt::Display`] has it, without what made an input: for whoever tells that next.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::cause::Cause;
-use crate::store::{ActionRecord, Dropped};
+use cwm_store::{ActionRecord, Dropped};
 
 /// Causes that one sentence names; of more, how many there are.
 pub(super) const NAMED: usize = 3;

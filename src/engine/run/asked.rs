@@ -9,8 +9,7 @@ use cwm_contract::DeviceChoice;
 use crate::engine::fetch::{Fetcher, Provider};
 use crate::engine::machine::Machine;
 use crate::events::{FailedCell, RunEvent, SkippedCell};
-use crate::slurm;
-use crate::store::ActionRecord;
+use cwm_store::ActionRecord;
 
 /// What a run is asked for.
 pub struct Options {
@@ -31,7 +30,7 @@ pub struct Options {
     /// What was typed, for those who wait for what this run does.
     pub command: String,
     /// Where cells are done as batch jobs: how those are to be.
-    pub cluster: Option<slurm::Settings>,
+    pub cluster: Option<cwm_slurm::Settings>,
     /// Who is asked for what others made, before it is made.
     pub fetcher: Option<Box<dyn Fetcher>>,
     /// Whether remotes may have what the lock file names.

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Engine;
+use crate::events::{Reader, RunEvent};
+use cwm_action::{FailedKind, Terms, log_end};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use crate::events::{Reader, RunEvent};
-use crate::exec::{FailedKind, Terms, log_end};
 use cwm_core::text::as_shown;
-use crate::plan::Attempts;
+use cwm_pipeline::plan::Attempts;
 
 /// Why an attempt failed.
 #[derive(Clone)]
@@ -66,7 +66,7 @@ impl Engine<'_> {
         let attempts = self.plan.cells[index].attempts;
         let tried = self.tried.get(&key).copied().unwrap_or_default();
         let work = self.store.work(&key);
-        let kept = crate::exec::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
+        let kept = cwm_action::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
         if !began || tried.attempts >= attempts.in_all() || !fault.kind.may_pass(kept) || self.stopping > 0 {
             if began {
                 self.failed.insert(key, (index, fault.clone()));
@@ -96,7 +96,7 @@ impl Engine<'_> {
         let (one, two) = (&self.plan.cells[index].attempts, &self.plan.cells[*other].attempts);
         let same_terms = (one.time, one.memory) == (two.time, two.memory) && self.asks(index) == self.asks(*other);
         let work = self.store.work(key);
-        let kept = crate::exec::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
+        let kept = cwm_action::goes_on(&work).unwrap_or(false) || work.is_kept_elsewhere();
         let tries_more =
             fault.kind.may_pass(kept) && one.in_all() > self.tried.get(key).map_or(0, |tried| tried.attempts);
         let reason = format!("does the same as {}, which failed: {}", self.plan.cells[*other].label, fault.reason);

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcome::End;
 use super::{Engine, Running};
-use cwm_core::digest::Key;
 use crate::engine::components::{Resolved, resolve};
 use crate::engine::status::{find, sources};
-use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::store::{ActionRecord, Dropped, Missing};
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_store::{ActionRecord, Dropped, Missing};
 
 /// How often a check is begun anew after others of the same.
 const OVERTAKEN: u32 = 20;

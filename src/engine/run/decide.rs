@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::Engine;
-use cwm_core::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::components::{Resolved, resolve};
 use crate::engine::reasons::why_now;
 use crate::engine::status::{find, is_of_older_code, origin, sources};
-use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::store::{ActionRecord, Missing};
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_store::{ActionRecord, Missing};
 
 /// A cell that was made so many times in one run is not made again for files of it that are gone, unless others lost them
 /// while they ran.

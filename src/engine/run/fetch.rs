@@ -3,13 +3,13 @@
 
 use super::provide::Unfetched;
 use super::{Engine, Message};
-use crate::brought;
-use cwm_core::digest::Key;
 use crate::engine::components::Resolved;
 use crate::engine::fetch::{Tell, Tidings};
-use cwm_core::error::Error;
 use crate::events::{Direction, Reader, RunEvent};
-use crate::store::ActionRecord;
+use cwm_action::brought;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_store::ActionRecord;
 
 impl Engine<'_> {
     /// Asks remotes for records of a cell that has none here, or not the one of the lock file; whether the cell waits for that.

@@ -7,10 +7,10 @@ use super::outcome::End;
 use super::{Engine, Message, Place, Running};
 use crate::engine::cause::Cause;
 use crate::engine::schedule::Stand;
-use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::exec::{FailedKind, Line, Terms};
-use crate::slurm::{Cluster, NewTask, Request, Settings, Told};
+use cwm_action::{FailedKind, Line, Terms};
+use cwm_core::error::Error;
+use cwm_slurm::{Cluster, NewTask, Request, Settings, Told};
 
 /// Where jobs go, and how they are to be.
 pub(super) struct Jobs {
@@ -54,7 +54,11 @@ impl Engine<'_> {
     }
 
     /// Writes the action file of a cell; the rest of what is known of it waits for its job.
-    fn prepare(&mut self, index: usize, settings: &Settings) -> Result<Option<NewTask>, (cwm_core::digest::Key, Error)> {
+    fn prepare(
+        &mut self,
+        index: usize,
+        settings: &Settings,
+    ) -> Result<Option<NewTask>, (cwm_core::digest::Key, Error)> {
         let Some((resolved, causes)) = self.for_room.remove(&index) else { return Ok(None) };
         let (needs, device) = self.asks(index);
         let label = self.plan.cells[index].label.clone();
@@ -122,7 +126,7 @@ impl Engine<'_> {
             Told::Broken(reason) => {
                 let cells: Vec<usize> = self.running.keys().copied().filter(|cell| self.is_job(*cell)).collect();
                 for cell in cells {
-                    let fault = crate::slurm::Fault { kind: FailedKind::Internal, reason: reason.clone(), hint: None };
+                    let fault = cwm_slurm::Fault { kind: FailedKind::Internal, reason: reason.clone(), hint: None };
                     self.ended(cell, End::Job(Err(fault)));
                 }
             }

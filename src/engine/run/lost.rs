@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use super::attempts::Fault;
 use super::{Engine, Place, Running};
 use crate::engine::status::sources;
-use cwm_core::error::Error;
 use crate::events::{Reader, RunEvent};
-use crate::exec::FailedKind;
+use cwm_action::FailedKind;
+use cwm_core::error::Error;
 
 impl Engine<'_> {
     /// A cell that was done is made, or fetched, again.

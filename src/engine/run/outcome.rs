@@ -8,22 +8,21 @@ use cwm_contract::Failure;
 
 use super::attempts::{Fault, Tried, log_tail};
 use super::{Engine, Place, Running};
-use crate::brought;
-use cwm_core::digest::{Digest, Key};
 use crate::engine::child::describe_end;
 use crate::engine::status::{by_sum, last_by_sum};
-use cwm_core::error::Error;
 use crate::events::{FailedCell, Reader, RunEvent, SkippedCell};
-use crate::exec::{FailedKind, Line, out_of_memory};
-use crate::slurm;
-use crate::store::ActionRecord;
+use cwm_action::brought;
+use cwm_action::{FailedKind, Line, out_of_memory};
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_store::ActionRecord;
 
 /// How the work on a cell ended.
 pub(super) enum End {
     /// Its process ended.
     Process(std::io::Result<ExitStatus>),
     /// Its job did.
-    Job(Result<(), slurm::Fault>),
+    Job(Result<(), cwm_slurm::Fault>),
 }
 
 impl End {
@@ -150,7 +149,7 @@ impl Engine<'_> {
         }
         let status = match end {
             End::Process(status) => status,
-            End::Job(Err(slurm::Fault { kind, reason, hint })) => {
+            End::Job(Err(cwm_slurm::Fault { kind, reason, hint })) => {
                 return Fault { kind: *kind, reason: reason.clone(), hint: hint.clone() };
             }
             End::Job(Ok(())) => {

@@ -5,15 +5,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::attempts::Fault;
 use super::{Engine, Place};
-use cwm_core::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::fetch::{Article, ArticleId, Provided};
 use crate::engine::schedule::Stand;
 use crate::engine::status::sources;
-use cwm_core::error::Error;
 use crate::events::{Direction, Reader, RunEvent};
-use crate::exec::FailedKind;
-use crate::store::ActionRecord;
+use cwm_action::FailedKind;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_store::ActionRecord;
 
 /// What jobs can read, as far as this run has seen to it.
 #[derive(Default)]

@@ -8,17 +8,17 @@ use cwm_contract::{DeviceChoice, Needs, Shape};
 
 use super::attempts::Fault;
 use super::{Engine, Place, Running};
-use cwm_core::digest::Key;
 use crate::engine::cause::Cause;
 use crate::engine::child::ActionProcess;
 use crate::engine::components::{Resolved, output_of};
 use crate::engine::machine::needs_on;
 use crate::engine::schedule::Stand;
-use cwm_core::error::{Error, ErrorKind};
 use crate::events::{Reader, RunEvent};
-use crate::exec::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
-use crate::plan::{Body, Origin, Plan};
-use crate::store::WorkFolder;
+use cwm_action::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+use cwm_core::digest::Key;
+use cwm_core::error::{Error, ErrorKind};
+use cwm_pipeline::plan::{Body, Origin, Plan};
+use cwm_store::WorkFolder;
 
 impl Engine<'_> {
     /// What a cell asks of the machine, and where it computes.

@@ -58,4 +58,3 @@ impl From<&Metadata> for Stat {
         }
     }
 }
-

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::names::suggest;
 use super::node::{Content, Node, Word};
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::names::suggest;
 
 /// Collects what is wrong while a tree is read.
 pub struct Reader<'a> {

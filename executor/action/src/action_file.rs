@@ -1,0 +1,153 @@
+//! The self-contained description of one action, from the executor to the process that does it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cwm_contract::{Expected, Format, Label, Resources, Values};
+use serde::{Deserialize, Serialize};
+
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
+use cwm_store::outside::Snapshot;
+use cwm_store::{OutputRecord, OutputShape, WorkFolder};
+
+/// Version of this file.
+pub const ACTION_FILE_FORMAT: u32 = 1;
+
+/// `work/<key>/action.json`: all that `cwm exec KEY` reads. It names objects of the store by digest and files from
+/// outside by path; it knows nothing of the YAML. Secrets stand here only by the digest in `components`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ActionFile {
+    /// [`ACTION_FILE_FORMAT`].
+    pub format: u32,
+    /// The key; always `components.key()`.
+    pub key: Key,
+    /// Who asked for it: the first cell of the plan that has this key.
+    pub label: Label,
+    /// The pipeline's file stem.
+    pub pipeline: String,
+    /// What the key is made of.
+    pub components: Components,
+    /// What to run.
+    pub body: ActionBody,
+    /// Inputs by name, each in the order of the plan.
+    pub inputs: BTreeMap<String, Vec<ActionInput>>,
+    /// Whether an input is a group, even if it holds one artifact.
+    pub groups: Vec<String>,
+    /// Outputs to make.
+    pub outputs: BTreeMap<String, ActionOutput>,
+    /// Share of the machine.
+    pub resources: Resources,
+    /// Why it runs, in words, one cause a line.
+    pub cause: Vec<String>,
+    /// Run even if the store has a result.
+    pub force: bool,
+    /// Which of the files from outside may be executed, where it is done on a node that sees none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executable: Vec<PathBuf>,
+    /// What is recorded, by output name, where the action is only to be compared with that.
+    #[serde(default)]
+    pub recorded: Option<BTreeMap<String, OutputRecord>>,
+}
+
+/// What an action runs.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionBody {
+    /// A stage of this binary.
+    Stage {
+        /// All parameters, paths absolute, secrets as their source.
+        values: Values,
+        /// Files given as parameters, as they were when the key was made.
+        files: Vec<Snapshot>,
+        /// What is known from earlier of what it fetches.
+        #[serde(default)]
+        expected: Vec<Expected>,
+    },
+    /// A shell command.
+    Command {
+        /// Goes verbatim to `sh -euc`.
+        run: String,
+        /// Environment from `with:`.
+        environment: BTreeMap<String, String>,
+        /// Names of variables to take over from the environment. Their values may be secrets and stand nowhere.
+        inherited: Vec<String>,
+        /// Dependencies by relative path.
+        deps: BTreeMap<PathBuf, Snapshot>,
+    },
+}
+
+/// One artifact of an input.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ActionInput {
+    /// The label under which the stage sees it.
+    pub label: Label,
+    /// What it is.
+    pub artifact: Artifact,
+}
+
+/// Something that a stage reads.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Artifact {
+    /// The output of an action.
+    Output(OutputRecord),
+    /// A file from outside, as it was when the key was made.
+    Outside(Snapshot),
+}
+
+impl Artifact {
+    /// The name of a link to it called `base`: with its extension, if it has one.
+    pub fn file_name(&self, base: &str) -> String {
+        let extension = match self {
+            Artifact::Output(output) => output.shape.extension().to_owned(),
+            Artifact::Outside(snapshot) => snapshot.path.extension().unwrap_or_default().to_string_lossy().into_owned(),
+        };
+        if extension.is_empty() { base.to_owned() } else { format!("{base}.{extension}") }
+    }
+}
+
+/// One output.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ActionOutput {
+    /// What it holds.
+    pub format: Format,
+    /// A file or a folder.
+    pub shape: OutputShape,
+    /// Whether it may be a folder although `shape` is a file.
+    #[serde(default)]
+    pub or_folder: bool,
+}
+
+impl ActionOutput {
+    /// The name of the file or folder in `out/` of the output called `name`.
+    pub fn file_name(&self, name: &str) -> String {
+        match self.shape.extension() {
+            "" => name.to_owned(),
+            extension => format!("{name}.{extension}"),
+        }
+    }
+}
+
+impl ActionFile {
+    /// Reads and checks an action file.
+    ///
+    /// # Errors
+    /// It cannot be read, is of a newer format, is not what its key says, or was made by other code than this binary.
+    pub fn read(work: &WorkFolder, key: &Key) -> Result<Self, Error> {
+        let path = work.action_file();
+        let action: ActionFile = work.read_action()?;
+        if action.format != ACTION_FILE_FORMAT {
+            return Err(Error::internal(format!(
+                "{} has format {}, this cwm reads {ACTION_FILE_FORMAT}",
+                path.display(),
+                action.format
+            )));
+        }
+        if action.key != *key || action.components.key() != *key {
+            return Err(Error::internal(format!("{} does not describe the action {key}", path.display())));
+        }
+        Ok(action)
+    }
+}

@@ -1,0 +1,149 @@
+//! One attempt at an action, under the lock of its key.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cwm_contract::{Cancellation, Event, Failure};
+
+use super::inputs::Inputs;
+use super::protocol::{Failed, FailedKind, Line, failed};
+use super::streams::Lines;
+use super::terms::Terms;
+use super::watchdog::{Means, Watchdog};
+use super::work::do_work;
+use super::{ActionBody, ActionFile, out_of_memory, usage};
+use crate::probe;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_core::registry::Registry;
+use cwm_store::outside::Files;
+use cwm_store::{Difference, KeyLock, Store, WorkFolder};
+
+/// An attempt that is about to begin.
+pub struct Attempt<'a> {
+    pub registry: &'a Registry,
+    pub store: Store,
+    pub files: Files,
+    pub work: WorkFolder,
+    /// Where its log is written: in the work folder, unless others read it elsewhere.
+    pub log: PathBuf,
+    pub action: ActionFile,
+    pub lock: KeyLock,
+    pub lines: &'a Lines,
+    pub cancellation: &'a Cancellation,
+    pub terms: &'a Terms,
+}
+
+impl Attempt<'_> {
+    /// Does the work and records what came out, which is returned by output name. `goes_on` is whether it goes on from
+    /// what an earlier attempt kept.
+    ///
+    /// # Errors
+    /// It failed; then nothing is recorded.
+    pub fn make(&self, goes_on: bool) -> Result<BTreeMap<String, Digest>, Failed> {
+        self.lines.send(&Line::Started);
+        let clock = usage::Clock::start().of(goes_on);
+        let (inputs, events) = self.work()?;
+        let made = usage::made(&self.work, &self.action, &inputs, events)?;
+        let cost = clock.stop(&self.action);
+        let probe = self.probe();
+        // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
+        self.lines.log_to(Path::new("/dev/null")).map_err(failed)?;
+        self.bring_log()?;
+        let recorded = usage::record(&self.store, &self.work, &self.action, made, cost, probe);
+        if recorded.is_err() {
+            let _ = self.lines.log_to(&self.log);
+        }
+        recorded
+    }
+
+    /// The log in the work folder is what is recorded.
+    fn bring_log(&self) -> Result<(), Failed> {
+        let own = self.work.log();
+        if self.log == own {
+            return Ok(());
+        }
+        let copied = std::fs::copy(&self.log, &own).map(drop);
+        copied.map_err(|error| failed(Error::io("copy the log", &self.log, error)))
+    }
+
+    /// What the stage's probe gives. The work is done, and this is no part of it: why there is none is told in the log alone.
+    fn probe(&self) -> BTreeMap<String, Digest> {
+        let ActionBody::Stage { values, .. } = &self.action.body else { return BTreeMap::new() };
+        let Some(stage) = self.registry.get(&self.action.components.kind) else { return BTreeMap::new() };
+        if self.action.components.code.is_empty() {
+            return BTreeMap::new();
+        }
+        probe::take(stage, values, &self.work.tmp().join("probe"), self.cancellation).unwrap_or_else(|failure| {
+            let _ = writeln!(std::io::stderr(), "recorded without a probe: {failure}");
+            BTreeMap::new()
+        })
+    }
+
+    /// Does the work anew and compares what comes out with what is recorded; nothing else is changed.
+    ///
+    /// # Errors
+    /// It failed, or there is nothing to compare with.
+    pub fn check(&self) -> Result<Vec<Difference>, Failed> {
+        self.lines.send(&Line::Started);
+        let (inputs, events) = self.work()?;
+        let made = usage::made(&self.work, &self.action, &inputs, events)?;
+        let mut differences = Vec::new();
+        for (name, output) in &made.outputs {
+            let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
+            let recorded = recorded
+                .ok_or_else(|| failed(Error::store(format!("the recorded result lacks the output `{name}`"))))?;
+            differences.extend(self.store.differences(name, output, recorded, &self.files).map_err(failed)?);
+        }
+        Ok(differences)
+    }
+
+    /// Does the work; what it read, and the events of which the record is made.
+    fn work(&self) -> Result<(Inputs, Vec<Event>), Failed> {
+        let (store, files, action) = (&self.store, &self.files, &self.action);
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let inputs = Inputs::find(store, files, action).map_err(failed)?;
+        let watchdog = Watchdog::watch(
+            self.terms,
+            Means {
+                cancellation: self.cancellation.clone(),
+                is_command: matches!(action.body, ActionBody::Command { .. }),
+                lines: self.lines.clone(),
+                work: self.work.clone(),
+            },
+        );
+        let ran = catch_unwind(AssertUnwindSafe(|| do_work(self, &inputs, kept.clone())));
+        let fault = match (ran, watchdog.finish()) {
+            // What was finished within its grace is finished.
+            (Ok(Ok(())), _) => None,
+            (_, Some(over)) => Some(over),
+            (Ok(Err(fault)), None) => Some(fault),
+            (Err(panic), None) => Some(panicked(panic.as_ref())),
+        };
+        if let Some(fault) = fault {
+            // Others may read what it read: its own failure is what is told.
+            if let Err(error) = inputs.set_rewritten_aside(store, files) {
+                let _ = writeln!(std::io::stderr(), "{}", error.message);
+            }
+            return Err(fault);
+        }
+        if let Some(changed) = inputs.changed(store, files, action, &self.work.out()).map_err(failed)? {
+            return Err(changed);
+        }
+        let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        Ok((inputs, events))
+    }
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Failed {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    let failure = Failure::internal(format!("panicked: {text}"));
+    if text.lines().any(out_of_memory::tells) {
+        return (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT));
+    }
+    (FailedKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log"))
+}

@@ -1,0 +1,202 @@
+//! What a stage brings in from outside unchanged, as it stands in a key: by the sum of its content as far as that is
+//! known, so that neither the stage's code nor where the content comes from matters.
+//!
+//! In the key's parameters this is `source`: one content, or a list of `{"name": …, "content": …}`. A content is
+//! `{"$sha256": sum}` where a parameter or a pin says the sum, `{"$file": digest}` for a file, and `{"$url": url}` for
+//! what nobody has seen yet; the last two with `first_bytes` where only the beginning is meant.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Brought, Expected, Fetched, Origin, Value};
+
+use cwm_core::error::Error;
+use cwm_core::key::Components;
+use cwm_project::pins::Pins;
+use cwm_store::outside::{Files, Snapshot};
+
+/// The one parameter in the key of a stage that brings in.
+pub const SOURCE: &str = "source";
+
+const SHA256: &str = "$sha256";
+const FILE: &str = "$file";
+const URL: &str = "$url";
+const FIRST_BYTES: &str = "first_bytes";
+
+/// What `brought` is in the key, and what is known of it by pins; the files among it are added to `seen`. `stage` is the
+/// name in the pipeline, for advice.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn keyed(
+    brought: &[Brought],
+    stage: &str,
+    pins: &Pins,
+    files: &Files,
+    seen: &mut Vec<Snapshot>,
+) -> Result<(Value, Vec<Expected>), Error> {
+    let mut expected = Vec::new();
+    let mut items = Vec::with_capacity(brought.len());
+    for one in brought {
+        let content = match (&one.from, &one.sha256) {
+            (Origin::File { path, first_bytes }, sum) => {
+                let snapshot = files.snapshot(path)?;
+                let digest = snapshot.digest.to_string();
+                seen.push(snapshot);
+                match sum {
+                    Some(sum) => content(SHA256, sum, None),
+                    None => content(FILE, &digest, *first_bytes),
+                }
+            }
+            (Origin::Url(_), Some(sum)) => content(SHA256, sum, None),
+            (Origin::Url(fetch), None) => match pins.expected(fetch, stage) {
+                Some(pinned) => {
+                    let value = content(SHA256, &pinned.sha256, None);
+                    expected.push(pinned);
+                    value
+                }
+                None => content(URL, &fetch.url, fetch.first_bytes),
+            },
+        };
+        items.push(match &one.name {
+            None => content,
+            Some(name) => Value::Map(BTreeMap::from([
+                ("name".to_owned(), Value::Text(name.clone())),
+                ("content".to_owned(), content),
+            ])),
+        });
+    }
+    let value = match (brought, items.pop()) {
+        ([Brought { name: None, .. }], Some(only)) => only,
+        (_, last) => Value::List(items.into_iter().chain(last).collect()),
+    };
+    Ok((value, expected))
+}
+
+fn content(kind: &str, text: &str, first_bytes: Option<u64>) -> Value {
+    let mut map = BTreeMap::from([(kind.to_owned(), Value::Text(text.to_owned()))]);
+    map.extend(first_bytes.map(|bytes| (FIRST_BYTES.to_owned(), Value::Int(bytes.into()))));
+    Value::Map(map)
+}
+
+/// Whether something in this key is known by its URL only.
+pub fn is_open(components: &Components) -> bool {
+    components.parameters.get(SOURCE).is_some_and(|value| open(value) > 0)
+}
+
+/// How many contents are known by their URL only.
+pub fn open(value: &Value) -> usize {
+    match value {
+        Value::Map(map) if map.contains_key(URL) => 1,
+        Value::Map(map) => map.values().map(open).sum(),
+        Value::List(items) => items.iter().map(open).sum(),
+        _ => 0,
+    }
+}
+
+/// The components with the sums of what was fetched in place of the URLs; nothing if one is not among `fetched`.
+pub fn settled(components: &Components, fetched: &[Fetched]) -> Option<Components> {
+    let mut settled = components.clone();
+    let value = settled.parameters.get_mut(SOURCE)?;
+    settle(value, fetched);
+    (open(value) == 0).then_some(settled)
+}
+
+fn settle(value: &mut Value, fetched: &[Fetched]) {
+    match value {
+        Value::Map(map) if map.contains_key(URL) => {
+            let is = |one: &&Fetched| {
+                let first_bytes = one.fetch.first_bytes.map(|bytes| Value::Int(bytes.into()));
+                map[URL].as_text() == Some(&one.fetch.url) && map.get(FIRST_BYTES) == first_bytes.as_ref()
+            };
+            if let Some(one) = fetched.iter().find(is) {
+                *value = content(SHA256, &one.sha256, None);
+            }
+        }
+        Value::Map(map) => map.values_mut().for_each(|item| settle(item, fetched)),
+        Value::List(items) => items.iter_mut().for_each(|item| settle(item, fetched)),
+        _ => {}
+    }
+}
+
+/// A content, or several, as people read them; nothing for other values.
+pub fn readable(value: &Value) -> Option<String> {
+    match value {
+        Value::List(items) => {
+            let words: Option<Vec<String>> = items.iter().map(readable).collect();
+            words.map(|words| format!("[{}]", words.join(", ")))
+        }
+        Value::Map(map) => {
+            if let Some(content) = map.get("content") {
+                return readable(content);
+            }
+            let (kind, text) = map.iter().find(|(kind, _)| kind.starts_with('$'))?;
+            let text = text.as_text()?;
+            let short = text.get(..12).unwrap_or(text);
+            let words = match kind.as_str() {
+                SHA256 => format!("sha256 {short}"),
+                FILE => format!("file {short}"),
+                URL => text.to_owned(),
+                _ => return None,
+            };
+            Some(match map.get(FIRST_BYTES) {
+                Some(bytes) => format!("the first {bytes} bytes of {words}"),
+                None => words,
+            })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwm_contract::Fetch;
+
+    use super::*;
+    use cwm_core::key::KEY_FORMAT;
+
+    fn url(url: &str, first_bytes: Option<u64>) -> Fetch {
+        Fetch { url: url.into(), first_bytes }
+    }
+
+    fn brought(name: Option<&str>, fetch: Fetch, sha256: Option<&str>) -> Brought {
+        Brought { name: name.map(str::to_owned), from: Origin::Url(fetch), sha256: sha256.map(str::to_owned) }
+    }
+
+    fn components(brought: &[Brought]) -> Components {
+        let (value, _) = keyed(brought, "games", &Pins::none(), &Files::without_cache(), &mut Vec::new()).unwrap();
+        Components {
+            key_format: KEY_FORMAT,
+            contract: 1,
+            kind: "download".into(),
+            code: BTreeMap::new(),
+            parameters: BTreeMap::from([(SOURCE.to_owned(), value)]),
+            inputs: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_fetched_has_the_key_of_its_sum() {
+        let sum = "ab".repeat(32);
+        let open = components(&[brought(None, url("http://x/a", Some(5)), None)]);
+        assert!(is_open(&open));
+        let fetched = |fetch| Fetched { fetch, sha256: sum.clone(), bytes: 5 };
+        assert_eq!(settled(&open, &[fetched(url("http://x/a", None))]), None);
+        let closed = settled(&open, &[fetched(url("http://x/a", Some(5)))]).unwrap();
+        assert_eq!(closed, components(&[brought(None, url("http://elsewhere/b", None), Some(&sum))]));
+        assert!(!is_open(&closed));
+    }
+
+    #[test]
+    fn a_list_is_settled_as_a_whole_and_keeps_its_names() {
+        let sum = "ab".repeat(32);
+        let names = [Some("00000-a"), Some("00001-b")];
+        let list = [brought(names[0], url("http://x/a", None), None), brought(names[1], url("http://x/b", None), None)];
+        let open = components(&list);
+        let fetched = |name: &str| Fetched { fetch: url(name, None), sha256: sum.clone(), bytes: 5 };
+        assert_eq!(settled(&open, &[fetched("http://x/a")]), None);
+        let closed = settled(&open, &[fetched("http://x/a"), fetched("http://x/b")]).unwrap();
+        assert_ne!(closed.key(), components(&[brought(None, url("http://x/a", None), Some(&sum))]).key());
+        assert_eq!(readable(&closed.parameters[SOURCE]).unwrap(), "[sha256 abababababab, sha256 abababababab]");
+        assert_eq!(readable(&open.parameters[SOURCE]).unwrap(), "[http://x/a, http://x/b]");
+    }
+}

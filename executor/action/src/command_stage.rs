@@ -1,0 +1,238 @@
+//! `command` stages: a shell command with declared inputs, outputs and dependencies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cwm_contract::{Cancellation, Failure, GroupInput};
+
+use crate::action_file::ActionFile;
+use crate::command_end::{self, Watched};
+use crate::protocol::{Failed, FailedKind};
+use crate::stragglers;
+use cwm_core::digest::Digest;
+use cwm_store::outside::Snapshot;
+
+/// What a command gets: where its inputs and outputs are.
+pub struct Layout<'a> {
+    /// The current folder of the command; copies of its `deps` stand in it under their relative paths.
+    pub folder: &'a Path,
+    /// Links to the inputs, made by the caller: input name to path.
+    pub inputs: &'a BTreeMap<String, PathBuf>,
+    /// Output name to the path to create.
+    pub outputs: &'a BTreeMap<String, PathBuf>,
+    /// Scratch space.
+    pub temporary: &'a Path,
+    /// Cores it may use.
+    pub cores: usize,
+    /// Where it writes what it tells.
+    pub log: &'a Path,
+}
+
+/// Variables that a command finds, besides `PATH`, `HOME` and what `env:` lists.
+///
+/// `out` with one output, and `out_NAME` for each that is not called `out`; `in` with one input, and always `in_NAME`;
+/// the other keys of `with:`.
+pub fn environment(action: &BTreeMap<String, String>, layout: &Layout<'_>) -> BTreeMap<String, String> {
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let mut variables = action.clone();
+    for (name, path) in layout.outputs {
+        let variable = if name == "out" { "out".to_owned() } else { format!("out_{name}") };
+        variables.insert(variable, text(path));
+    }
+    if let (1, Some(only)) = (layout.outputs.len(), layout.outputs.values().next()) {
+        variables.insert("out".into(), text(only));
+    }
+    let mut inputs = layout.inputs.iter().filter(|(name, _)| name.as_str() != "deps");
+    for (name, path) in inputs.clone() {
+        variables.insert(format!("in_{name}"), text(path));
+    }
+    if let (Some((_, only)), None) = (inputs.next(), inputs.next()) {
+        variables.insert("in".into(), text(only));
+    }
+    variables.insert("TMPDIR".into(), layout.temporary.to_string_lossy().into_owned());
+    variables
+}
+
+/// Runs `run` under `sh -euc` and waits for it. What it leaves running in the background is killed: it could still write
+/// to what is recorded. Asked to stop, all of it is waited for.
+///
+/// # Errors
+/// The shell cannot be started, or the command ends with another status than 0, by a signal, or on request.
+pub fn run(
+    command: &str,
+    environment: &BTreeMap<String, String>,
+    inherited: &[String],
+    layout: &Layout<'_>,
+    cancellation: &Cancellation,
+) -> Result<(), Failed> {
+    let refused =
+        |what: &str, error: std::io::Error| (FailedKind::System, Failure::system(format!("cannot {what}: {error}")));
+    let watched = Watched::begin(layout.log);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
+    // The executor chose the accelerators; with none, none are visible.
+    for name in ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"] {
+        if let Some(value) = std::env::var_os(name) {
+            shell.env(name, value);
+        }
+    }
+    for name in inherited {
+        // One that is not set stays so: with `sh -u` whoever uses it fails, unless it says `${NAME:-}`.
+        if let Some(value) = std::env::var_os(name) {
+            shell.env(name, value);
+        }
+    }
+    shell.envs(environment).env("CWM_CORES", layout.cores.to_string());
+    // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions, and
+    // the modes of the files that it makes do not depend on who runs it.
+    unsafe {
+        shell.pre_exec(|| {
+            for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGUSR1] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            libc::umask(0o022);
+            Ok(())
+        });
+    }
+    stragglers::adopt().map_err(|failure| (FailedKind::System, failure))?;
+    let mut child = shell.spawn().map_err(|error| refused("start /bin/sh", error))?;
+    let pid = child.id() as libc::pid_t;
+    let mut asked = false;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                // A batch system asks all processes of a job at once, and this one may be the last to hear it.
+                let by_term = status.signal() == Some(libc::SIGTERM) || status.code() == Some(128 + libc::SIGTERM);
+                asked |= by_term && is_asked_within(cancellation, A_MOMENT);
+                break status;
+            }
+            Ok(None) => {
+                if cancellation.is_cancelled() && !asked {
+                    asked = true;
+                    stragglers::ask_to_stop();
+                }
+                wait_a_little(pid);
+            }
+            Err(error) => return Err(refused("wait for the command", error)),
+        }
+    };
+    if asked {
+        stragglers::await_all();
+    } else {
+        // A shell that was killed left nothing behind on purpose.
+        stragglers::kill_all(status.code().is_some());
+    }
+    if asked {
+        // Even with status 0: whoever listens to the request may end early and call that well.
+        return Err((FailedKind::Cancelled, Failure::cancelled()));
+    }
+    match (status.code(), status.signal()) {
+        (Some(0), _) => Ok(()),
+        (code, signal) => Err(command_end::in_words(code, signal, &watched)),
+    }
+}
+
+/// How much later than a command its own process may hear that both are to stop.
+const A_MOMENT: Duration = Duration::from_millis(500);
+
+fn is_asked_within(cancellation: &Cancellation, time: Duration) -> bool {
+    let began = Instant::now();
+    while !cancellation.is_cancelled() && began.elapsed() < time {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    cancellation.is_cancelled()
+}
+
+/// Sleeps until the child changes state or 50 ms are over, so that short commands cost no polling delay.
+fn wait_a_little(pid: libc::pid_t) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let descriptor = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    match descriptor {
+        Some(descriptor) => {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+            let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout));
+        }
+        None => std::thread::sleep(std::time::Duration::from_millis(20)),
+    }
+}
+
+/// Up to this size dependencies are copied.
+const COPIED: u64 = 16 << 20;
+
+/// Whether a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
+/// copied: through a link an interpreter finds modules beside the file that it stands for, which no key knows of, and
+/// writes what it compiled beside it.
+pub fn is_linked(dependency: &Snapshot) -> bool {
+    dependency.stat.size > COPIED
+}
+
+/// Puts what an action reads where a command finds it: `in/<name>.<ext>` for a single artifact, `in/<name>/<label>` for
+/// a group, as links; dependencies under their relative paths, as copies, or as links to [what is large](is_linked).
+///
+/// # Errors
+/// One cannot be made, or a dependency is not what it was any more.
+pub fn lay_out(
+    action: &ActionFile,
+    inputs: &BTreeMap<String, Vec<GroupInput>>,
+    folder: &Path,
+    deps: &BTreeMap<PathBuf, Snapshot>,
+) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    let make_parent = |at: &Path| match at.parent() {
+        Some(parent) => std::fs::create_dir_all(parent).map_err(|error| Failure::io("make", parent, error)),
+        None => Ok(()),
+    };
+    let link = |target: &Path, at: &Path| -> Result<(), Failure> {
+        make_parent(at)?;
+        std::os::unix::fs::symlink(target, at).map_err(|error| Failure::io("link", at, error))
+    };
+    let mut paths = BTreeMap::new();
+    for (name, group) in inputs {
+        let shapes = action.inputs.get(name).map(Vec::as_slice).unwrap_or_default();
+        let extension = |index: usize, base: &str| {
+            shapes.get(index).map_or_else(|| base.to_owned(), |input| input.artifact.file_name(base))
+        };
+        if action.groups.contains(name) {
+            let at = folder.join("in").join(name);
+            let mut taken = BTreeSet::new();
+            for (index, input) in group.iter().enumerate() {
+                // A label may hold a slash (sizes do), which cannot stand in a file name.
+                let mut label = input.label.to_string().replace('/', "_");
+                while !taken.insert(label.clone()) {
+                    label.push('~');
+                }
+                link(&input.path, &at.join(extension(index, &label)))?;
+            }
+            paths.insert(name.clone(), at);
+        } else if let Some(input) = group.first() {
+            let at = folder.join("in").join(extension(0, name));
+            link(&input.path, &at)?;
+            paths.insert(name.clone(), at);
+        }
+    }
+    for (relative, dependency) in deps {
+        let at = folder.join(relative);
+        if is_linked(dependency) {
+            link(&dependency.path, &at)?;
+        } else {
+            make_parent(&at)?;
+            copy(dependency, &at)?;
+        }
+    }
+    Ok(paths)
+}
+
+/// Copies a dependency, which is what its key says.
+fn copy(dependency: &Snapshot, at: &Path) -> Result<(), Failure> {
+    std::fs::copy(&dependency.path, at).map_err(|error| Failure::io("copy", &dependency.path, error))?;
+    let copied = std::fs::read(at).map_err(|error| Failure::io("read", at, error))?;
+    if Digest::of(&copied) != dependency.digest {
+        let words = format!("{} was changed before the command could begin", dependency.path.display());
+        return Err(Failure::input(words).hint("run again once the file is at rest"));
+    }
+    Ok(())
+}

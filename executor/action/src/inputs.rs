@@ -1,0 +1,139 @@
+//! What an action reads: found, and looked at again when it has ended.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Failure, GroupInput};
+
+use super::protocol::{Failed, FailedKind};
+use super::{ActionBody, ActionFile, Artifact, command_stage};
+use cwm_core::error::Error;
+use cwm_core::files::StoreError;
+use cwm_store::outside::{Files, Snapshot};
+use cwm_store::{OutputRecord, Stamp, Store};
+
+/// The inputs of an action, found.
+pub struct Inputs {
+    /// By input name, each in the order of the plan.
+    pub groups: BTreeMap<String, Vec<GroupInput>>,
+    /// Files from outside among them, as they are at the start.
+    outside: Vec<Snapshot>,
+    /// What is read from the store: the input's name, and what the file system says of it at the start.
+    stamps: Vec<(String, OutputRecord, Stamp)>,
+    /// What is read from the store, with where it lies.
+    pub stored: Vec<(PathBuf, OutputRecord)>,
+}
+
+/// What is wrong with content of the store, and as which input it was to be read.
+fn of_input(name: &str, error: StoreError) -> Error {
+    let mut error = Error::from(error);
+    error.message = format!("its input `{name}` cannot be read: {}", error.message);
+    error
+}
+
+impl Inputs {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// One is not there, or cannot be read.
+    pub fn find(store: &Store, files: &Files, action: &ActionFile) -> Result<Self, Error> {
+        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new(), stored: Vec::new() };
+        for (name, group) in &action.inputs {
+            let mut paths = Vec::with_capacity(group.len());
+            for input in group {
+                let path = match &input.artifact {
+                    Artifact::Outside(snapshot) => {
+                        found.outside.push(snapshot.clone());
+                        snapshot.path.clone()
+                    }
+                    Artifact::Output(output) => {
+                        let path = store.path_of(output, files).map_err(|error| of_input(name, error))?;
+                        if output.outside.is_some() && !store.contains(&path) {
+                            found.outside.push(files.snapshot(&path)?);
+                        }
+                        let stamp = store.stamp(output, files).map_err(|error| of_input(name, error))?;
+                        // After the stamp: what is changed from here on shows when the action has ended.
+                        store.must_be_sound(&stamp, files).map_err(|error| of_input(name, error))?;
+                        found.stamps.push((name.clone(), output.clone(), stamp));
+                        found.stored.push((path.clone(), output.clone()));
+                        path
+                    }
+                };
+                paths.push(GroupInput { label: input.label.clone(), path });
+            }
+            found.groups.insert(name.clone(), paths);
+        }
+        Ok(found)
+    }
+
+    /// Sets aside what of them was written in the store since they were found.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn set_rewritten_aside(&self, store: &Store, files: &Files) -> Result<(), Error> {
+        for (_, output, stamp) in &self.stamps {
+            store.set_rewritten_aside(output, stamp, files)?;
+        }
+        Ok(())
+    }
+
+    /// Every file from outside that the action reads.
+    pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a Snapshot> {
+        let given: Vec<&Snapshot> = match &action.body {
+            ActionBody::Stage { files, .. } => files.iter().collect(),
+            ActionBody::Command { deps, .. } => deps.values().collect(),
+        };
+        self.outside.iter().chain(given)
+    }
+
+    /// What was changed of them since they were found, if anything: then what was made of them is not theirs. What was made
+    /// lies in `out`.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub fn changed(
+        &self,
+        store: &Store,
+        files: &Files,
+        action: &ActionFile,
+        out: &Path,
+    ) -> Result<Option<Failed>, Error> {
+        let given: Vec<&Snapshot> = match &action.body {
+            ActionBody::Stage { files, .. } => files.iter().collect(),
+            // Of the others the command had copies.
+            ActionBody::Command { deps, .. } => deps.values().filter(|file| command_stage::is_linked(file)).collect(),
+        };
+        for snapshot in self.outside.iter().chain(given) {
+            if !snapshot.still_the_same()? {
+                let (file, changed) =
+                    (snapshot.path.display(), if snapshot.path.exists() { "changed" } else { "was removed" });
+                let words = format!("{file} {changed} while the stage ran, so its result is not recorded");
+                let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
+                let failure = Failure::input(words).hint(hint);
+                return Ok(Some((FailedKind::Input, failure)));
+            }
+        }
+        for (name, output, stamp) in &self.stamps {
+            let now = store.stamp(output, files);
+            if now.as_ref().is_ok_and(|now| now == stamp) {
+                continue;
+            }
+            if let Some(link) = stamp.linked_below(out) {
+                let shown = link.strip_prefix(out).unwrap_or(&link).display();
+                let words =
+                    format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
+                let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
+                return Ok(Some((FailedKind::Output, failure)));
+            }
+            if !now.is_ok_and(|now| stamp.is_unwritten(&now)) {
+                store.set_rewritten_aside(output, stamp, files)?;
+                let words =
+                    format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
+                let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \
+                            must be changed; a run makes the input again";
+                return Ok(Some((FailedKind::Input, Failure::input(words).hint(hint))));
+            }
+        }
+        Ok(None)
+    }
+}

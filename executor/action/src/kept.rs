@@ -1,0 +1,249 @@
+//! Whether what an earlier attempt kept may be gone on from.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use cwm_contract::{Cancellation, DeviceChoice, Failure, Resources};
+
+use super::{ActionBody, ActionFile};
+use cwm_core::error::Error;
+use cwm_core::registry::Registry;
+use cwm_store::{KeepStamp, WorkFolder};
+
+/// Names that are told before the rest is counted.
+const TOLD: usize = 4;
+
+/// What the names end in of what a stage found damaged and set aside: no attempt goes on from it.
+const ASIDE: &str = ".damaged";
+
+/// What writes `keep/` in an attempt, and whether its device is certain before the stage has told what it computes on.
+#[derive(Clone)]
+pub struct Attempt {
+    stamp: KeepStamp,
+    is_certain: bool,
+}
+
+/// What goes on from there writes now, as far as can be told before it starts.
+pub fn attempt(registry: &Registry, action: &ActionFile) -> Attempt {
+    let computes = match &action.body {
+        ActionBody::Stage { .. } => registry.get(&action.components.kind).is_some_and(|stage| stage.uses_devices()),
+        ActionBody::Command { .. } => false,
+    };
+    let (device, is_certain) =
+        if computes { device(registry, &action.resources) } else { (KeepStamp::PROCESSOR, true) };
+    let binary = action.components.code.get("base").cloned().unwrap_or_default();
+    Attempt { stamp: KeepStamp { format: KeepStamp::FORMAT, binary, device: device.to_owned() }, is_certain }
+}
+
+/// The kind of device that it will compute on. What was granted a GPU may still find that it cannot be used.
+fn device(registry: &Registry, resources: &Resources) -> (&'static str, bool) {
+    match resources.device {
+        DeviceChoice::Cpu => (KeepStamp::PROCESSOR, true),
+        DeviceChoice::Cuda(_) => (KeepStamp::GPU, true),
+        DeviceChoice::Auto if registry.has_gpu_support() && !resources.devices.is_empty() => (KeepStamp::GPU, false),
+        DeviceChoice::Auto => (KeepStamp::PROCESSOR, true),
+    }
+}
+
+impl Attempt {
+    /// Once the stage told what it computes on: `cpu`, or a GPU and its name.
+    pub fn on(&self, told: &str) -> Attempt {
+        let device = if told == KeepStamp::PROCESSOR { KeepStamp::PROCESSOR } else { KeepStamp::GPU };
+        Attempt { stamp: KeepStamp { device: device.to_owned(), ..self.stamp.clone() }, is_certain: true }
+    }
+}
+
+/// Makes `keep/` ready for an attempt; once more when its device is certain. What other code kept is thrown away, and the
+/// log says what it was. What was kept on another device is not touched: the refusal says how it is gone on from, and what
+/// to delete to begin anew.
+///
+/// # Errors
+/// The disk refuses.
+pub fn prepare(work: &WorkFolder, attempt: &Attempt) -> Result<Result<(), Failure>, Error> {
+    let Attempt { stamp, is_certain } = attempt;
+    let folder = work.keep();
+    let kept = work.kept()?;
+    let found = match work.read_stamp() {
+        Ok(found) => found,
+        Err(error) if !kept.is_empty() => {
+            let what = format!("an earlier attempt kept {}, and which code it was of cannot be told", in_words(&kept));
+            let hint = format!("delete {} to start again", folder.display());
+            return Ok(Err(Failure::input(format!("{what}: {error}")).hint(hint)));
+        }
+        Err(_) => None,
+    };
+    match found {
+        Some(found) if found == *stamp => return Ok(Ok(())),
+        Some(found) if (found.format, &found.binary) != (stamp.format, &stamp.binary) => {
+            let (kept, folder) = (in_words(&kept), folder.display());
+            let words = format!("other code kept {kept} in {folder}: it is deleted, and the stage starts again");
+            let _ = writeln!(std::io::stderr(), "{words}");
+            work.forget_kept()?;
+        }
+        Some(_) if !kept.is_empty() && !is_certain => return Ok(Ok(())),
+        Some(found) if !kept.is_empty() => return Ok(Err(refusal(work, &found, stamp, &kept))),
+        _ => {}
+    }
+    work.write_stamp(stamp)?;
+    Ok(Ok(()))
+}
+
+/// Holds what was kept against the device that the stage computes on, once it tells. If they do not fit, the stage is
+/// stopped, as on request, before it has gone on from there; why is left in `refused`.
+pub fn settling(
+    registry: &Registry,
+    work: &WorkFolder,
+    action: &ActionFile,
+    cancellation: &Cancellation,
+    refused: Arc<Mutex<Option<Failure>>>,
+) -> Box<dyn Fn(&str) + Send + Sync> {
+    let (work, attempt, cancellation) = (work.clone(), attempt(registry, action), cancellation.clone());
+    Box::new(move |device| {
+        let settled = prepare(&work, &attempt.on(device));
+        let settled = settled.unwrap_or_else(|error| Err(Failure::system(error.message)));
+        if let Err(failure) = settled {
+            *refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure);
+            cancellation.cancel();
+        }
+    })
+}
+
+fn refusal(work: &WorkFolder, found: &KeepStamp, stamp: &KeepStamp, kept: &[String]) -> Failure {
+    let name = |stamp: &KeepStamp| if stamp.device == KeepStamp::GPU { "a GPU" } else { "the processor" };
+    let (then, now, kept, folder) = (name(found), name(stamp), in_words(kept), work.keep());
+    let option = if found.device == KeepStamp::GPU { "cuda:0" } else { "cpu" };
+    Failure::input(format!(
+        "an earlier attempt on {then} kept {kept}; going on from there on {now} would give what neither gives"
+    ))
+    .hint(format!("`--device {option}` goes on from there; to start again on {now}, delete {}", folder.display()))
+}
+
+/// Those of the names in `keep/` that an attempt may go on from.
+pub fn usable(mut names: Vec<String>) -> Vec<String> {
+    names.retain(|name| !name.ends_with(ASIDE));
+    names
+}
+
+/// `curves.jsonl, step-000000005000.safetensors`
+pub fn in_words(names: &[String]) -> String {
+    let told = names.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => "nothing".to_owned(),
+        count if count > TOLD => format!("{told} and {} more", count - TOLD),
+        _ => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwm_core::digest::Key;
+    use cwm_store::Store;
+
+    fn stamp_of(binary: &str, device: &str) -> KeepStamp {
+        KeepStamp { format: KeepStamp::FORMAT, binary: binary.into(), device: device.into() }
+    }
+
+    fn attempt_of(binary: &str, device: &str) -> Attempt {
+        Attempt { stamp: stamp_of(binary, device), is_certain: true }
+    }
+
+    /// A work folder in which code `a` on the processor kept these files.
+    fn with_kept(files: &[&str]) -> (tempfile::TempDir, WorkFolder) {
+        let folder = tempfile::tempdir().unwrap();
+        let key: Key = "a".repeat(64).parse().unwrap();
+        let work = Store::at(folder.path()).unwrap().work(&key);
+        work.prepare().unwrap();
+        prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+        files.iter().for_each(|name| std::fs::write(work.keep().join(name), name).unwrap());
+        (folder, work)
+    }
+
+    #[test]
+    fn the_same_code_on_the_same_device_goes_on() {
+        let (_folder, work) = with_kept(&["step"]);
+        prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+        assert_eq!(work.kept().unwrap(), ["step"]);
+    }
+
+    #[test]
+    fn another_device_is_refused_in_words_and_nothing_is_lost() {
+        let files = ["a", "b", "c", "d", "e", "f"];
+        for (names, told) in [(&files[..2], "kept a, b; "), (&files[..], "kept a, b, c, d and 2 more; ")] {
+            let (_folder, work) = with_kept(names);
+            let failure = prepare(&work, &attempt_of("a", "cuda")).unwrap().unwrap_err();
+            assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
+            assert!(failure.message.contains(told) && failure.message.contains(" on a GPU "), "{failure}");
+            let hint = failure.hint.unwrap();
+            assert!(hint.contains("`--device cpu`") && hint.contains(&work.keep().display().to_string()), "{hint}");
+            assert_eq!(work.kept().unwrap(), names);
+            // And it is still that of the processor.
+            prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+            // What the hint says is enough.
+            std::fs::remove_dir_all(work.keep()).unwrap();
+            work.prepare().unwrap();
+            prepare(&work, &attempt_of("a", "cuda")).unwrap().unwrap();
+            std::fs::write(work.keep().join("a"), "").unwrap();
+            let failure = prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap_err();
+            assert!(failure.hint.unwrap().starts_with("`--device cuda:0` goes on"));
+        }
+    }
+
+    #[test]
+    fn where_nothing_was_kept_any_device_will_do() {
+        let (_folder, work) = with_kept(&[]);
+        prepare(&work, &attempt_of("a", "cuda")).unwrap().unwrap();
+        assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cuda")));
+    }
+
+    #[test]
+    fn what_fell_back_to_the_processor_is_the_processors() {
+        // A GPU was granted, and could not be used.
+        let granted = Attempt { is_certain: false, ..attempt_of("a", "cuda") };
+        let folder = tempfile::tempdir().unwrap();
+        let work = Store::at(folder.path()).unwrap().work(&"a".repeat(64).parse().unwrap());
+        work.prepare().unwrap();
+        for _ in 0..2 {
+            // And once more, when something was kept.
+            prepare(&work, &granted).unwrap().unwrap();
+            prepare(&work, &granted.on("cpu")).unwrap().unwrap();
+            assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cpu")));
+            std::fs::write(work.keep().join("step"), "").unwrap();
+        }
+        // Now the GPU works: what the processor kept is not gone on with, and stays.
+        prepare(&work, &granted).unwrap().unwrap();
+        let failure = prepare(&work, &granted.on("cuda:0, some GPU")).unwrap().unwrap_err();
+        assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
+        assert_eq!(work.kept().unwrap(), ["step"]);
+        // Without any, it goes on.
+        prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+        // What other code kept goes before it is certain.
+        prepare(&work, &Attempt { is_certain: false, ..attempt_of("b", "cuda") }).unwrap().unwrap();
+        assert!(work.kept().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_other_code_kept_is_forgotten() {
+        let (_folder, work) = with_kept(&["step"]);
+        prepare(&work, &attempt_of("b", "cuda")).unwrap().unwrap();
+        assert!(work.kept().unwrap().is_empty());
+        assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("b", "cuda")));
+    }
+
+    #[test]
+    fn what_was_set_aside_is_nothing_to_go_on_from() {
+        let (_folder, work) = with_kept(&["curves.jsonl.damaged", "step.damaged"]);
+        assert!(usable(work.kept().unwrap()).is_empty());
+        std::fs::write(work.keep().join("step"), "").unwrap();
+        assert_eq!(usable(work.kept().unwrap()), ["step"]);
+    }
+
+    #[test]
+    fn a_stamp_that_cannot_be_read_loses_nothing() {
+        let (_folder, work) = with_kept(&["step"]);
+        std::fs::write(work.keep().join(".stamp"), "{").unwrap();
+        let failure = prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap_err();
+        assert!(failure.message.contains("kept step, and which code it was of cannot be told"), "{failure}");
+        assert_eq!(work.kept().unwrap(), ["step"]);
+    }
+}

@@ -1,0 +1,152 @@
+//! What stands in a key for what must not: files by content, secrets and variables by digest.
+//!
+//! The engine makes keys with this, and the process of an action checks with it that nothing changed since.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
+
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_store::outside::{Files, Snapshot};
+
+/// What stands before the name of a variable of the environment among the parameters of a key.
+pub const VARIABLE: &str = "env ";
+
+/// Begins the names of those that tell what a command declares of an output.
+pub const OUTPUT: &str = "output ";
+
+/// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be
+/// secrets. One that is not set is null, which is not the same as empty.
+pub fn variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_ {
+    names.iter().map(|name| {
+        let value = std::env::var_os(name).map_or(Value::Null, |value| secret_value(value.as_bytes()));
+        (format!("{VARIABLE}{name}"), value)
+    })
+}
+
+/// All parameters of a stage as they enter the key; the files among them are added to `seen`.
+///
+/// # Errors
+/// A file or a secret cannot be read.
+pub fn parameters(
+    stage: &dyn Stage,
+    values: &Values,
+    files: &Files,
+    seen: &mut Vec<Snapshot>,
+) -> Result<BTreeMap<String, Value>, Error> {
+    let keyed = |spec: &ParameterSpec, seen: &mut Vec<Snapshot>| {
+        let value = values.get(spec.name).cloned().unwrap_or_default();
+        Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
+    };
+    let idle = stage.idle(values);
+    stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| keyed(spec, seen)).collect()
+}
+
+/// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.
+
+pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathBuf) -> Values {
+    let mut moved = values.clone();
+    for spec in stage.parameters() {
+        if let Some(value) = moved.get_mut(spec.name) {
+            relocate(&spec.kind, value, to);
+        }
+    }
+    moved
+}
+
+fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
+    match (kind, value) {
+        (Type::FileOrUrl, Value::Text(text)) if SourceLocation::is_url(text) => {}
+        (Type::File | Type::Files { .. } | Type::FileOrUrl, Value::Text(text)) => {
+            *text = to(Path::new(text.as_str())).to_string_lossy().into_owned();
+        }
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
+            items.iter_mut().for_each(|item| relocate(inner, item, to));
+        }
+        (Type::Map(inner), Value::Map(map)) => map.values_mut().for_each(|item| relocate(inner, item, to)),
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => relocate(inner, value, to),
+        _ => {}
+    }
+}
+
+/// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
+fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+    Ok(match (kind, value) {
+        (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
+        (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
+        (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
+            let listed = SourceFiles(path.into()).list(endings).map_err(unlisted)?;
+            Value::List(listed.iter().map(|path| file_value(path, files, seen)).collect::<Result<_, _>>()?)
+        }
+        (Type::Files { .. }, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
+        (Type::FileOrUrl, Value::Text(text)) if !SourceLocation::is_url(text) => {
+            file_value(Path::new(text), files, seen)?
+        }
+        (Type::Secret { env, public }, value) => {
+            let file = value.as_text().map(PathBuf::from);
+            let (text, _) =
+                Secret::resolve(file.as_deref(), env, public).map_err(|failure| Error::system(failure.message))?;
+            secret_value(text.as_bytes())
+        }
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
+            Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
+        }
+        (Type::Map(inner), Value::Map(map)) => {
+            let items = map.iter().map(|(key, item)| Ok((key.clone(), keyed(inner, item, files, seen)?)));
+            Value::Map(items.collect::<Result<_, Error>>()?)
+        }
+        (Type::OneOrMany(inner), value) => keyed(inner, value, files, seen)?,
+        (_, other) => other.clone(),
+    })
+}
+
+fn unlisted(failure: Failure) -> Error {
+    let error = Error::usage(failure.message);
+    failure.hint.into_iter().fold(error, Error::hint)
+}
+
+fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+    let snapshot = files.snapshot(path)?;
+    let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
+    seen.push(snapshot);
+    Ok(value)
+}
+
+fn secret_value(text: &[u8]) -> Value {
+    let digest = Digest::of(text).to_string();
+    Value::Map(BTreeMap::from([("$secret".to_owned(), Value::Text(digest))]))
+}
+
+#[cfg(test)]
+
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_under_other_paths_and_nothing_else_is_touched() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let list = |items: &[&str]| Value::List(items.iter().map(|item| text(item)).collect());
+        let to = |path: &Path| Path::new("/there").join(path.strip_prefix("/").unwrap());
+        let folder = || Type::Files { endings: &[".pgn"] };
+        let secret = Type::Secret { env: "KEY", public: "x" };
+        for (kind, value, moved) in [
+            (Type::File, text("/a/b.pgn"), text("/there/a/b.pgn")),
+            (folder(), text("/a"), text("/there/a")),
+            (Type::FileOrUrl, text("/a"), text("/there/a")),
+            (Type::FileOrUrl, text("https://example.org/a"), text("https://example.org/a")),
+            (Type::Optional(Box::new(Type::File)), text("/a"), text("/there/a")),
+            (Type::Optional(Box::new(Type::File)), Value::Null, Value::Null),
+            (Type::OneOrMany(Box::new(Type::File)), text("/a"), text("/there/a")),
+            (Type::OneOrMany(Box::new(Type::File)), list(&["/a", "/b"]), list(&["/there/a", "/there/b"])),
+            (Type::Text, text("/a"), text("/a")),
+            (secret, text("/key"), text("/key")),
+        ] {
+            let mut found = value.clone();
+            relocate(&kind, &mut found, &to);
+            assert_eq!(found, moved, "{value:?}");
+        }
+    }
+}

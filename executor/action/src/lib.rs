@@ -1,0 +1,271 @@
+//! One action in a process of its own: `cwm exec KEY`.
+//!
+//! Reads one self-contained action file, never the YAML; holds the key's lock; puts the result into the store itself,
+//! so that what is recorded does not depend on anybody watching.
+
+mod action_file;
+mod attempt;
+pub mod brought;
+mod command_end;
+mod command_stage;
+mod elsewhere;
+mod family;
+mod inputs;
+mod kept;
+pub mod keyed;
+mod lifeline;
+mod log_end;
+pub mod out_of_memory;
+pub mod probe;
+mod protocol;
+mod stragglers;
+pub mod streams;
+mod terms;
+mod usage;
+mod watchdog;
+mod work;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use cwm_contract::{Cancellation, Failure};
+
+pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+pub use family::kill_descendants;
+pub use log_end::log_end;
+pub use protocol::{FailedKind, Line};
+pub use terms::Terms;
+pub use usage::user;
+
+use attempt::Attempt;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+use cwm_core::registry::Registry;
+use cwm_store::outside::Files;
+use cwm_store::{Difference, KeyLock, Store, WorkFolder};
+pub use streams::Lines;
+
+/// How a stage's work ended, before it is told to the executor.
+pub enum Outcome {
+    /// The result is recorded: the digest of each output, by name.
+    Recorded(BTreeMap<String, Digest>),
+    /// Another process had recorded the result before.
+    AlreadyRecorded,
+    /// The result was computed again: how it differs from the recorded one.
+    Checked(Vec<Difference>),
+    /// The stage failed.
+    Failed(FailedKind, Failure),
+}
+
+/// Runs one action, which `perform` does, and writes its messages to standard output, or to the file `events`. The exit code is
+/// 0 when a result is recorded.
+///
+/// # Errors
+/// The action file or the store cannot be used; failures of the stage itself are told on the event stream and give
+/// [`ExitCode::STAGE_FAILED`].
+pub fn exec(
+    events: Option<&Path>,
+    perform: impl FnOnce(&Lines, &Cancellation) -> Result<Outcome, Error>,
+) -> Result<ExitCode, Error> {
+    let lines = events.map_or_else(Lines::take, Lines::into_file)?;
+    lifeline::watch();
+    let cancellation = Cancellation::default();
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGUSR1] {
+        signal_hook::flag::register(signal, cancellation.flag())
+            .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
+    }
+    let outcome = match perform(&lines, &cancellation) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let (kind, failure) = protocol::failed(error);
+            Outcome::Failed(kind, failure)
+        }
+    };
+    Ok(match outcome {
+        Outcome::Recorded(outputs) => {
+            lines.send(&Line::Recorded(outputs));
+            ExitCode::OK
+        }
+        Outcome::AlreadyRecorded => {
+            lines.send(&Line::AlreadyRecorded);
+            ExitCode::OK
+        }
+        Outcome::Checked(differences) => {
+            lines.send(&Line::Checked(differences));
+            ExitCode::OK
+        }
+        Outcome::Failed(kind, failure) => {
+            streams::end_line_of_log();
+            // The log may be on a full disk.
+            let _ = writeln!(std::io::stderr(), "{}", failure.message);
+            lines.send(&Line::Failed { kind, message: failure.message, hint: failure.hint });
+            ExitCode::STAGE_FAILED
+        }
+    })
+}
+
+/// Has the key's lock, after whoever has it now; nothing if it was asked to stop meanwhile.
+///
+/// # Errors
+/// The store cannot be used.
+pub fn locked(
+    store: &Store,
+    key: &Key,
+    terms: &Terms,
+    lines: &Lines,
+    cancellation: &Cancellation,
+) -> Result<Option<KeyLock>, Error> {
+    let mut told = false;
+    let lock = store.lock_key(key, &terms.who(), |holder| {
+        if !std::mem::replace(&mut told, true) {
+            let holder = holder.map_or_else(|| "another process".into(), ToString::to_string);
+            lines.send(&Line::Waiting { holder });
+        }
+        !cancellation.is_cancelled()
+    });
+    Ok(lock?)
+}
+
+/// Does the work in the store at `root`; what it says goes into the log there, or into the one at `log`.
+///
+/// # Errors
+/// The store or the action file cannot be used.
+pub fn perform(
+    registry: &Registry,
+    root: &Path,
+    key: &Key,
+    terms: &Terms,
+    lines: &Lines,
+    cancellation: &Cancellation,
+    log: Option<&Path>,
+) -> Result<Outcome, Error> {
+    let store = Store::at(root)?.seen_whole();
+    let files = Files::of_store(&store);
+    let work = if terms.check { store.checking(key) } else { store.work(key) };
+    let log = log.map_or_else(|| work.log(), Path::to_owned);
+    let Some(lock) = locked(&store, key, terms, lines, cancellation)? else { return Ok(stopped()) };
+    // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
+    // work folder with the action file away.
+    let recorded = store.available(key, None, &files)?.is_some();
+    let action = match ActionFile::read(&work, key) {
+        Ok(action) => action,
+        // Or have checked it: who asked for this check writes the file anew.
+        Err(_) if recorded || terms.check => return Ok(already_recorded(&work)),
+        Err(error) => return Err(error),
+    };
+    if recorded && !action.force && !terms.check {
+        return Ok(already_recorded(&work));
+    }
+    check_components(registry, &action, &files)?;
+    if terms.attempt > 1 {
+        work.prepare_again()?
+    } else {
+        work.prepare()?
+    }
+    lines.log_to(&log)?;
+    let _ = terms.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
+    // A command keeps nothing, and need not wait for a stamp to reach the disk.
+    if matches!(action.body, ActionBody::Stage { .. })
+        && let Err(failure) = kept::prepare(&work, &kept::attempt(registry, &action))?
+    {
+        return Ok(Outcome::Failed(FailedKind::Input, failure));
+    }
+    let goes_on = goes_on(&work)?;
+    if !goes_on && !terms.check {
+        elsewhere::tell(&store, &action);
+    }
+    let attempt = Attempt { registry, store, files, work, log, action, lock, lines, cancellation, terms };
+    if terms.check {
+        let checked = attempt.check();
+        return Ok(match checked {
+            Ok(differences) => {
+                remove(&attempt.work);
+                Outcome::Checked(differences)
+            }
+            // The log stays, which tells why.
+            Err((kind, failure)) => {
+                attempt.work.discard_output()?;
+                Outcome::Failed(kind, failure)
+            }
+        });
+    }
+    Ok(match attempt.make(goes_on) {
+        Ok(outputs) => Outcome::Recorded(outputs),
+        Err((kind, mut failure)) => {
+            if kind != FailedKind::Cancelled && disk_is_full(root) {
+                // Its own words may be lost: the log is on that disk too.
+                failure.message += "; the disk of the store is full (No space left on device)";
+                failure.hint =
+                    Some("free space on that disk, then run again: nothing that was recorded is lost".into());
+            }
+            // Not what it kept, which the next attempt goes on from.
+            attempt.work.discard_output()?;
+            Outcome::Failed(kind, failure)
+        }
+    })
+}
+
+/// It was asked to stop before it had done anything.
+pub fn stopped() -> Outcome {
+    Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())
+}
+
+/// Whether an attempt goes on from what an earlier one kept in this folder.
+///
+/// # Errors
+/// The disk refuses.
+pub fn goes_on(work: &WorkFolder) -> Result<bool, Error> {
+    Ok(!kept::usable(work.kept()?).is_empty())
+}
+
+/// Somebody else made the result; nobody needs what lies in the work folder any more.
+pub fn already_recorded(work: &WorkFolder) -> Outcome {
+    remove(work);
+    Outcome::AlreadyRecorded
+}
+
+/// What stays of the work folder of something that is done is only in the way.
+fn remove(work: &WorkFolder) {
+    if let Err(error) = work.remove() {
+        let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
+    }
+}
+
+/// Whether a file system has room for nothing worth writing.
+fn disk_is_full(root: &Path) -> bool {
+    rustix::fs::statvfs(root).is_ok_and(|disk| disk.f_bavail * disk.f_frsize < 64 * 1024)
+}
+
+/// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, a variable of the
+/// environment, or a file given as a parameter, that changed since the key was made. What a stage only brings in depends on none of them but its files, which are
+/// looked at when it has ended.
+fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> Result<(), Error> {
+    if let ActionBody::Command { inherited, .. } = &action.body
+        && let Some((name, _)) =
+            keyed::variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))
+    {
+        return Err(Error::system(format!("{name} is not what it was when the key was made")).hint("run again"));
+    }
+    if let ActionBody::Stage { values, .. } = &action.body {
+        let Some(stage) = registry.get(&action.components.kind) else {
+            return Err(Error::internal(format!("this cwm has no stage `{}`", action.components.kind)));
+        };
+        let code = registry.code_of(&action.components.kind, stage.parts(values).as_deref())?;
+        if !action.components.code.is_empty() && code != action.components.code {
+            return Err(Error::system(format!(
+                "the code of stage `{}` in this binary is not the code that the action asks for",
+                action.components.kind
+            ))
+            .hint("cwm was rebuilt meanwhile: run again"));
+        }
+        if stage.brings(values).is_none()
+            && keyed::parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
+        {
+            return Err(Error::system("parameters, files or secrets are not what they were when the key was made")
+                .hint("if a file or secret was changed just now, run again"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Taking a stage's probe: what a small run of its computation gives with the code of this binary
+//! (`docs/design/accept.md`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use cwm_contract::{Cancellation, Failure, Probing, Stage, Values};
+
+use cwm_core::digest::{Digest, Key};
+use cwm_core::key::Components;
+use cwm_store::ActionRecord;
+
+/// What comparing the probe that a result was recorded with and one of today's code says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All of it is the same.
+    Same,
+    /// These differ, by name.
+    Differs(Vec<String>),
+    /// The result was recorded without one, or its stage has none.
+    NoProbe,
+    /// Today's could not be taken: why.
+    Unavailable(String),
+}
+
+/// Things that are named of those that differ.
+const NAMED: usize = 6;
+
+impl Verdict {
+    /// In words; `label` is the cell's.
+    pub fn words(&self, label: &str) -> String {
+        match self {
+            Verdict::Same => {
+                format!("its probe gives the same with today's code: `cwm accept --probed '{label}'` keeps the result")
+            }
+            Verdict::Differs(names) => {
+                let more = names.len().saturating_sub(NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+                format!("its probe gives something else with today's code: {}{more}", named.join(", "))
+            }
+            Verdict::NoProbe => "this result has no probe: nothing tells whether the change of code matters".into(),
+            Verdict::Unavailable(why) => format!("its probe cannot be taken here: {why}"),
+        }
+    }
+}
+
+/// Takes probes with today's code, each of them once.
+#[derive(Default)]
+pub struct Judge {
+    taken: BTreeMap<Key, Result<BTreeMap<String, Digest>, String>>,
+}
+
+impl Judge {
+    /// Compares the probe of a stage with these parameters, whose key is made of `components`, with the one in `record`. Takes it
+    /// if need be, which may last seconds. A command (`stage` is none) has no probe.
+    pub fn verdict(
+        &mut self,
+        stage: Option<&dyn Stage>,
+        values: &Values,
+        components: &Components,
+        record: &ActionRecord,
+    ) -> Verdict {
+        let Some(stage) = stage else { return Verdict::NoProbe };
+        if record.probe.is_empty() {
+            return Verdict::NoProbe;
+        }
+        // What it reads has no part in a probe.
+        let apart = Components { inputs: BTreeMap::new(), ..components.clone() };
+        let number = self.taken.len();
+        let taken = self.taken.entry(apart.key()).or_insert_with(|| {
+            let folder = std::env::temp_dir().join(format!("cwm-probe-{}-{number}", std::process::id()));
+            take(stage, values, &folder, &Cancellation::default()).map_err(|failure| failure.message)
+        });
+        match taken {
+            Err(why) => Verdict::Unavailable(why.clone()),
+            Ok(now) if now.is_empty() => Verdict::Unavailable("this cwm has no probe of that stage".into()),
+            Ok(now) => match difference(&record.probe, now) {
+                names if names.is_empty() => Verdict::Same,
+                names => Verdict::Differs(names),
+            },
+        }
+    }
+}
+
+/// The names of what is not the same in both.
+fn difference(before: &BTreeMap<String, Digest>, now: &BTreeMap<String, Digest>) -> Vec<String> {
+    let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    names.into_iter().filter(|name| before.get(*name) != now.get(*name)).cloned().collect()
+}
+
+/// The digest of each thing that the probe gives, by name; none where the stage has no probe. `folder` is made, and
+/// removed at the end.
+///
+/// # Errors
+/// Why it cannot be had: the machine refused, it was asked to stop, or it panicked.
+pub fn take(
+    stage: &dyn Stage,
+    values: &Values,
+    folder: &Path,
+    cancellation: &Cancellation,
+) -> Result<BTreeMap<String, Digest>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
+    // As it is named everywhere, so that words that tell a path can be freed of it.
+    let folder = &fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, error))?;
+    let probing = Probing::new(values, folder, cancellation.clone());
+    let taken = catch_unwind(AssertUnwindSafe(|| stage.probe(&probing)))
+        .unwrap_or_else(|_| Err(Failure::internal("the probe panicked: this is a mistake in cwm")));
+    fs::remove_dir_all(folder).map_err(|error| Failure::io("remove", folder, error))?;
+    let taken = taken?.unwrap_or_default();
+    Ok(taken.into_iter().map(|(name, bytes)| (name, Digest::of(&bytes))).collect())
+}

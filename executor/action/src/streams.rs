@@ -1,0 +1,143 @@
+//! Where a stage's process writes: events to the executor, everything else to the log.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use cwm_contract::{Event, Reporter};
+
+use crate::log_end;
+use crate::protocol::Line;
+use cwm_core::error::Error;
+
+/// The stream of [`Line`]s to the executor.
+#[derive(Clone)]
+pub struct Lines(Arc<Mutex<Sink>>);
+
+/// Where the lines go.
+struct Sink {
+    file: File,
+    /// Of a file, which somebody looks at now and then: when progress was last written into it.
+    progressed: Option<Option<Instant>>,
+}
+
+/// How often progress goes into a file.
+const NOW_AND_THEN: Duration = Duration::from_secs(10);
+
+impl Lines {
+    /// Takes standard output for events, so that nothing that a library prints gets among them; standard output and
+    /// error then go nowhere until [`Lines::log_to`].
+    ///
+    /// # Errors
+    /// The system is out of file descriptors.
+    pub fn take() -> Result<Self, Error> {
+        // SAFETY: duplicates descriptor 1, which is open, into a new one that only this value owns.
+        let copy = unsafe { libc::fcntl(1, libc::F_DUPFD_CLOEXEC, 10) };
+        if copy < 0 {
+            return Err(Error::system(format!("cannot take standard output: {}", std::io::Error::last_os_error())));
+        }
+        // SAFETY: `copy` is a fresh descriptor that nothing else owns.
+        Ok(Lines(Arc::new(Mutex::new(Sink { file: unsafe { File::from_raw_fd(copy) }, progressed: None }))))
+    }
+
+    /// Takes the file at `path` for events, of a job that no executor holds a pipe to. Standard output and error stay what
+    /// they are until [`Lines::log_to`].
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn into_file(path: &Path) -> Result<Self, Error> {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| Error::io("write", path, error))?;
+        Ok(Lines(Arc::new(Mutex::new(Sink { file, progressed: Some(None) }))))
+    }
+
+    /// Sends standard output and error to the log at `path`, appending.
+    ///
+    /// # Errors
+    /// The log cannot be opened.
+    pub fn log_to(&self, path: &Path) -> Result<(), Error> {
+        let log = OpenOptions::new().create(true).append(true).open(path);
+        let log = log.map_err(|error| Error::io("open the log", path, error))?;
+        for descriptor in [1, 2] {
+            // SAFETY: both descriptors are open; dup2 replaces the second by a copy of the first.
+            if unsafe { libc::dup2(log.as_raw_fd(), descriptor) } < 0 {
+                return Err(Error::io("write the log", path, std::io::Error::last_os_error()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process. If it does not
+    /// read, stopped by Ctrl-Z for one, what is only news is dropped, so that the work goes on.
+    pub fn send(&self, line: &Line) {
+        if let (Ok(text), Ok(mut sink)) = (serde_json::to_string(line), self.0.lock()) {
+            if matches!(line, Line::Event(_)) && !has_room(&sink.file) {
+                return;
+            }
+            if let (Some(last), Line::Event(Event::Progress { .. } | Event::Doing(_))) = (&mut sink.progressed, line) {
+                if last.is_some_and(|last| last.elapsed() < NOW_AND_THEN) {
+                    return;
+                }
+                *last = Some(Instant::now());
+            }
+            let _ = sink.file.write_all(format!("{text}\n").as_bytes());
+            if sink.progressed.is_some() {
+                // So that a network file system shows it on other nodes.
+                let _ = sink.file.sync_data();
+            }
+        }
+    }
+}
+
+/// Has the log's last line ended, if what a command told last did not end its own.
+pub fn end_line_of_log() {
+    let log = Path::new("/proc/self/fd/2");
+    let is_file = std::fs::metadata(log).is_ok_and(|log| log.is_file());
+    if is_file && log_end(log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n") {
+        let _ = writeln!(std::io::stderr());
+    }
+}
+
+/// Whether a pipe takes a page at once, and so a line of news.
+fn has_room(pipe: &File) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut descriptors = [PollFd::new(pipe, PollFlags::OUT)];
+    poll(&mut descriptors, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+/// A stage's events: log lines to the log, the rest to the executor; what the record needs is remembered.
+pub struct StageReporter {
+    /// To the executor.
+    pub lines: Lines,
+    /// Metrics, aliases and what was fetched, in order.
+    pub kept: Arc<Mutex<Vec<Event>>>,
+    /// Hears what the stage computes on, as soon as it tells.
+    pub computes_on: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Reporter for StageReporter {
+    fn report(&self, event: Event) {
+        if let Event::ComputesOn(device) = &event {
+            (self.computes_on)(device);
+        }
+        match &event {
+            Event::Log(line) => {
+                let _ = writeln!(std::io::stderr(), "{line}");
+                return;
+            }
+            Event::Note(line) => {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+            Event::Metric { .. } | Event::SameAs { .. } | Event::Fetched(_) | Event::ComputesOn(_) => {
+                if let Ok(mut kept) = self.kept.lock() {
+                    kept.push(event.clone());
+                }
+            }
+            Event::Progress { .. } | Event::Doing(_) => {}
+        }
+        self.lines.send(&Line::Event(event));
+    }
+}

@@ -1,0 +1,185 @@
+//! What an action cost, and its record.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use cwm_contract::{Event, Failure, Fetched};
+
+use crate::action_file::ActionFile;
+use crate::brought;
+use crate::inputs::Inputs;
+use crate::protocol::{Failed, FailedKind, failed};
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_core::files::Trouble;
+use cwm_core::text::visible;
+use cwm_store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
+
+/// The start of an action.
+#[derive(Clone, Copy)]
+pub struct Clock {
+    started: jiff::Timestamp,
+    instant: Instant,
+    goes_on: bool,
+}
+
+impl Clock {
+    /// Now.
+    pub fn start() -> Self {
+        Clock { started: jiff::Timestamp::now(), instant: Instant::now(), goes_on: false }
+    }
+
+    /// The same, of an attempt that goes on from what an earlier one kept, or does not.
+    pub fn of(self, goes_on: bool) -> Self {
+        Clock { goes_on, ..self }
+    }
+
+    /// What the action cost until now, but for what it computed on.
+    pub fn stop(&self, action: &ActionFile) -> Circumstances {
+        // Its own process and the commands that it waited for.
+        let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        Circumstances {
+            started: self.started,
+            wall_seconds: self.instant.elapsed().as_secs_f64(),
+            user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
+            system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
+            // Linux counts in kilobytes.
+            peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * 1024,
+            machine: Machine { cores: action.resources.cores, ..Machine::here() },
+            devices: action.resources.devices.clone(),
+            computed_on: None,
+            goes_on: self.goes_on,
+            taken_from: BTreeMap::new(),
+            user: visible(&user()),
+            cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// Who runs this: the login name where the environment tells it, else the user's number.
+pub fn user() -> String {
+    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    named.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+}
+
+fn usage_of(who: i32) -> libc::rusage {
+    // SAFETY: all-zero is a valid rusage, and getrusage only writes into it.
+    unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(who, &mut usage);
+        usage
+    }
+}
+
+/// What a stage made, where it lies, and what it told of it.
+pub struct Made {
+    /// By output name.
+    pub outputs: BTreeMap<String, NewOutput>,
+    metrics: BTreeMap<String, f64>,
+    fetched: Vec<Fetched>,
+    computed_on: Option<String>,
+}
+
+/// What a stage that ended well made of its outputs; nothing is touched.
+///
+/// # Errors
+/// One is missing, or said to be what it cannot be.
+pub fn made(work: &WorkFolder, action: &ActionFile, inputs: &Inputs, events: Vec<Event>) -> Result<Made, Failed> {
+    let mut aliases = BTreeMap::new();
+    let mut metrics = BTreeMap::new();
+    let mut fetched = Vec::new();
+    let mut computed_on = None;
+    for event in events {
+        match event {
+            Event::SameAs { output, path } => {
+                aliases.insert(output, path);
+            }
+            Event::Metric { name, value } => {
+                metrics.insert(name, value);
+            }
+            Event::Fetched(one) => fetched.push(one),
+            Event::ComputesOn(device) => computed_on = Some(device),
+            Event::Progress { .. } | Event::Doing(_) | Event::Log(_) | Event::Note(_) => {}
+        }
+    }
+    let mut outputs = BTreeMap::new();
+    for (name, output) in &action.outputs {
+        let made = work.out().join(output.file_name(name));
+        let content = match aliases.get(name) {
+            // Moved only now, so that an interruption before this has lost nothing.
+            Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
+            Some(path) => inputs.content(action, path).ok_or_else(|| {
+                let path = path.display();
+                failed(Error::internal(format!("output `{name}` is said to be {path}, which is none of its inputs")))
+            })?,
+            None if !made.exists() => {
+                let what = if output.shape.is_folder() { "a folder" } else { "a file" };
+                let failure = Failure::input(format!("it did not write its output `{name}`"));
+                return Err((FailedKind::Output, failure.hint(format!("{what} was expected at {}", made.display()))));
+            }
+            None => Content::Made(made),
+        };
+        let is_folder = output.or_folder && matches!(&content, Content::Made(path) if path.is_dir());
+        let shape = if is_folder { OutputShape::Folder } else { output.shape.clone() };
+        let made = NewOutput { format: output.format.clone(), shape, content };
+        outputs.insert(name.clone(), made);
+    }
+    Ok(Made { outputs, metrics, fetched, computed_on })
+}
+
+/// Moves the outputs into the store and records the action. Returns what came out.
+///
+/// # Errors
+/// An output is not what was declared, or the store refuses; then nothing is recorded.
+pub fn record(
+    store: &Store,
+    work: &WorkFolder,
+    action: &ActionFile,
+    made: Made,
+    cost: Circumstances,
+    probe: BTreeMap<String, Digest>,
+) -> Result<BTreeMap<String, Digest>, Failed> {
+    let Made { outputs, metrics, fetched, computed_on } = made;
+    // What was asked for by its URL is known by its sum from now on.
+    let open = brought::is_open(&action.components);
+    let settled = brought::settled(&action.components, &fetched);
+    if open && settled.is_none() {
+        return Err(failed(Error::internal("it did not tell the sum of everything that it fetched")));
+    }
+    let recorded = store.record(NewAction {
+        pipeline: action.pipeline.clone(),
+        label: action.label.clone(),
+        components: settled.unwrap_or_else(|| action.components.clone()),
+        outputs,
+        cause: action.cause.clone(),
+        metrics,
+        fetched: fetched.clone(),
+        probe,
+        log: work.log().exists().then(|| work.log()),
+        circumstances: Circumstances { computed_on: computed_on.map(|device| visible(&device)), ..cost },
+    });
+    let recorded = recorded.map_err(|error| match (error.trouble(), error.hint()) {
+        (Trouble::Refused, hint) => {
+            let failure = Failure::input(error.to_string());
+            (FailedKind::Output, Failure { hint: hint.map(str::to_owned), ..failure })
+        }
+        _ => failed(error),
+    })?;
+    if open {
+        // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
+        store.record_as(&recorded.record, action.components.clone(), fetched).map_err(failed)?;
+    }
+    super::remove(work);
+    Ok(recorded.record.output_digests())
+}
+
+impl Inputs {
+    /// The file from outside, or what is in the store, at `path`, if the action reads it.
+    fn content(&self, action: &ActionFile, path: &Path) -> Option<Content> {
+        let outside = self.watched(action).find(|snapshot| snapshot.path == path).cloned().map(Content::Outside);
+        outside
+            .or_else(|| self.stored.iter().find(|(stored, _)| stored == path).map(|(_, o)| Content::Stored(o.clone())))
+    }
+}

@@ -1,0 +1,184 @@
+//! The limits of an attempt, kept from inside its process: so they hold wherever that runs, also as a batch job.
+
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use cwm_contract::{Cancellation, Failure, amount};
+use rustix::process::getpid;
+
+use super::family;
+use super::protocol::{Failed, FailedKind, Line};
+use super::streams::Lines;
+use super::terms::Terms;
+use cwm_store::WorkFolder;
+
+/// How often memory is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Watches an attempt until it is dropped.
+pub struct Watchdog(Arc<Watched>);
+
+struct Watched {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    ended: bool,
+    over: Option<Over>,
+}
+
+/// The limit that an attempt went over.
+#[derive(Clone, Copy)]
+enum Over {
+    Time { limit: Duration },
+    Memory { held: u64, limit: u64 },
+}
+
+/// What is done to an attempt that goes over a limit.
+pub struct Means {
+    /// Asks it to stop at a safe point.
+    pub cancellation: Cancellation,
+    /// Whether the work is done by processes that this one started, and not by this one itself.
+    pub is_command: bool,
+    /// To the executor.
+    pub lines: Lines,
+    /// Where it works.
+    pub work: WorkFolder,
+}
+
+impl Watchdog {
+    /// Watches from now on, if there is a limit.
+    pub fn watch(terms: &Terms, means: Means) -> Self {
+        let watched = Arc::new(Watched { state: Mutex::default(), changed: Condvar::new() });
+        if terms.time.is_some() || terms.memory.is_some() {
+            let (watched, terms) = (watched.clone(), terms.clone());
+            std::thread::spawn(move || watched.keep(&terms, &means));
+        }
+        Watchdog(watched)
+    }
+
+    /// Ends the watch; which limit the attempt went over, and in which words, if it did.
+    pub fn finish(self) -> Option<Failed> {
+        let mut state = self.0.state();
+        state.ended = true;
+        state.over.take().map(Over::failed)
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.0.state().ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Watched {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Waits; true if the attempt ended meanwhile.
+    fn ends_within(&self, time: Duration) -> bool {
+        let waited = self.changed.wait_timeout_while(self.state(), time, |state| !state.ended);
+        waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.ended
+    }
+
+    fn keep(&self, terms: &Terms, means: &Means) {
+        let started = Instant::now();
+        loop {
+            let left = terms.time.map(|time| time.saturating_sub(started.elapsed()));
+            if let (Some(Duration::ZERO), Some(time)) = (left, terms.time) {
+                return self.out_of_time(time, means);
+            }
+            let next = left.unwrap_or(LOOK_AGAIN);
+            if self.ends_within(if terms.memory.is_some() { next.min(LOOK_AGAIN) } else { next }) {
+                return;
+            }
+            if let Some(limit) = terms.memory {
+                let held = family::memory(getpid(), limit);
+                if held > limit {
+                    return self.end(Over::Memory { held, limit }, means);
+                }
+            }
+        }
+    }
+
+    /// Asks first: what stops at a safe point keeps what it has.
+    fn out_of_time(&self, limit: Duration, means: &Means) {
+        let over = Over::Time { limit };
+        self.state().over = Some(over);
+        let _ = writeln!(std::io::stderr(), "{}: asked to stop", over.failed().1.message);
+        means.cancellation.cancel();
+        if !self.ends_within(Terms::grace(limit)) {
+            self.end(over, means);
+        }
+    }
+
+    /// Kills the attempt. A command is this process's child, so that this process itself tells how it ended; a stage is
+    /// this process.
+    fn end(&self, over: Over, means: &Means) {
+        // Held to the end, so that an attempt that ends in this very moment is not told as one that went well.
+        let mut state = self.state();
+        if state.ended {
+            return;
+        }
+        state.over = Some(over);
+        let (kind, failure) = over.failed();
+        let _ = writeln!(std::io::stderr(), "{}: killed", failure.message);
+        if means.is_command {
+            family::kill_descendants(getpid());
+            return;
+        }
+        // What it made so far must not keep the disk full.
+        let _ = means.work.discard_output();
+        means.lines.send(&Line::Failed { kind, message: failure.message, hint: failure.hint });
+        family::kill_descendants(getpid());
+        // SAFETY: kill(0, …) signals this process's own group and touches no memory.
+        unsafe { libc::kill(0, libc::SIGKILL) };
+    }
+}
+
+impl Over {
+    fn failed(self) -> Failed {
+        match self {
+            Over::Time { limit } => {
+                let failure = Failure::system(format!("it ran longer than its limit of {}", in_words(limit)));
+                let hint = "raise `limits: { time: … }` of the stage, or let it do less";
+                (FailedKind::TimeLimit, failure.hint(hint))
+            }
+            Over::Memory { held, limit } => {
+                let (held, limit) = (amount::in_words(held), amount::in_words(limit));
+                let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
+                let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
+                (FailedKind::MemoryLimit, failure.hint(hint))
+            }
+        }
+    }
+}
+
+/// `2h`, `1m30s`, `0.5s`.
+fn in_words(time: Duration) -> String {
+    let whole = time.as_secs();
+    if time.subsec_millis() > 0 {
+        return format!("{}s", time.as_secs_f64());
+    }
+    let parts = [(whole / 3600, "h"), (whole % 3600 / 60, "m"), (whole % 60, "s")];
+    parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_told_as_they_are_written() {
+        let words = [7200, 5400, 90, 1, 86_400].map(|seconds| in_words(Duration::from_secs(seconds)));
+        assert_eq!(words, ["2h", "1h30m", "1m30s", "1s", "24h"]);
+        assert_eq!(in_words(Duration::from_millis(1500)), "1.5s");
+        let over = Over::Memory { held: 3 << 30, limit: 2 << 30 }.failed();
+        assert!(over.1.message.ends_with("more than its limit of 2.1 GB"));
+    }
+}

@@ -1,0 +1,103 @@
+//! The work itself: a stage of this binary, or a command.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cwm_contract::{Context, Event, Failure, FailureKind, Task};
+
+use super::attempt::Attempt;
+use super::inputs::Inputs;
+use super::protocol::{Failed, FailedKind};
+use super::streams::StageReporter;
+use super::{ActionBody, command_stage, kept};
+
+/// Does the work of an action in its folder; what the record needs of the events is put into `kept`.
+///
+/// # Errors
+/// It failed.
+pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event>>>) -> Result<(), Failed> {
+    let Attempt { work, action, lock, lines, cancellation, log, .. } = attempt;
+    let outputs: BTreeMap<String, PathBuf> =
+        action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
+    match &action.body {
+        ActionBody::Stage { values, expected, .. } => {
+            let stage = attempt
+                .registry
+                .get(&action.components.kind)
+                .ok_or_else(|| Failure::internal(format!("this cwm has no stage `{}`", action.components.kind)))
+                .map_err(sorted)?;
+            let task = Task {
+                values: values.clone(),
+                inputs: inputs.groups.clone(),
+                outputs,
+                temporary: work.tmp(),
+                kept: work.keep(),
+                resources: action.resources.clone(),
+                expected: expected.clone(),
+            };
+            let refused = Arc::new(Mutex::new(None));
+            let computes_on = kept::settling(attempt.registry, work, action, cancellation, refused.clone());
+            let reporter = StageReporter { lines: (*lines).clone(), kept, computes_on };
+            let ran = stage.run(&Context::new(stage, task, Box::new(reporter), (*cancellation).clone()));
+            let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+            refused.map_or(ran, Err).map_err(sorted)
+        }
+        ActionBody::Command { run, environment, inherited, deps } => {
+            let folder = work.tmp().join("cwd");
+            let scratch = work.tmp().join("scratch");
+            for folder in [&folder, &scratch] {
+                std::fs::create_dir_all(folder).map_err(|error| sorted(Failure::io("make", folder, error)))?;
+            }
+            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps).map_err(sorted)?;
+            let layout = command_stage::Layout {
+                folder: &folder,
+                inputs: &inputs,
+                outputs: &outputs,
+                temporary: &scratch,
+                cores: action.resources.cores,
+                log,
+            };
+            // So that the key stays locked as long as anyone can write, even if this process is killed.
+            lock.let_children_keep().map_err(|error| sorted(error.into()))?;
+            let variables = command_stage::environment(environment, &layout);
+            command_stage::run(run, &variables, inherited, &layout, cancellation)?;
+            undeclared(&work.out(), &outputs)
+        }
+    }
+}
+
+/// An output that nobody declared would be lost silently; that is an error.
+fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Failed> {
+    let listed = |error| sorted(Failure::io("list", out, error));
+    let entries = match std::fs::read_dir(out) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let failure = Failure::input("its command removed the folder that its outputs are written into");
+            let hint =
+                "write each output to the path that `$out` or `$out_NAME` holds, and leave the folder above it alone";
+            return Err((FailedKind::Output, failure.hint(hint)));
+        }
+        other => other.map_err(listed)?,
+    };
+    for entry in entries {
+        let path = entry.map_err(listed)?.path();
+        if !outputs.values().any(|output| *output == path) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let failure = Failure::input(format!("its command wrote `{name}`, which is not one of its outputs"));
+            return Err((FailedKind::Output, failure.hint("declare it under `outputs:`, or write it to $TMPDIR")));
+        }
+    }
+    Ok(())
+}
+
+/// A failure that a stage told, or that stood in the way of a command, with its sort.
+fn sorted(failure: Failure) -> Failed {
+    let kind = match failure.kind {
+        FailureKind::Cancelled => FailedKind::Cancelled,
+        FailureKind::System => FailedKind::System,
+        FailureKind::Internal => FailedKind::Internal,
+        FailureKind::Input => FailedKind::Input,
+    };
+    (kind, failure)
+}

@@ -1,0 +1,28 @@
+//! What a store looks like from outside, and what exports leave in a folder.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::read_plain;
+
+/// Folders that a store consists of; whatever else is in its root is not ours.
+pub const STORE_FOLDERS: [&str; 10] =
+    ["objects", "trees", "actions", "work", "locks", "temporary", "quarantine", "roots", "tags", "garbage"];
+
+/// Whether `folder` is a store, as far as its folders tell. A remote has `objects` and `actions` too, and so has whoever lost
+/// some of the others one still.
+pub fn is_store(folder: &Path) -> bool {
+    let own = STORE_FOLDERS.into_iter().filter(|name| !["objects", "actions"].contains(name));
+    folder.join("objects").is_dir() && own.filter(|name| folder.join(name).is_dir()).count() >= 3
+}
+
+/// The file in a folder that names what exports put there. JSON, written by the store.
+pub const EXPORT_LIST: &str = ".cwm-export";
+
+/// The files that were exported into this folder and below it, by their names from it on; none if the list cannot be read.
+pub fn exported_files(folder: &Path) -> BTreeSet<String> {
+    let list = read_plain(&folder.join(EXPORT_LIST)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let list: serde_json::Value = list.unwrap_or_default();
+    let files = list.get("files").and_then(serde_json::Value::as_object);
+    files.map(|files| files.keys().cloned().collect()).unwrap_or_default()
+}

@@ -1,0 +1,17 @@
+//! Batch jobs, which read a store long after the run that submitted them has ended.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use cwm_core::digest::Key;
+use cwm_store::Store;
+use jiff::Timestamp;
+
+/// What batch jobs still need of a store, and what they left behind. The backend of a cluster answers.
+pub trait BatchJobs {
+    /// The keys of the actions that jobs will still do, or do now.
+    fn awaited_keys(&self, store: &Store) -> HashSet<Key>;
+
+    /// Files and folders of jobs that ended before `time`, which nobody reads any more.
+    fn garbage(&self, store: &Store, time: Timestamp) -> Vec<PathBuf>;
+}

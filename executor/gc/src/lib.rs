@@ -1,0 +1,25 @@
+//! Keeping a store in order: what is still wanted, what may go, how much of it there is (`docs/design/housekeeping.md`).
+//!
+//! It knows lock files, tags, running stages and the store; it knows no YAML and no plan.
+
+mod age;
+mod check;
+mod collect;
+mod jobs;
+mod keeping;
+pub mod named;
+mod reach;
+mod roots;
+pub mod tags;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+pub use age::Age;
+pub use check::check;
+pub use collect::{Collection, Taken, Wish, collect, survey};
+pub use jobs::BatchJobs;
+pub use keeping::{NotKept, drop_not_kept};
+pub use reach::{Reach, Stands};
+pub use roots::{Root, forget, note_run, roots};
+pub use usage::{StageUsage, Usage};

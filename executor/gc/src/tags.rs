@@ -1,0 +1,149 @@
+//! Names that people give to results: a tag is a lock file of its own in the store, and a root.
+
+use std::path::PathBuf;
+
+use cwm_contract::Label;
+
+use cwm_core::error::Error;
+use cwm_core::files::Result;
+use cwm_core::files::StoreError;
+use cwm_core::files::durable::Disk;
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::Store;
+
+/// What stands before the name of a tag where other things may be named too.
+pub const PREFIX: &str = "tag:";
+
+/// What a tag's file ends in.
+const EXTENSION: &str = "lock";
+
+/// Longest name, in bytes.
+const LONGEST: usize = 100;
+
+/// Results with a name.
+#[derive(Clone, Debug)]
+pub struct Tag {
+    /// The name.
+    pub name: String,
+    /// What it names.
+    pub lock: LockFile,
+}
+
+impl Tag {
+    /// What is wrong with its file, which nobody but cwm writes, in words.
+    pub fn damage(&self) -> Option<String> {
+        match self.lock.warnings().first() {
+            Some(warning) => Some(format!("line {}: {}", warning.line, warning.message)),
+            None => self.lock.cells().next().is_none().then(|| "it names nothing".to_owned()),
+        }
+    }
+
+    /// Refuses a tag of which it cannot be told what it names.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn must_be_sound(&self) -> Result<()> {
+        let Some(damage) = self.damage() else { return Ok(()) };
+        let what = format!("is damaged, so that what the tag `{}` names cannot be told ({damage})", self.name);
+        Err(StoreError::refused(self.lock.path(), what, RENEW))
+    }
+}
+
+/// What to do about a damaged tag.
+const RENEW: &str = "`cwm tag NAME --delete` takes the tag away; `cwm tag NAME --replace` gives it to what the lock file names \
+                     now, or with `HASH...` to other results";
+
+/// Checks the name of a tag: letters, digits, `.`, `_` and `-`, a letter or digit first.
+///
+/// # Errors
+/// It is not one, in words.
+pub fn check_name(name: &str) -> Result<(), Error> {
+    let good = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.len() <= LONGEST
+        && !name.ends_with('.')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    if good {
+        return Ok(());
+    }
+    let shown: String = name.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    Err(Error::usage(format!("`{shown}` cannot name a tag"))
+        .hint("letters, digits, `.`, `_` and `-`, beginning with a letter or digit: `paper-v1`"))
+}
+
+/// All tags, sorted by name.
+///
+/// # Errors
+/// The store cannot be read, or a newer cwm wrote one.
+pub fn list(store: &Store) -> Result<Vec<Tag>> {
+    let files = files(store)?.into_iter();
+    files.map(|(name, path)| Ok(Tag { name, lock: LockFile::read(&path)? })).collect()
+}
+
+/// The names of all tags and where they lie, sorted.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn files(store: &Store) -> Result<Vec<(String, PathBuf)>> {
+    let mut tags = Vec::new();
+    for (file, path) in store.files_in(&store.tags_folder())? {
+        if let Some(name) = file.strip_suffix(EXTENSION).and_then(|name| name.strip_suffix('.'))
+            && check_name(name).is_ok()
+        {
+            tags.push((name.to_owned(), path));
+        }
+    }
+    tags.sort();
+    Ok(tags)
+}
+
+/// Where the tag of this name lies.
+pub fn path(store: &Store, name: &str) -> PathBuf {
+    store.tags_folder().join(format!("{name}.{EXTENSION}"))
+}
+
+/// The tag of this name, if there is one.
+///
+/// # Errors
+/// It cannot be a name, or the store cannot be read.
+pub fn find(store: &Store, name: &str) -> Result<Option<Tag>, Error> {
+    check_name(name)?;
+    let path = path(store, name);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(Tag { name: name.to_owned(), lock: LockFile::read(&path)? }))
+}
+
+/// Removes the tag of this name; false if there is none. What it named may go with the next `cwm gc`.
+///
+/// # Errors
+/// It cannot be a name, or the store cannot be written.
+pub fn delete(store: &Store, name: &str) -> Result<bool, Error> {
+    check_name(name)?;
+    let path = path(store, name);
+    let was_there = path.is_file();
+    Disk::default().remove(&path)?;
+    Ok(was_there)
+}
+
+/// Names these results. Returns where the tag lies.
+///
+/// # Errors
+/// It cannot be a name; there is a tag of that name and `replace` is not asked for; or the store cannot be written.
+pub fn write(
+    store: &Store,
+    name: &str,
+    lines: impl IntoIterator<Item = (Label, LockLine)>,
+    replace: bool,
+) -> Result<PathBuf, Error> {
+    if find(store, name)?.is_some() && !replace {
+        return Err(Error::usage(format!("there is a tag `{name}` already"))
+            .hint("choose another name, or let `--replace` take it away from what it names now"));
+    }
+    store.create()?;
+    let mut lock = LockFile::default();
+    lock.update(lines);
+    let path = path(store, name);
+    Disk::default().replace(&path, lock.text().as_bytes(), true)?;
+    Ok(path)
+}

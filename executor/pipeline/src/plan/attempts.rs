@@ -1,0 +1,144 @@
+//! `retry:` and `limits:`: how often a cell is tried, and when an attempt is ended.
+
+use std::time::Duration;
+
+use cwm_contract::{Value, amount};
+
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::located::{Content, DURATION, Node, Word, duration};
+use cwm_core::names::suggest;
+use cwm_core::text::visible;
+
+/// How often a cell is tried, and when an attempt is ended. Nothing of it is in a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempts {
+    /// How many more attempts there are after one that failed.
+    pub retries: u32,
+    /// How long it is before the second attempt; twice as long before each one after that.
+    pub wait: Duration,
+    /// How long one attempt may run.
+    pub time: Option<Duration>,
+    /// Bytes that the processes of one attempt may hold together.
+    pub memory: Option<u64>,
+}
+
+impl Attempts {
+    /// What is waited at most, unless more was asked for.
+    const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+    /// How long it is between the attempt of this number, counted from 1, and the next.
+    pub fn wait_after(&self, attempt: u32) -> Duration {
+        let doubled = self.wait.saturating_mul(1 << attempt.saturating_sub(1).min(20));
+        doubled.min(Self::LONGEST_WAIT.max(self.wait))
+    }
+
+    /// How many attempts there are in all.
+    pub fn in_all(&self) -> u32 {
+        self.retries + 1
+    }
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Attempts { retries: 0, wait: Duration::from_secs(10), time: None, memory: None }
+    }
+}
+
+const MOST_RETRIES: i128 = 100;
+
+/// What is written (names already substituted) under `retry` and `limits`.
+pub fn attempts(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diagnostics) -> Attempts {
+    let mut attempts = Attempts::default();
+    if let Some(node) = retry {
+        if matches!(node.content, Content::Map(_)) {
+            for (key, node) in entries(node, "retry", &["times", "wait"], problems) {
+                match key.text.as_str() {
+                    "times" => set(&mut attempts.retries, times(node), node, "times", TIMES, problems),
+                    _ => set(&mut attempts.wait, duration(node), node, "wait", DURATION, problems),
+                }
+            }
+        } else {
+            let wanted = "a number of further attempts up to 100, or `{ times: 2, wait: 10s }`";
+            set(&mut attempts.retries, times(node), node, "retry", wanted, problems);
+        }
+    }
+    for (key, node) in limits.map(|node| entries(node, "limits", &["time", "memory"], problems)).unwrap_or_default() {
+        match key.text.as_str() {
+            "time" => set(&mut attempts.time, duration(node).map(Some), node, "time", DURATION, problems),
+            _ => {
+                let bytes = node.scalar().and_then(amount::bytes).map(Some);
+                set(&mut attempts.memory, bytes, node, "memory", "an amount such as `8GiB` or `500MB`", problems);
+            }
+        }
+    }
+    attempts
+}
+
+const TIMES: &str = "a number of further attempts, up to 100";
+
+fn set<T>(place: &mut T, value: Option<T>, node: &Node, key: &str, wanted: &str, problems: &mut Diagnostics) {
+    match value {
+        Some(value) => *place = value,
+        None => problems.push(
+            Diagnostic::at(node.place, format!("`{key}` must be {wanted}, not {}", node.value()))
+                .maybe_related(node.origin, "its value comes from here"),
+        ),
+    }
+}
+
+/// The entries of a map whose keys are `known`; all else is reported.
+fn entries<'n>(
+    node: &'n Node,
+    name: &str,
+    known: &[&'static str],
+    problems: &mut Diagnostics,
+) -> Vec<(&'n Word, &'n Node)> {
+    let Content::Map(entries) = &node.content else {
+        let example = "`{ time: 2h, memory: 8GiB }`";
+        let problem =
+            Diagnostic::at(node.place, format!("`{name}` must be a map such as {example}, not {}", node.kind()));
+        problems.push(problem.maybe_related(node.origin, "its value comes from here"));
+        return Vec::new();
+    };
+    let mut found: Vec<(&Word, &Node)> = Vec::new();
+    for (key, node) in entries {
+        if let Some((first, _)) = found.iter().find(|(other, _)| other.text == key.text) {
+            let problem = Diagnostic::at(key.place, format!("`{}` is written twice", visible(&key.text)));
+            problems.push(problem.related(first.place, "the first"));
+        } else if known.contains(&key.text.as_str()) {
+            found.push((key, node));
+        } else {
+            problems.push(
+                Diagnostic::at(key.place, format!("`{name}` has no key `{}`", visible(&key.text))).maybe_hint(suggest(
+                    &key.text,
+                    "keys",
+                    known.iter().copied(),
+                )),
+            );
+        }
+    }
+    found
+}
+
+fn times(node: &Node) -> Option<u32> {
+    match node.scalar() {
+        Some(Value::Int(times)) if (0..=MOST_RETRIES).contains(times) => Some(*times as u32),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_ten_minutes_or_what_was_asked_for() {
+        let waits = |wait: u64| {
+            let attempts = Attempts { retries: 100, wait: Duration::from_secs(wait), ..Attempts::default() };
+            [1, 2, 3, 8, 100].map(|attempt| attempts.wait_after(attempt).as_secs())
+        };
+        assert_eq!(waits(10), [10, 20, 40, 600, 600]);
+        assert_eq!(waits(3600), [3600; 5]);
+        assert_eq!(Attempts { retries: 2, ..Attempts::default() }.in_all(), 3);
+    }
+}

@@ -1,0 +1,128 @@
+//! The body and the outputs of a `command`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use cwm_contract::{Format, Shape, Value, Values};
+
+use super::parameters::{Complete, Written};
+use super::{CommandPlan, Dependency, OutputPlan};
+use crate::spec::{OutputSpec, StageSpec, is_given, is_variable};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::located::{Node, Word};
+use cwm_core::names::nearest;
+use cwm_core::text::visible;
+
+/// The parameter that holds the command.
+pub const RUN: &str = "run";
+
+/// The outputs that a command declares; without any, the file `out`.
+pub fn outputs(declared: &[OutputSpec]) -> Vec<OutputPlan> {
+    if declared.is_empty() {
+        return vec![OutputPlan { name: "out".into(), format: Format::ANY, shape: Shape::File("") }];
+    }
+    declared
+        .iter()
+        .map(|output| OutputPlan {
+            name: output.name.text.clone(),
+            format: output.format.as_ref().map_or(Format::ANY, |format| Format::from_name(format.text.clone())),
+            shape: match &output.extension {
+                _ if output.folder => Shape::Folder,
+                Some(extension) => Shape::File(kept(&extension.text)),
+                None => Shape::File(""),
+            },
+        })
+        .collect()
+}
+
+/// The contract knows extensions that are part of a program; one that was read lives as long as the program instead.
+fn kept(extension: &str) -> &'static str {
+    static EXTENSIONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = EXTENSIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match known.get(extension) {
+        Some(known) => known,
+        None => {
+            let extension: &'static str = Box::leak(extension.to_owned().into_boxed_str());
+            known.insert(extension);
+            extension
+        }
+    }
+}
+
+/// What stands in the place of a command.
+fn kind_of(node: &Node) -> &'static str {
+    if node.text().is_some() { "empty text" } else { node.kind() }
+}
+
+/// The command of one cell; `with` has its names substituted, `run` excepted. `None` if something is wrong, which is
+/// reported.
+pub fn command(
+    stage: &StageSpec,
+    with: &[(Word, Node)],
+    deps: &[Dependency],
+    problems: &mut Diagnostics,
+) -> Option<(CommandPlan, Complete)> {
+    let mut run = None;
+    let mut environment = BTreeMap::new();
+    let mut right = true;
+    let mut report = |problem: Diagnostic| {
+        right = false;
+        problems.push(problem);
+    };
+    for (key, node) in with {
+        if key.text == RUN {
+            match node.text().filter(|text| !text.trim().is_empty()) {
+                Some(text) => run = Some(text.to_owned()),
+                None => report(
+                    Diagnostic::at(node.place, format!("`run` must be a shell command, not {}", kind_of(node)))
+                        .hint("several lines are written as a block: `run: |`"),
+                ),
+            }
+            continue;
+        }
+        let taken = is_given(&key.text) || ["PATH", "HOME"].contains(&key.text.as_str());
+        if let Some(word) = stage.env.iter().find(|word| word.text == key.text && !taken) {
+            report(
+                Diagnostic::at(key.place, format!("variable `{}` has two values", visible(&key.text)))
+                    .related(word.place, "the other is that of cwm's own environment")
+                    .hint("name it in `with` or in `env`"),
+            );
+        }
+        if taken || !is_variable(&key.text) {
+            let why = if taken { "cwm gives it a value itself" } else { "a name has letters, digits and `_` only" };
+            report(
+                Diagnostic::at(key.place, format!("`{}` cannot name a variable here", visible(&key.text)))
+                    .hint(format!("each key of `with` but `run` is a variable of the command's environment; {why}")),
+            );
+        }
+        match node.scalar() {
+            Some(Value::Null) => report(Diagnostic::at(node.place, format!("variable `{}` has no value", key.text))),
+            Some(Value::Text(text)) if text.contains('\0') => {
+                report(Diagnostic::at(node.place, format!("variable `{}` cannot hold a null character", key.text)));
+            }
+            Some(value) => {
+                environment.insert(key.text.clone(), value.clone());
+            }
+            None => report(
+                Diagnostic::at(node.place, format!("variable `{}` cannot be {}", key.text, node.kind()))
+                    .hint("the environment holds text: write it as text that the command reads"),
+            ),
+        }
+    }
+    if run.is_none() && !with.iter().any(|(key, _)| key.text == RUN) {
+        let meant = with.iter().find(|(key, _)| nearest(&key.text, [RUN]).is_some());
+        let hint = match meant {
+            Some((key, _)) => format!("did you mean `run` by `{}`?", visible(&key.text)),
+            None => "for example `with: { run: 'sort \"$in\" > \"$out\"' }`".to_owned(),
+        };
+        let place = meant.map_or(stage.name.place, |(key, _)| key.place);
+        report(Diagnostic::at(place, format!("command `{}` has no `run`", stage.name.text)).hint(hint));
+    }
+    let run = run.filter(|_| right)?;
+    let mut values: Values = environment.clone();
+    values.insert(RUN.into(), Value::Text(run.clone()));
+    let given = with.iter().map(|(key, node)| (key.text.clone(), Written::of(node))).collect();
+    let env: BTreeSet<_> = stage.env.iter().map(|word| word.text.clone()).collect();
+    let plan = CommandPlan { run, environment, deps: deps.to_vec(), env: env.into_iter().collect() };
+    Some((plan, Complete { values, given }))
+}

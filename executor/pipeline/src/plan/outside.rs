@@ -1,0 +1,173 @@
+//! Files from outside that a plan reads.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{SourceLocation, Type, Value};
+
+use super::{Body, Origin, Plan};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::files::{is_read_once, lasting_name};
+
+/// A file from outside, where a plan names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Where it is written.
+    pub place: Place,
+    /// Whether it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
+    /// dependency, which has a name.
+    pub may_be_piped: bool,
+}
+
+impl Plan {
+    /// Every file from outside that these cells name, as an input, a parameter or a dependency; where it is written.
+    pub fn outside_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, Mention> {
+        let mut files = BTreeMap::new();
+        let mut add = |path: PathBuf, place: Place, may_be_piped: bool| {
+            let mention = files.entry(path).or_insert(Mention { place, may_be_piped });
+            mention.may_be_piped &= may_be_piped;
+        };
+        for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
+            for input in &cell.inputs {
+                for source in &input.sources {
+                    if let Origin::File(path) = &source.from {
+                        add(path.clone(), source.place, true);
+                    }
+                }
+            }
+            match &cell.body {
+                Body::Command(command) => {
+                    command.deps.iter().for_each(|dependency| add(dependency.path.clone(), cell.place, false));
+                }
+                Body::Stage(stage) => {
+                    for spec in stage.parameters() {
+                        let place = cell.given.get(spec.name).map_or(cell.place, |written| written.place);
+                        let Some(value) = cell.values.get(spec.name) else { continue };
+                        named(&spec.kind, &mut value.clone(), &mut |path, is_secret| {
+                            add(path.as_str().into(), place, !is_secret);
+                        });
+                    }
+                }
+            }
+        }
+        files
+    }
+
+    /// Every folder that these cells are given for the files in it, with the endings of their names.
+    pub fn outside_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
+        let mut folders = BTreeMap::new();
+        for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
+            let Body::Stage(stage) = &cell.body else { continue };
+            for spec in stage.parameters() {
+                if let Some(value) = cell.values.get(spec.name) {
+                    named_folders(&spec.kind, value, &mut folders);
+                }
+            }
+        }
+        folders
+    }
+
+    /// Those of [`Plan::outside_files`] that are not there or cannot be used, to be told before anything runs.
+    pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
+        let mut problems = Diagnostics::new(self.sources.clone());
+        for (path, Mention { place, may_be_piped }) in self.outside_files(cells) {
+            let shown = path.display();
+            problems.push(match std::fs::metadata(&path) {
+                Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
+                Ok(found) if found.is_dir() => {
+                    Diagnostic::at(place, format!("{shown} is a folder")).hint(self.in_place_of_a_folder(&path))
+                }
+                Ok(_) if !may_be_piped && is_read_once(&path) => {
+                    Diagnostic::at(place, format!("{shown} is a pipe or a device, which can be read only once"))
+                        .hint("name a plain file")
+                }
+                Ok(_) => continue,
+            });
+        }
+        problems.sort();
+        problems
+    }
+
+    /// What to write in place of a folder.
+    fn in_place_of_a_folder(&self, path: &Path) -> String {
+        let files = "name a file; where several are taken, a list of files";
+        match path.strip_prefix(&self.folder).ok().and_then(Path::to_str).filter(|name| !name.is_empty()) {
+            Some(name) => format!("{files}; for all files in it, a command has `deps: [\"{name}/**\"]`"),
+            None => files.to_owned(),
+        }
+    }
+
+    /// The first thing that a cell names and that can be read only once.
+    pub fn pipe_of(&self, cell: usize) -> Option<PathBuf> {
+        self.outside_files(&[cell]).into_keys().find(|path| is_read_once(path))
+    }
+
+    /// Puts the plain files that descriptors of this process stand for (`/dev/stdin`) in their place: other processes
+    /// have other descriptors.
+    pub fn name_descriptors(&mut self) {
+        let all: Vec<usize> = (0..self.cells.len()).collect();
+        let named = self.outside_files(&all).into_keys();
+        let lasting: BTreeMap<PathBuf, PathBuf> =
+            named.filter_map(|path| Some((path.clone(), lasting_name(&path)?))).collect();
+        self.replace_files(&lasting);
+    }
+
+    /// Puts other files in the place of these, wherever a cell names them. Labels stay.
+    pub fn replace_files(&mut self, files: &BTreeMap<PathBuf, PathBuf>) {
+        if files.is_empty() {
+            return;
+        }
+        for cell in &mut self.cells {
+            for source in cell.inputs.iter_mut().flat_map(|input| &mut input.sources) {
+                if let Origin::File(path) = &mut source.from
+                    && let Some(other) = files.get(path)
+                {
+                    path.clone_from(other);
+                }
+            }
+            let Body::Stage(stage) = &cell.body else { continue };
+            for spec in stage.parameters() {
+                let Some(value) = cell.values.get_mut(spec.name) else { continue };
+                named(&spec.kind, value, &mut |path, is_secret| {
+                    if let (Some(other), false) = (files.get(Path::new(path)), is_secret) {
+                        *path = other.to_string_lossy().into_owned();
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// Every folder in a value that stands for the files in it.
+fn named_folders(kind: &Type, value: &Value, found: &mut BTreeMap<PathBuf, &'static [&'static str]>) {
+    match (kind, value) {
+        (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
+            found.insert(path.into(), endings);
+        }
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
+            values.iter().for_each(|value| named_folders(inner, value, found));
+        }
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => named_folders(inner, value, found),
+        (Type::Map(inner), Value::Map(values)) => {
+            values.values().for_each(|value| named_folders(inner, value, found));
+        }
+        _ => (),
+    }
+}
+
+/// Every path in a value; and whether a secret lies there.
+fn named(kind: &Type, value: &mut Value, found: &mut dyn FnMut(&mut String, bool)) {
+    match (kind, value) {
+        (Type::File, Value::Text(path)) => found(path, false),
+        // A folder's files are listed when the key is made, which says what is wrong with them.
+        (Type::Files { .. }, Value::Text(path)) if !Path::new(path).is_dir() => found(path, false),
+        (Type::Secret { .. }, Value::Text(path)) => found(path, true),
+        (Type::FileOrUrl, Value::Text(path)) if !SourceLocation::is_url(path) => found(path, false),
+        (Type::List(inner) | Type::OneOrMany(inner), Value::List(values)) => {
+            values.iter_mut().for_each(|value| named(inner, value, found));
+        }
+        (Type::Optional(inner) | Type::OneOrMany(inner), value) => named(inner, value, found),
+        (Type::Map(inner), Value::Map(values)) => values.values_mut().for_each(|value| named(inner, value, found)),
+        _ => (),
+    }
+}

@@ -1,0 +1,84 @@
+//! The JSON Schema of a pipeline file.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::FILE;
+use super::stage::{command, described, of_kind};
+use crate::spec::COMMAND;
+use cwm_core::registry::Registry;
+
+/// The schema (draft 7, which editors read) of pipelines of these kinds of stages. Its objects are sorted by key.
+pub fn document(registry: &Registry) -> Value {
+    let mut definitions = Map::new();
+    let mut kinds: Vec<String> = registry.iter().map(|stage| stage.kind().to_owned()).collect();
+    registry.iter().for_each(|stage| _ = definitions.insert(format!("stage {}", stage.kind()), of_kind(stage)));
+    definitions.insert(format!("stage {COMMAND}"), command());
+    kinds.push(COMMAND.to_owned());
+    let which = kinds.iter().map(|kind| {
+        let is_it = json!({ "properties": { "stage": { "const": kind } }, "required": ["stage"] });
+        json!({ "if": is_it, "then": { "$ref": format!("#/definitions/stage {kind}") } })
+    });
+    let which: Vec<Value> = which.collect();
+    definitions.insert(
+        "stage".into(),
+        json!({
+            "type": "object",
+            "required": ["stage"],
+            "properties": { "stage": { "description": "The kind of the stage.", "enum": kinds } },
+            "allOf": which,
+        }),
+    );
+    definitions.extend(shared());
+    let keys = FILE.iter().map(|key| (key.name.to_owned(), described((key.schema)(), key.about)));
+    let mut document = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "A pipeline of cwm",
+        "type": "object",
+        "required": ["cwm", "stages"],
+        "additionalProperties": false,
+        "properties": keys.collect::<Map<_, _>>(),
+        "definitions": definitions,
+    });
+    document.sort_all_objects();
+    document
+}
+
+/// What stages of all kinds refer to.
+fn shared() -> Map<String, Value> {
+    let source = json!({ "anyOf": [
+        { "type": "string", "description": "stage, stage.output, stage[axis=value] or stage[axis=value].output" },
+        {
+            "type": "object",
+            "required": ["file"],
+            "additionalProperties": false,
+            "properties": { "file": { "type": "string", "description": "A file from outside, relative to this file." } },
+        },
+    ] });
+    let shared = json!({
+        "variable": { "type": "string", "pattern": r"^\$([a-z][a-z0-9_]*|\{[a-z][a-z0-9_]*(\.[^}]*)?\})$" },
+        "variables": { "type": "string", "pattern": r"\$[a-z{]" },
+        "bytes": { "anyOf": [
+            { "type": "integer", "minimum": 1 },
+            { "type": "string", "pattern": r"^\s*[0-9.eE+]+\s*([kKmMgGtT]([iI]?[bB])?|[bB])\s*$" },
+            { "$ref": "#/definitions/variables" },
+        ] },
+        "duration": { "anyOf": [
+            { "type": "integer", "minimum": 1 },
+            { "type": "string", "pattern": r"^\s*([0-9.]+\s*(d|h|ms|m|s)\s*)+$" },
+            { "$ref": "#/definitions/variables" },
+        ] },
+        "texts": { "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "string" } },
+        ] },
+        "source": source,
+        "sources": { "anyOf": [
+            { "$ref": "#/definitions/source" },
+            { "type": "array", "minItems": 1, "items": { "$ref": "#/definitions/source" } },
+        ] },
+    });
+    match shared {
+        Value::Object(shared) => shared,
+        _ => Map::new(),
+    }
+}

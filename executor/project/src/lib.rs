@@ -1,0 +1,8 @@
+//! The text files beside a pipeline: the lock file, pins of downloads, accepted changes of code, and `cwm.toml`.
+//!
+//! This crate reads and writes them. It knows no plan and no store.
+
+pub mod accepted;
+pub mod lock_file;
+pub mod pins;
+pub mod site;

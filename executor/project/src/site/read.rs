@@ -1,0 +1,196 @@
+//! A site's file as text -> [`Site`].
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+use cwm_contract::Value;
+
+use super::address::Address;
+use super::covered::without_secrets_of;
+use super::secrets::unknown_key;
+use super::slurm::{self, Slurm};
+use super::tree::parse;
+use super::{ExecutorKind, Remote, Site};
+use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
+use cwm_core::files::read_plain;
+use cwm_core::located::duration;
+use cwm_core::located::{Content, Node, Reader, Word};
+use cwm_core::names::{NAME_RULE, is_name, suggest};
+
+/// A longer file is no site's.
+const LARGEST: usize = 1 << 20;
+
+pub(super) const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
+pub(super) const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
+/// The names of all keys.
+pub(super) const ALL_KEYS: [&[&str]; 3] = [KEYS, REMOTE_KEYS, slurm::KEYS];
+const TIMEOUT: Duration = Duration::from_secs(30);
+const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+const EXECUTORS: [&str; 2] = ["local", "slurm"];
+
+/// What the file says; nothing if it is not there.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read(path: &Path) -> Result<Site, Diagnostics> {
+    let name = path.display().to_string();
+    match text_of(path) {
+        Ok(Some(text)) => site(&text, &name, path.parent().unwrap_or(Path::new("."))),
+        Ok(None) => Ok(Site::default()),
+        Err(message) => {
+            let mut problems = Diagnostics::new(Sources::new(vec![Source { name, text: String::new() }]));
+            problems.push(Diagnostic::nowhere(message));
+            Err(problems)
+        }
+    }
+}
+
+/// The file's text; nothing if it is not there.
+///
+/// # Errors
+/// It cannot be read, in words.
+pub fn text_of(path: &Path) -> Result<Option<String>, String> {
+    let shown = path.display();
+    let bytes = match read_plain(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && std::fs::read_link(path).is_err() => {
+            return Ok(None);
+        }
+        read => read.map_err(|error| format!("cannot read {shown}: {error}"))?,
+    };
+    if bytes.len() > LARGEST {
+        return Err(format!("{shown} is longer than {} MiB and no site's file", LARGEST >> 20));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("{shown} is not UTF-8: see byte {at}")
+    })
+}
+
+/// What `text` says; paths in it are relative to `folder`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> {
+    let (root, faults) = parse(text);
+    let is_toml = faults.is_empty();
+    let shown = without_secrets_of(text, &root, is_toml);
+    let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: shown }]));
+    // Each of its marks would be told otherwise, in words of TOML.
+    match conflict(text).filter(|_| !is_toml) {
+        Some(conflict) => problems.push(conflict),
+        None => faults.into_iter().for_each(|fault| problems.push(fault)),
+    }
+    if !is_toml {
+        return problems.into_result(Site::default());
+    }
+    let mut site = Site::default();
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut reader = Reader { problems: &mut problems };
+    for (key, value) in reader.map(&root, "a site's file", "keys of a site's file") {
+        match key.text.as_str() {
+            "store" => site.store = reader.word(value, "`store`").map(|word| folder.join(word.text)),
+            "executor" => site.executor = executor(value, &mut reader),
+            "remotes" => {
+                for (name, value) in reader.map(value, "`remotes`", "remotes") {
+                    site.remotes.extend(remote(name, value, &folder, &mut reader));
+                }
+            }
+            "slurm" => site.slurm = Slurm::read(value, &mut reader),
+            _ => unknown_key(&mut reader, key, "cwm.toml", KEYS),
+        }
+    }
+    problems.into_result(site)
+}
+
+/// That git left a conflict in the file.
+fn conflict(text: &str) -> Option<Diagnostic> {
+    let start = match text.starts_with("<<<<<<< ") {
+        true => 0,
+        false => text.find("\n<<<<<<< ")? + 1,
+    };
+    let line = text[..start].matches('\n').count() as u32 + 1;
+    let place = Place { source: 0, start: start as u32, end: start as u32 + 7, line, column: 1 };
+    let hint = "keep one side of it, or both, without the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`";
+    Some(Diagnostic::at(place, "a conflict that git could not merge begins here").hint(hint))
+}
+
+fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
+    match node.text() {
+        Some("local") => ExecutorKind::Local,
+        Some("slurm") => ExecutorKind::Slurm,
+        text => {
+            let hint = text.and_then(|text| suggest(text, "executors", EXECUTORS));
+            let message = "`executor` must be \"local\" or \"slurm\"";
+            reader.report(Diagnostic::at(node.place, message).maybe_hint(hint));
+            ExecutorKind::Local
+        }
+    }
+}
+
+fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> Option<Remote> {
+    if !is_name(&name.text) {
+        // It is not repeated: what is no name may be a secret.
+        let message = "this cannot be the name of a remote";
+        reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
+    }
+    let shown = if is_name(&name.text) { name.text.as_str() } else { "…" };
+    let whose = format!("remote `{shown}`");
+    if !matches!(node.content, Content::Map(_)) {
+        let hint = format!("write `[remotes.{shown}]`, and below it `url = \"s3://bucket/prefix\"`");
+        reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
+        return None;
+    }
+    let mut url = None;
+    let mut read_only = false;
+    let [mut endpoint, mut region] = [None, None];
+    let mut timeout = TIMEOUT;
+    for (key, value) in reader.map(node, &whose, "its keys") {
+        match key.text.as_str() {
+            "url" => url = reader.word(value, "`url`"),
+            "read_only" => match value.scalar() {
+                Some(Value::Bool(yes)) => read_only = *yes,
+                _ => reader.report(Diagnostic::at(value.place, "`read_only` must be true or false")),
+            },
+            "endpoint" => endpoint = reader.word(value, "`endpoint`"),
+            "region" => region = reader.word(value, "`region`"),
+            "timeout" => match duration(value).filter(|time| LIMITS.contains(time)) {
+                Some(time) => timeout = time,
+                None => reader.report(Diagnostic::at(value.place, "`timeout` must be a time from \"1s\" to \"1h\"")),
+            },
+            _ => unknown_key(reader, key, &whose, REMOTE_KEYS),
+        }
+    }
+    let Some(url) = url else {
+        if !has(node, "url") {
+            let fault = Diagnostic::at(name.place, format!("{whose} has no `url`"));
+            reader.report(fault.hint("a folder, or s3://, gs://, az://, http:// or https://"));
+        }
+        return None;
+    };
+    let address = match Address::parse(&url.text, folder) {
+        Ok(address) => address,
+        Err(refused) => {
+            reader.report(Diagnostic::at(url.place, refused.message).maybe_hint(refused.hint));
+            return None;
+        }
+    };
+    for (what, word) in [("endpoint", &endpoint), ("region", &region)] {
+        if let Some(word) = word.as_ref().filter(|_| !matches!(address, Address::S3(_))) {
+            reader.report(Diagnostic::at(word.place, format!("`{what}` is for remotes of s3:// only")));
+        }
+    }
+    if let Some(word) = &endpoint
+        && !matches!(Address::parse(&word.text, folder), Ok(Address::Http(_)))
+    {
+        let hint = "such as \"https://minio.example.org\", without credentials";
+        reader.report(Diagnostic::at(word.place, "`endpoint` must be an http:// or https:// URL").hint(hint));
+    }
+    let read_only = read_only || address.is_read_only();
+    let [endpoint, region] = [endpoint, region].map(|word| word.map(|word| word.text));
+    Some(Remote { name: name.text.clone(), url: url.text, address, read_only, endpoint, region, timeout })
+}
+
+fn has(node: &Node, key: &str) -> bool {
+    matches!(&node.content, Content::Map(entries) if entries.iter().any(|(word, _)| word.text == key))
+}

@@ -1,0 +1,90 @@
+//! The records that a remote has of a key.
+
+use std::time::Instant;
+
+use futures::{StreamExt, stream};
+
+use super::client::Client;
+use super::fault::Fault;
+use super::index::{self, Index, result_of};
+use super::layout;
+use cwm_core::digest::{Digest, Key};
+use cwm_store::{ActionRecord, LARGEST_RECORD, check_record};
+
+/// More results of one key than this nobody has.
+const MOST: usize = 1000;
+
+/// What was found.
+#[derive(Default)]
+pub struct Found {
+    /// Records with their bytes.
+    pub records: Vec<(ActionRecord, Vec<u8>)>,
+    /// What is wrong with others, in words.
+    pub bad: Vec<String>,
+}
+
+/// The index of a key; an empty one where there is none.
+///
+/// # Errors
+/// It does not come, or is wrong.
+pub async fn index_of(client: &Client, key: &Key) -> Result<Index, Fault> {
+    match client.small(&layout::index(key), index::LARGEST).await {
+        Ok(bytes) => Index::decode(&bytes).map_err(|what| Fault::Bad(format!("the index of {} {what}", key.short()))),
+        Err(Fault::NotThere) => Ok(Index::default()),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// One record, checked.
+///
+/// # Errors
+/// It is not there, does not come, or is not what it should be.
+pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>), Fault> {
+    let bytes = client.small(&layout::record(key, digest), LARGEST_RECORD).await?;
+    let about = |what: &str| Fault::Bad(format!("the record {} of {} {what}", &digest.to_string()[..12], key.short()));
+    if Digest::of(&bytes) != *digest {
+        return Err(about("does not have the digest that names it"));
+    }
+    let record = check_record(key, &bytes).map_err(|what| about(&what))?;
+    Ok((record, bytes))
+}
+
+/// All records of a key. What is wrong with one does not keep the others from being found.
+///
+/// # Errors
+/// The remote cannot be asked.
+pub async fn look(client: &Client, key: &Key) -> Result<Found, Fault> {
+    let mut found = Found::default();
+    if !client.has_format(Instant::now()).await? {
+        return Ok(found);
+    }
+    let index = match index_of(client, key).await {
+        Ok(index) => index,
+        Err(Fault::Bad(what)) => {
+            found.bad.push(what);
+            return Ok(found);
+        }
+        Err(fault) => return Err(fault),
+    };
+    let listed: Vec<(Digest, Digest)> = index.records.into_iter().take(MOST).collect();
+    let mut coming = stream::iter(listed)
+        .map(|(digest, result)| async move { (digest, result, record(client, key, &digest).await) })
+        .buffer_unordered(8);
+    while let Some((digest, result, one)) = coming.next().await {
+        match one {
+            // Whoever looks in the index alone, as `status --remote` does, must not see another result than who fetches it.
+            Ok((record, _)) if result_of(&record.output_digests()) != result => found.bad.push(format!(
+                "the record {} of {} has another result than the index says; whoever has it mends that with `cwm push --force`",
+                &digest.to_string()[..12],
+                key.short()
+            )),
+            Ok(pair) => found.records.push(pair),
+            Err(Fault::Bad(what)) => found.bad.push(what),
+            Err(Fault::NotThere) => {
+                found.bad.push(format!("the record {} of {} is gone", &digest.to_string()[..12], key.short()));
+            }
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(found)
+}

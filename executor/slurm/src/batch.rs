@@ -1,0 +1,387 @@
+//! A batch: cells that were submitted together, as files in `batches/<id>/` of the store.
+//!
+//! | file | what |
+//! |---|---|
+//! | `batch.json` | which cell each index is, and on which terms ([`BatchFile`]) |
+//! | `keys` | the same for the script: a key a line |
+//! | `script` | what `sbatch` was given |
+//! | `job` | the job's id, written by `sbatch` itself; empty until then |
+//! | `<index>.events` | what the task tells, as a child tells its executor |
+//! | `<index>.out` | what the task and Slurm said before and beside the stage's log |
+//! | `ended` | a JSON line a task that somebody saw the end of |
+//! | `over` | empty: nothing more comes of any task |
+//!
+//! The first three are on the disk for good before `sbatch` is called.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::Label;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::binary;
+use super::events_file::EventsFile;
+use crate::isolated::Away;
+use cwm_action::{FailedKind, Line, Terms, user};
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_core::files::durable::Disk;
+use cwm_core::files::read_plain;
+use cwm_store::{Machine, Store, timestamp};
+
+/// Version of [`BatchFile`].
+const BATCH_FORMAT: u32 = 1;
+
+/// Days after which nothing of a batch is expected any more, whatever its files say.
+const OLD: i64 = 30;
+
+/// `batch.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BatchFile {
+    /// [`BATCH_FORMAT`].
+    pub format: u32,
+    /// Its name, which stands in the comment of its job.
+    pub id: String,
+    /// When it was made.
+    #[serde(with = "timestamp")]
+    pub made: Timestamp,
+    /// The command that made it.
+    pub by: String,
+    /// Where that ran.
+    pub host: String,
+    /// Who ran it.
+    pub user: String,
+    /// The program that its jobs run, in `bin/`.
+    pub binary: Digest,
+    /// What `sbatch` is given.
+    pub options: Vec<String>,
+    /// Its cells by their index; none if its job is a run itself.
+    pub tasks: Vec<BatchTask>,
+    /// The pipeline of a run that is a job itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_of: Option<PathBuf>,
+    /// Where its jobs do not read the run's store: how they come by content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<Away>,
+}
+
+/// A cell of a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BatchTask {
+    /// Its key.
+    pub key: Key,
+    /// The cell that asked for it.
+    pub label: Label,
+    /// Whether it is done even if it is recorded.
+    pub force: bool,
+    /// On which terms.
+    pub terms: Terms,
+}
+
+/// A line of `ended`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Ended {
+    task: u32,
+    how: String,
+}
+
+/// A batch that is on the disk.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What it is.
+    pub file: BatchFile,
+}
+
+/// `batches`.
+pub fn folder(store: &Store) -> PathBuf {
+    store.root().join("batches")
+}
+
+/// What a new batch holds, but for the options of `sbatch`, which name its folder.
+pub fn new(binary: Digest, tasks: Vec<BatchTask>, by: &str, run_of: Option<PathBuf>) -> BatchFile {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let made = Timestamp::now();
+    let host = Machine::here().host;
+    let unique = format!("{host} {} {} {}", std::process::id(), made, COUNT.fetch_add(1, Ordering::Relaxed));
+    let random = Digest::of(unique.as_bytes()).to_string();
+    let id = format!("{}-{}", made.strftime("%Y%m%dT%H%M%S"), &random[..16]);
+    BatchFile {
+        format: BATCH_FORMAT,
+        id,
+        made,
+        by: by.to_owned(),
+        host,
+        user: user(),
+        binary,
+        options: Vec::new(),
+        tasks,
+        run_of,
+        away: None,
+    }
+}
+
+impl Batch {
+    /// Puts a batch on the disk for good, whole or not at all.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn write(store: &Store, file: BatchFile, script: &str) -> Result<Batch, Error> {
+        let (disk, batches) = (Disk::default(), folder(store));
+        disk.make_folders(&batches)?;
+        let aside = disk.temporary_folder(&batches, ".new-")?;
+        let json = serde_json::to_vec_pretty(&file).map_err(|error| Error::internal(error.to_string()))?;
+        let keys: String = file.tasks.iter().map(|task| format!("{}\n", task.key)).collect();
+        for (name, bytes) in [("batch.json", &json[..]), ("keys", keys.as_bytes()), ("script", script.as_bytes())] {
+            disk.replace(&aside.path().join(name), bytes, false)?;
+        }
+        disk.make_empty(&aside.path().join("job"))?;
+        disk.sync_folder(aside.path())?;
+        let place = batches.join(&file.id);
+        aside.place(&place)?;
+        disk.sync_folder(&batches)?;
+        disk.sync_folder(store.root())?;
+        Ok(Batch { folder: place, file })
+    }
+
+    /// The batch of this name.
+    ///
+    /// # Errors
+    /// It is not there, or is of a newer version or damaged.
+    pub fn read(store: &Store, id: &str) -> Result<Batch, Error> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if id.is_empty() || !id.chars().all(is_name) {
+            return Err(Error::usage(format!("`{id}` is no name of a batch")));
+        }
+        let folder = folder(store).join(id);
+        let path = folder.join("batch.json");
+        let bytes = read_plain(&path).map_err(|error| Error::io("read the batch", &path, error))?;
+        let damaged = |error: String| Error::store(format!("{} is damaged: {error}", path.display()));
+        let file: BatchFile = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if file.format > BATCH_FORMAT {
+            let words = format!("{} has format {}, this cwm reads {BATCH_FORMAT}", path.display(), file.format);
+            return Err(Error::store(words).hint("use the cwm that made it, or a newer one"));
+        }
+        if file.id != id {
+            return Err(damaged(format!("it is the batch {}", file.id)));
+        }
+        Ok(Batch { folder, file })
+    }
+
+    /// Whether it was submitted from this very store: its jobs tell and record here. One in a copy of a store tells of jobs that
+    /// work in the other; nothing if the folder in which it was submitted cannot be seen from here.
+    pub fn is_of_this_store(&self) -> Option<bool> {
+        let place = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+        let submitted = Path::new(self.file.options.last()?).parent()?;
+        Some(place(submitted)? == place(&self.folder)?)
+    }
+
+    /// Where the task of this index tells what it does.
+    pub fn events(&self, index: u32) -> PathBuf {
+        self.folder.join(format!("{index}.events"))
+    }
+
+    /// What it and Slurm said beside the stage's log.
+    pub fn out(&self, index: u32) -> PathBuf {
+        self.folder.join(format!("{index}.out"))
+    }
+
+    /// The job's id, if `sbatch` wrote one.
+    pub fn job(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.folder.join("job")).ok()?;
+        // `12;cluster` where there are several.
+        let id = text.lines().next()?.split(';').next()?.trim();
+        (!id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())).then(|| id.to_owned())
+    }
+
+    /// The file into which `sbatch` writes the id.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn job_file(&self) -> Result<File, Error> {
+        let path = self.folder.join("job");
+        let file = File::options().create(true).write(true).truncate(true).open(&path);
+        file.map_err(|error| Error::io("write", &path, error))
+    }
+
+    /// Notes a job that was found by its comment.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn note_job(&self, job: &str) -> Result<(), Error> {
+        Ok(Disk::default().replace(&self.folder.join("job"), format!("{job}\n").as_bytes(), true)?)
+    }
+
+    /// Notes that nothing more comes of a task. Who has no permission to says nothing.
+    pub fn note_end(&self, index: u32, how: &str) {
+        let line = serde_json::to_string(&Ended { task: index, how: how.to_owned() }).unwrap_or_default();
+        let file = File::options().create(true).append(true).open(self.folder.join("ended"));
+        let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    }
+
+    /// How the tasks ended whose end somebody saw.
+    pub fn ends(&self) -> HashMap<u32, String> {
+        let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Ended>(line).ok());
+        lines.map(|ended| (ended.task, ended.how)).collect()
+    }
+
+    /// Whether nothing more comes of a task, as far as its files tell. One that was asked to stop may be started again.
+    pub fn is_settled(&self, index: u32, ends: &HashMap<u32, String>) -> bool {
+        if ends.contains_key(&index) {
+            return true;
+        }
+        let last =
+            EventsFile::at(self.events(index)).read().into_iter().rev().find(|line| !matches!(line, Line::Event(_)));
+        match last {
+            Some(Line::Failed { kind, .. }) => kind != FailedKind::Cancelled,
+            Some(Line::Recorded(_) | Line::AlreadyRecorded | Line::Checked(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Notes that nothing more comes of it, if that is so: nobody then reads it again.
+    pub fn close_if_over(&self) {
+        let ends = self.ends();
+        if (0..self.file.tasks.len() as u32).all(|index| ends.contains_key(&index)) {
+            let _ = Disk::default().make_empty(&self.folder.join(OVER));
+        }
+    }
+
+    fn is_old(&self) -> bool {
+        Timestamp::now().as_second() - self.file.made.as_second() > OLD * 86_400
+    }
+}
+
+/// The name of the file that says so.
+const OVER: &str = "over";
+
+/// The batches of a store of which more may come, the oldest first. What is no batch is left out, and so is what the store that
+/// this is a copy of submitted.
+pub fn open(store: &Store) -> Vec<Batch> {
+    let names = store.files_in(&folder(store)).unwrap_or_default();
+    let open = names.into_iter().filter(|(_, path)| !path.join(OVER).exists());
+    let read = open.filter_map(|(name, _)| Batch::read(store, &name).ok());
+    read.filter(|batch| batch.is_of_this_store() != Some(false)).collect()
+}
+
+/// The keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.
+pub fn awaited_keys(store: &Store) -> HashSet<Key> {
+    let mut awaited = HashSet::new();
+    for batch in open(store).into_iter().filter(|batch| !batch.is_old()) {
+        let ends = batch.ends();
+        let open = (0..).zip(&batch.file.tasks).filter(|(index, _)| !batch.is_settled(*index, &ends));
+        awaited.extend(open.map(|(_, task)| task.key));
+    }
+    awaited
+}
+
+/// Folders of batches of which nothing more comes, that were made before `time`; and what never became one.
+pub fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
+    let mut ended = Vec::new();
+    for (name, path) in store.files_in(&folder(store)).unwrap_or_default() {
+        let is_over = match Batch::read(store, &name) {
+            Ok(batch) if batch.file.made >= time => false,
+            Ok(batch) if batch.file.run_of.is_some() => batch.is_old() || path.join(OVER).exists(),
+            Ok(batch) => {
+                let ends = batch.ends();
+                batch.is_old() || (0..batch.file.tasks.len() as u32).all(|index| batch.is_settled(index, &ends))
+            }
+            Err(_) => is_older(&path, time),
+        };
+        ended.extend(is_over.then_some(path));
+    }
+    ended
+}
+
+/// Copies of programs that no batch but those in `going` runs.
+pub fn unused_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
+    let staying = open(store).into_iter().filter(|batch| !going.contains(&batch.folder));
+    let used: BTreeSet<String> = staying.map(|batch| batch.file.binary.to_string()).collect();
+    let copies = store.files_in(&binary::folder(store)).unwrap_or_default();
+    // A young one may be of a batch that is not written yet.
+    let unused = copies.into_iter().filter(|(name, path)| !used.contains(name) && is_older(path, time));
+    unused.map(|(_, path)| path).collect()
+}
+
+fn is_older(path: &Path, time: Timestamp) -> bool {
+    let changed = std::fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+    changed.is_ok_and(|changed| Timestamp::try_from(changed).is_ok_and(|changed| changed < time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(digit: char) -> Key {
+        digit.to_string().repeat(64).parse().unwrap()
+    }
+
+    fn written(store: &Store) -> Batch {
+        let task =
+            |digit| BatchTask { key: key(digit), label: Label::stage("train"), force: false, terms: Terms::default() };
+        let file = new(Digest::of(b"program"), vec![task('a'), task('b')], "cwm run", None);
+        Batch::write(store, file, "#!/bin/sh\n").unwrap()
+    }
+
+    #[test]
+    fn a_batch_is_awaited_until_each_of_its_tasks_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path()).unwrap();
+        store.create().unwrap();
+        let batch = written(&store);
+        assert_eq!(
+            std::fs::read_to_string(batch.folder.join("keys")).unwrap(),
+            format!("{}\n{}\n", key('a'), key('b'))
+        );
+        assert_eq!(awaited_keys(&store), HashSet::from([key('a'), key('b')]));
+        assert_eq!(batch.job(), None);
+        std::fs::write(batch.folder.join("job"), "17;cluster\n").unwrap();
+        assert_eq!(batch.job().as_deref(), Some("17"));
+
+        // Asked to stop, and perhaps started again; then recorded.
+        let cancelled = "\"started\"\n{\"failed\":{\"kind\":\"cancelled\",\"message\":\"\",\"hint\":null}}\n";
+        std::fs::write(batch.events(0), cancelled).unwrap();
+        assert!(!batch.is_settled(0, &batch.ends()));
+        std::fs::write(batch.events(0), format!("{cancelled}\"started\"\n{{\"recorded\":{{}}}}\n")).unwrap();
+        assert_eq!(awaited_keys(&store), HashSet::from([key('b')]));
+
+        let later = Timestamp::now() + jiff::SignedDuration::from_hours(1);
+        let program = binary::path(&store, &batch.file.binary);
+        std::fs::create_dir_all(binary::folder(&store)).unwrap();
+        std::fs::write(&program, "").unwrap();
+        assert!(ended_batches(&store, later).is_empty() && unused_binaries(&store, &[], later).is_empty());
+        batch.note_end(1, "its job 17_1 was cancelled");
+        assert!(awaited_keys(&store).is_empty());
+        assert_eq!(ended_batches(&store, later), std::slice::from_ref(&batch.folder));
+        assert!(ended_batches(&store, batch.file.made).is_empty(), "not yet");
+        assert_eq!(unused_binaries(&store, std::slice::from_ref(&batch.folder), later), [program]);
+        // One that everybody has seen the end of is not read again.
+        batch.note_end(0, "done");
+        batch.close_if_over();
+        assert!(open(&store).is_empty());
+        assert_eq!(ended_batches(&store, later), [batch.folder]);
+    }
+
+    #[test]
+    fn what_is_no_batch_is_told_and_harms_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path()).unwrap();
+        store.create().unwrap();
+        let batch = written(&store);
+        for (name, text) in [("batch.json", "{"), ("batch.json", "[]")] {
+            std::fs::write(batch.folder.join(name), text).unwrap();
+            assert!(Batch::read(&store, &batch.file.id).unwrap_err().message.contains("is damaged"));
+            assert!(awaited_keys(&store).is_empty() && open(&store).is_empty());
+        }
+        for name in ["", "../work", "a/b", ".new-x"] {
+            assert!(Batch::read(&store, name).unwrap_err().message.contains("is no name of a batch"));
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The program that jobs run: a copy in the store, so that a rebuild changes nothing, and every node has it.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_core::files::durable::Disk;
+use cwm_store::{Store, hash_own_file};
+
+/// The folder of the copies.
+pub fn folder(store: &Store) -> PathBuf {
+    store.root().join("bin")
+}
+
+/// Where the copy with this digest is.
+pub fn path(store: &Store, digest: &Digest) -> PathBuf {
+    folder(store).join(digest.to_string())
+}
+
+/// Keeps a copy of this very program, also if it was rebuilt since it was started; what it is.
+///
+/// # Errors
+/// The store cannot be written.
+pub fn keep(store: &Store) -> Result<Digest, Error> {
+    let own = cwm_core::os::own_binary();
+    let cannot = |error: io::Error| Error::io("copy this program from", &own, error);
+    let digest = hash_own_file(&own)?;
+    let place = path(store, &digest);
+    let size = std::fs::metadata(&own).map_err(cannot)?.len();
+    if std::fs::metadata(&place).is_ok_and(|there| there.len() == size) {
+        return Ok(digest);
+    }
+    let disk = Disk::default();
+    disk.make_folders(&folder(store))?;
+    let (mut file, temporary) = disk.new_file(&folder(store))?;
+    copy(&own, &mut file).map_err(|error| Error::io("write", temporary.path(), error))?;
+    drop(file);
+    disk.sync_file(temporary.path())?;
+    temporary.place(&place)?;
+    disk.sync_folder(&folder(store))?;
+    disk.sync_folder(store.root())?;
+    Ok(digest)
+}
+
+fn copy(from: &Path, to: &mut File) -> io::Result<()> {
+    io::copy(&mut File::open(from)?, to)?;
+    to.set_permissions(Permissions::from_mode(0o555))
+}

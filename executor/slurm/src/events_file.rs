@@ -1,0 +1,61 @@
+//! What a job tells while it runs: the lines that a child writes to its pipe, in a file beside its batch.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use cwm_action::Line;
+
+/// Reads what was added to a file of lines.
+#[derive(Debug)]
+pub struct EventsFile {
+    path: PathBuf,
+    offset: u64,
+    /// The beginning of a line whose end is not there yet.
+    begun: Vec<u8>,
+}
+
+impl EventsFile {
+    /// The file at `path`, which need not be there yet.
+    pub fn at(path: PathBuf) -> Self {
+        EventsFile { path, offset: 0, begun: Vec::new() }
+    }
+
+    /// The lines that were added since the last call. What is none is left out: two starts of one job may write at once.
+    pub fn read(&mut self) -> Vec<Line> {
+        let Ok(mut file) = File::open(&self.path) else { return Vec::new() };
+        if file.metadata().is_ok_and(|metadata| metadata.len() <= self.offset) {
+            return Vec::new();
+        }
+        let mut bytes = Vec::new();
+        let read = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_to_end(&mut bytes));
+        // What was read before an error counts; the rest is read next time.
+        drop(read);
+        self.offset += bytes.len() as u64;
+        self.begun.append(&mut bytes);
+        let end = self.begun.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines: Vec<u8> = self.begun.drain(..end).collect();
+        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_told_once_and_when_they_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("0.events");
+        let mut events = EventsFile::at(path.clone());
+        assert!(events.read().is_empty());
+        let mut file = File::options().create(true).append(true).open(path).unwrap();
+        file.write_all(b"\"started\"\n\"already").unwrap();
+        assert_eq!(events.read(), [Line::Started]);
+        assert!(events.read().is_empty());
+        file.write_all(b"_recorded\"\nnoise\n{}\n\"started\"\n").unwrap();
+        assert_eq!(events.read(), [Line::AlreadyRecorded, Line::Started]);
+    }
+}

@@ -1,0 +1,269 @@
+//! What is asked of Slurm for a cell, and the script of a batch.
+
+use std::path::Path;
+use std::time::Duration;
+
+use cwm_contract::{DeviceChoice, Needs, Resources};
+
+use super::queue::MARK;
+use super::settings::Settings;
+use cwm_core::text::quoted;
+
+/// What cells must have in common to be tasks of one array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Their stage.
+    pub stage: String,
+    /// Cores.
+    pub cpus: u32,
+    /// Whole GPUs.
+    pub gpus: u32,
+    /// Bytes of memory; 0 asks for none.
+    pub memory: u64,
+    /// How long the job may run.
+    pub time: Option<Duration>,
+}
+
+impl Request {
+    /// What `needs` come to on a cluster. Of a GPU there are no parts, so that a part of one is a whole one.
+    pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &Settings) -> Request {
+        Request {
+            stage: stage.to_owned(),
+            cpus: needs.cpu.unwrap_or(settings.cpus).max(1),
+            gpus: needs.gpu.ceil() as u32,
+            memory: needs.memory,
+            time: time.or(settings.site.time),
+        }
+    }
+
+    /// The share of a machine that a cell with this request has. Slurm chooses which GPUs, and a job counts its own from 0.
+    pub fn resources(&self, device: DeviceChoice) -> Resources {
+        Resources {
+            cores: self.cpus as usize,
+            memory: (self.memory > 0).then_some(self.memory),
+            devices: (0..self.gpus).map(|index| format!("cuda:{index}")).collect(),
+            in_vain: false,
+            device: if matches!(device, DeviceChoice::Cuda(_)) { DeviceChoice::Cuda(0) } else { device },
+        }
+    }
+
+    /// The options of `sbatch` that ask for it.
+    fn options(&self) -> Vec<String> {
+        let mut options = vec!["--ntasks=1".to_owned(), "--nodes=1".to_owned()];
+        options.push(format!("--cpus-per-task={}", self.cpus));
+        if self.gpus > 0 {
+            options.push(format!("--gres=gpu:{}", self.gpus));
+        }
+        if self.memory > 0 {
+            options.push(format!("--mem={}M", self.memory.div_ceil(1 << 20)));
+        }
+        options.extend(self.time.map(|time| format!("--time={}", slurm_time(time))));
+        options
+    }
+
+    /// In words: `4 cores, 1 GPU, 8192 MiB, 2:00:00`.
+    pub fn in_words(&self) -> String {
+        let mut words = vec![format!("{} {}", self.cpus, if self.cpus == 1 { "core" } else { "cores" })];
+        if self.gpus > 0 {
+            words.push(format!("{} {}", self.gpus, if self.gpus == 1 { "GPU" } else { "GPUs" }));
+        }
+        if self.memory > 0 {
+            words.push(cwm_contract::amount::in_words(self.memory));
+        }
+        words.extend(self.time.map(slurm_time));
+        words.join(", ")
+    }
+}
+
+/// As Slurm writes times: `2:00:00`, `1-12:00:00`.
+pub fn slurm_time(time: Duration) -> String {
+    let seconds = time.as_secs_f64().ceil() as u64;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let clock = format!("{}:{:02}:{:02}", rest / 3600, rest % 3600 / 60, rest % 60);
+    if days > 0 { format!("{days}-{clock}") } else { clock }
+}
+
+/// What every job of ours is submitted with: from the site, then who it is.
+fn common(settings: &Settings, name: &str, batch: &str, output: &Path, root: &Path) -> Vec<String> {
+    let mut options = vec!["--parsable".to_owned()];
+    let site = &settings.site;
+    let given = [("partition", &site.partition), ("account", &site.account), ("qos", &site.qos)];
+    options.extend(given.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
+    options.push(format!("--job-name={name}"));
+    options.push(format!("--comment={MARK}{batch}"));
+    // A job that is started again goes on in the same file.
+    options.push("--open-mode=append".to_owned());
+    options.push("--requeue".to_owned());
+    options.push("--input=/dev/null".to_owned());
+    // Slurm puts numbers for what follows a `%`.
+    options.push(format!("--output={}", output.to_string_lossy()));
+    options.push(format!("--chdir={}", root.display()));
+    options
+}
+
+/// `folder`, such that Slurm finds nothing in it to replace.
+pub fn literal(folder: &Path) -> std::path::PathBuf {
+    folder.to_string_lossy().replace('%', "%%").into()
+}
+
+/// The options of `sbatch` for a batch of `count` cells in `folder`.
+pub fn array(
+    settings: &Settings,
+    request: &Request,
+    batch: &str,
+    count: usize,
+    folder: &Path,
+    root: &Path,
+) -> Vec<String> {
+    let output = literal(folder).join("%a.out");
+    let mut options = common(settings, &format!("cwm-{}", request.stage), batch, &output, root);
+    options.extend(request.options());
+    options.push(format!("--array=0-{}", count - 1));
+    options.push(folder.join("script").to_string_lossy().into_owned());
+    options
+}
+
+/// The options of `sbatch` for a run that is a job itself.
+pub fn detached(settings: &Settings, batch: &str, folder: &Path, root: &Path) -> Vec<String> {
+    let mut options = common(settings, "cwm-run", batch, &literal(folder).join("run.out"), root);
+    options.extend(["--ntasks=1", "--nodes=1", "--cpus-per-task=1"].map(str::to_owned));
+    options.extend(settings.site.detached_time.map(|time| format!("--time={}", slurm_time(time))));
+    options.push(folder.join("script").to_string_lossy().into_owned());
+    options
+}
+
+fn head(settings: &Settings) -> String {
+    let mut script = "#!/bin/sh\n".to_owned();
+    for line in &settings.site.lines {
+        script += &format!("#SBATCH {line}\n");
+    }
+    if settings.site.setup.is_empty() {
+        return script;
+    }
+    // Where they end the script, it says with what: Slurm remembers it for minutes only, and not everywhere.
+    script += &format!("trap 'echo \"{SETUP_ENDED}$?\"' EXIT\n");
+    for line in &settings.site.setup {
+        script += &format!("{line}\n");
+    }
+    script + "trap - EXIT\n"
+}
+
+/// What stands in a job's output, before the exit status, if a line of setup ended it.
+pub const SETUP_ENDED: &str = "cwm: setup ended with exit status ";
+
+/// The script of a batch: its task finds its key, and becomes `cwm exec KEY`.
+pub fn array_script(
+    settings: &Settings,
+    request: &Request,
+    batch: &str,
+    folder: &Path,
+    root: &Path,
+    binary: &Path,
+) -> String {
+    let word = |path: &Path| quoted(&path.to_string_lossy());
+    let mut script = head(settings);
+    script += &format!("keys={}\n", word(&folder.join("keys")));
+    for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
+        script += &format!("export {threads}={}\n", request.cpus);
+    }
+    if request.gpus == 0 {
+        script += "export CUDA_VISIBLE_DEVICES=\n";
+    }
+    // A network file system may show a new file a little later on another node.
+    script += "tries=0\nwhile [ ! -r \"$keys\" ] && [ $tries -lt 60 ]; do tries=$((tries + 1)); sleep 2; done\n";
+    script += "key=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" \"$keys\")\n";
+    script += &format!(
+        "exec {} exec \"$key\" --store {} --batch {batch} --task \"$SLURM_ARRAY_TASK_ID\"\n",
+        word(binary),
+        word(root)
+    );
+    script
+}
+
+/// The script of a run that is a job: in the folder where it was asked for, with the words that were typed.
+pub fn detached_script(settings: &Settings, folder: &Path, binary: &Path, words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let word = |path: &Path| quoted(&path.to_string_lossy());
+    format!("{}cd {} || exit 70\nexec {} {}\n", head(settings), word(folder), word(binary), words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(needs: &Needs) -> Request {
+        Request::of("train", needs, None, &Settings::default())
+    }
+
+    #[test]
+    fn needs_become_options() {
+        let needs = Needs { cpu: Some(4), gpu: 0.25, memory: (8 << 30) + 1 };
+        let asked = Request::of("train", &needs, Some(Duration::from_secs(100_000)), &Settings::default());
+        let options = asked.options().join(" ");
+        assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1-3:46:40");
+        let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
+        assert_eq!(plain.options().join(" "), "--ntasks=1 --nodes=1 --cpus-per-task=8");
+        let site = cwm_project::site::Slurm { time: Some(Duration::from_secs(90)), ..Default::default() };
+        let settings = Settings::from(&site);
+        assert_eq!(Request::of("a", &needs, None, &settings).in_words(), "4 cores, 1 GPU, 8.6 GB, 0:01:30");
+    }
+
+    #[test]
+    fn a_gpu_by_number_is_the_jobs_own_first() {
+        let resources = request(&Needs { cpu: Some(1), gpu: 2.0, memory: 0 }).resources(DeviceChoice::Cuda(5));
+        assert_eq!(resources.devices, ["cuda:0", "cuda:1"]);
+        assert_eq!(resources.device, DeviceChoice::Cuda(0));
+    }
+
+    #[test]
+    fn setup_that_ends_the_script_leaves_its_status() {
+        let said = |setup: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("keys"), "first\n").unwrap();
+            let setup = setup.iter().map(|line| (*line).to_owned()).collect();
+            let settings = Settings::from(&cwm_project::site::Slurm { setup, ..Default::default() });
+            let request = request(&Needs::default());
+            let script = array_script(&settings, &request, "b", folder.path(), Path::new("/s"), Path::new("/bin/echo"));
+            let mut shell = std::process::Command::new("sh");
+            let ran = shell.args(["-c", &script]).env("SLURM_ARRAY_TASK_ID", "0").output().unwrap();
+            (ran.status.code().unwrap(), String::from_utf8(ran.stdout).unwrap())
+        };
+        for (setup, status) in [
+            (&["exit 7"][..], 7),
+            (&["cd /nonexistent 2> /dev/null || exit 3", "true"], 3),
+            (&["set -e", "false", "true"], 1),
+            (&["exit"], 0),
+        ] {
+            assert_eq!(said(setup), (status, format!("{SETUP_ENDED}{status}\n")), "{setup:?}");
+        }
+        // As in any script, what fails and ends nothing is passed over.
+        let (status, text) = said(&["false", "(exit 3)", "x=$(false)"]);
+        assert!(status == 0 && text.starts_with("exec first --store /s"), "{text}");
+    }
+
+    #[test]
+    fn the_script_survives_any_name_of_a_folder() {
+        let folder = tempfile::Builder::new().prefix("it's 5% ").tempdir().unwrap();
+        let (keys, said) = (folder.path().join("keys"), folder.path().join("said"));
+        std::fs::write(&keys, "first\nsecond\n").unwrap();
+        let binary = folder.path().join("binary");
+        std::fs::write(
+            &binary,
+            format!("#!/bin/sh\necho \"$@\" $RAYON_NUM_THREADS > {}\n", quoted(&said.to_string_lossy())),
+        )
+        .unwrap();
+        std::fs::set_permissions(&binary, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let (lines, setup) = (vec!["-C x".into()], vec!["false".into()]);
+        let settings = Settings::from(&cwm_project::site::Slurm { lines, setup, ..Default::default() });
+        let request = request(&Needs::default());
+        let script = array_script(&settings, &request, "b", folder.path(), Path::new("/a store"), &binary);
+        let trap = "trap 'echo \"cwm: setup ended with exit status $?\"' EXIT\n";
+        assert!(script.starts_with(&format!("#!/bin/sh\n#SBATCH -C x\n{trap}false\ntrap - EXIT\n")), "{script}");
+        let path = folder.path().join("script");
+        std::fs::write(&path, script).unwrap();
+        let ran = std::process::Command::new("sh").arg(&path).env("SLURM_ARRAY_TASK_ID", "1").status().unwrap();
+        assert!(ran.success());
+        assert_eq!(std::fs::read_to_string(said).unwrap(), "exec second --store /a store --batch b --task 1 1\n");
+        assert!(array(&settings, &request, "b", 2, folder.path(), Path::new("/s")).iter().any(|o| o.contains("5%% ")));
+    }
+}

@@ -1,0 +1,279 @@
+//! Taking over what a stage made: all files, then folders, then the record.
+//!
+//! In this order, so that at any instant whatever is recorded is there: hash and sync each file, make it read-only,
+//! rename it into `objects/`; write the manifests of folders the same way and make their trees; write the record aside;
+//! sync it and every folder that got a name; rename the record, and sync its folders. What was renamed when a commit is
+//! interrupted is content without a record, which nothing refers to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use cwm_contract::Fetched;
+use rayon::prelude::*;
+
+use super::Store;
+use super::actions::read_record;
+use super::hashing::hash_own_file;
+use super::manifest::{Manifest, ManifestFile};
+use super::new_action::{Content, NewAction, NewOutput, Recorded};
+use super::objects::{MadeFile, survey};
+use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference, RECORD_FORMAT};
+use super::seal;
+use super::trees::PreparedTree;
+use super::written::WrittenRecord;
+use cwm_core::digest::Digest;
+use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::key::Components;
+use cwm_core::text::visible;
+
+impl Store {
+    /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
+    /// that record stays and none is written; but if its log was lost, this record takes its place.
+    ///
+    /// # Errors
+    /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
+    /// or the disk refuses. Nothing is recorded then, and what was recorded before stands.
+    pub fn record(&self, action: NewAction) -> Result<Recorded> {
+        self.create()?;
+        // Against `gc`, which must not find the content before its record.
+        let _shared = self.lock_shared(|_| {})?;
+        let key = action.components.key();
+        let mut commit = Commit { store: self, touched: BTreeSet::new(), trees: Vec::new() };
+
+        let surveyed = action.outputs.values().map(|output| match &output.content {
+            Content::Made(path) => survey(path, &output.shape),
+            Content::Outside(_) | Content::Stored(_) => Ok(Vec::new()),
+        });
+        let log = action.log.as_deref().map(|path| survey(path, &OutputShape::File { extension: String::new() }));
+        let surveyed = surveyed.chain([log.transpose().map(Option::unwrap_or_default)]).collect::<Result<Vec<_>>>()?;
+        let mut hashed = commit.hash_and_sync(surveyed)?;
+        let log = hashed.pop().and_then(|mut files| files.pop());
+        let mut outputs = BTreeMap::new();
+        for ((name, output), files) in action.outputs.iter().zip(hashed) {
+            outputs.insert(name.clone(), commit.place_output(output, files)?);
+        }
+
+        let numbered = self.record_files(&key)?;
+        // An equal record whose log is gone.
+        let mut without_log = None;
+        for file in &numbered {
+            match read_record(&key, file) {
+                Ok(record) if record.outputs == outputs => {
+                    if log.is_some() && self.lost_log(&record)?.is_some() {
+                        without_log = Some(file);
+                        break;
+                    }
+                    // Its content may have been lost since, or let go; then it has just been put back.
+                    commit.finish_content(None)?;
+                    if file.dropped.is_some() {
+                        self.unmark_dropped(&file.path)?;
+                    }
+                    let record = ActionRecord { dropped: None, ..record };
+                    return Ok(Recorded { record, new: false });
+                }
+                // A damaged or newer record is no reason to lose this result; looking it up tells about it.
+                Ok(_) => {}
+                Err(error) if matches!(error.trouble(), Trouble::Damaged | Trouble::TooNew) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(log) = &log {
+            commit.place_object(&log.file.path, log.file.size, &log.digest, log.synced)?;
+        }
+        let record = ActionRecord {
+            format: RECORD_FORMAT,
+            key,
+            pipeline: action.pipeline,
+            label: action.label,
+            components: action.components,
+            outputs,
+            cause: action.cause.iter().map(|line| visible(line)).collect(),
+            metrics: action.metrics,
+            fetched: action.fetched,
+            probe: action.probe,
+            log: log.map(|log| log.digest),
+            circumstances: action.circumstances,
+            dropped: None,
+        };
+        let number = without_log.or(numbered.last());
+        let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
+        let written = WrittenRecord::new(self, &record, number)?;
+        commit.finish_content(Some(written.path()))?;
+        let place = written.place()?;
+        // First the new one: if we end between the two, both stand for the same outputs.
+        if let Some(old) = without_log {
+            if old.path != place {
+                self.disk.remove(&old.path)?;
+            }
+            self.unmark_dropped(&old.path)?;
+        }
+        Ok(Recorded { record, new: true })
+    }
+
+    /// Records the same result under other components: what was fetched by a URL is known by its sum, and the other way
+    /// round. It becomes the last record of their key, unless that is equal already.
+    ///
+    /// # Errors
+    /// As [`Store::record`].
+    pub fn record_as(&self, record: &ActionRecord, components: Components, fetched: Vec<Fetched>) -> Result<()> {
+        let _shared = self.lock_shared(|_| {})?;
+        let key = components.key();
+        let numbered = self.record_files(&key)?;
+        if let Some(last) = numbered.last()
+            && read_record(&key, last).is_ok_and(|last| last.outputs == record.outputs && last.fetched == fetched)
+        {
+            return if last.dropped.is_some() { self.unmark_dropped(&last.path) } else { Ok(()) };
+        }
+        let record = ActionRecord { key, components, fetched, dropped: None, ..record.clone() };
+        let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
+        let written = WrittenRecord::new(self, &record, number)?;
+        self.disk.sync_file(written.path())?;
+        written.place().map(drop)
+    }
+
+    /// How a file from outside is referred to.
+    pub fn reference(&self, path: &Path) -> OutsideReference {
+        let shared = path.components().zip(self.root().components()).take_while(|(a, b)| a == b).count();
+        // Only the root in common: the two will not be moved together.
+        let from_store = (shared > 1).then(|| {
+            let up = self.root().components().count() - shared;
+            std::iter::repeat_n("..", up).collect::<PathBuf>().join(path.components().skip(shared).collect::<PathBuf>())
+        });
+        OutsideReference { path: path.to_owned(), from_store }
+    }
+}
+
+/// A file that a stage made, hashed.
+struct Hashed {
+    file: MadeFile,
+    digest: Digest,
+    /// Whether its content is on the disk for good.
+    synced: bool,
+}
+
+/// A commit under way.
+struct Commit<'store> {
+    store: &'store Store,
+    /// Folders with names that are not on the disk for good yet.
+    touched: BTreeSet<PathBuf>,
+    /// Trees that are complete but not placed.
+    trees: Vec<PreparedTree<'store>>,
+}
+
+impl Commit<'_> {
+    /// Hashes the files of all outputs, large ones on all cores, and syncs those that are new.
+    fn hash_and_sync(&self, outputs: Vec<Vec<MadeFile>>) -> Result<Vec<Vec<Hashed>>> {
+        let hash = |file: MadeFile| {
+            let digest = hash_own_file(&file.path)?;
+            let new = !self.store.has_sound(&digest, file.size)?;
+            Ok(Hashed { file, digest, synced: new })
+        };
+        // For less, starting threads takes longer than the work.
+        let is_much = outputs.iter().flatten().map(|file| file.size.max(4096)).sum::<u64>() > 1 << 20;
+        let hashed: Vec<Vec<Hashed>> = if is_much {
+            let all = outputs.into_par_iter().map(|files| files.into_par_iter().map(hash).collect());
+            all.collect::<Result<_>>()?
+        } else {
+            outputs.into_iter().map(|files| files.into_iter().map(hash).collect()).collect::<Result<_>>()?
+        };
+        let new: Vec<&Path> =
+            hashed.iter().flatten().filter(|hashed| hashed.synced).map(|hashed| hashed.file.path.as_path()).collect();
+        self.store.disk.sync_together(&new, &BTreeSet::new())?;
+        Ok(hashed)
+    }
+
+    fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
+        let (format, shape) = (output.format.clone(), output.shape.clone());
+        let path = match &output.content {
+            // Drained from a pipe before: it is no file of anybody's.
+            Content::Outside(snapshot) if snapshot.path == self.store.object_path(&snapshot.digest) => {
+                return Ok(OutputRecord {
+                    digest: snapshot.digest,
+                    size: snapshot.stat.size,
+                    shape,
+                    format,
+                    outside: None,
+                });
+            }
+            Content::Outside(snapshot) => {
+                let outside = Some(self.store.reference(&snapshot.path));
+                return Ok(OutputRecord { digest: snapshot.digest, size: snapshot.stat.size, shape, format, outside });
+            }
+            Content::Stored(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
+            Content::Made(path) => path,
+        };
+        for Hashed { file, digest, synced } in &files {
+            self.place_object(&file.path, file.size, digest, *synced)?;
+        }
+        let (digest, size) = match (&shape, files.as_slice()) {
+            (OutputShape::File { .. }, [one]) => (one.digest, one.file.size),
+            _ => {
+                let manifest = Manifest::new(
+                    files
+                        .into_iter()
+                        .map(|Hashed { file: MadeFile { name, size, executable, .. }, digest, .. }| {
+                            (name, ManifestFile { digest, size, executable })
+                        })
+                        .collect(),
+                )
+                .map_err(|what| {
+                    StoreError::refused(path, format!("cannot be stored: {what}"), "name its files differently")
+                })?;
+                (self.place_manifest(&manifest)?, manifest.size())
+            }
+        };
+        Ok(OutputRecord { digest, size, shape, format, outside: None })
+    }
+
+    /// Moves a file that is hashed to its place among the objects; if it is there already, drops it.
+    fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
+        let place = self.store.object_path(digest);
+        let disk = &self.store.disk;
+        if self.store.has_sound(digest, size)? {
+            disk.remove(path)?;
+        } else {
+            if !synced {
+                disk.sync_file(path)?;
+            }
+            disk.seal(path, seal::second_of(digest, SystemTime::now()))?;
+            if !shard_of(&place).is_dir() {
+                // Shards are made with the store; this one was removed since.
+                disk.make_folder(shard_of(&place))?;
+                self.touched.insert(shard_of(shard_of(&place)).to_owned());
+            }
+            let _only_one = self.store.lock_replacing(&place)?;
+            disk.place(path, &place)?;
+        }
+        // Also for one that was there: whoever placed it may not have come to this.
+        self.touched.insert(shard_of(&place).to_owned());
+        Ok(())
+    }
+
+    fn place_manifest(&mut self, manifest: &Manifest) -> Result<Digest> {
+        let bytes = manifest.encode().into_bytes();
+        let digest = Digest::of(&bytes);
+        let store = self.store;
+        if store.has_sound(&digest, bytes.len() as u64)? {
+            self.touched.insert(shard_of(&store.object_path(&digest)).to_owned());
+        } else {
+            let file = store.disk.write_temporary(&store.layout.temporary(), &bytes)?;
+            // Moved away by this; the guard then finds nothing to remove.
+            self.place_object(file.path(), bytes.len() as u64, &digest, true)?;
+        }
+        self.trees.extend(store.prepare_tree(&digest, manifest)?);
+        Ok(digest)
+    }
+
+    /// After this, all content is there for good, and so is what the record's file holds.
+    fn finish_content(self, record: Option<&Path>) -> Result<()> {
+        let mut folders = self.touched;
+        folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
+        self.store.disk.sync_together(record.as_slice(), &folders)?;
+        self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
+    }
+}
+
+fn shard_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
+}

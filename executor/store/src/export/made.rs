@@ -1,0 +1,77 @@
+//! Exports of what is made from an output, rather than copied: held to the same rules.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::Exported;
+use super::list::{Copied, List, mtime, write_list};
+use crate::Store;
+use crate::hashing::hash_own_file;
+use cwm_core::files::Result;
+use cwm_core::files::StoreError;
+
+impl Store {
+    /// Fills the folder `destination` with the files that `fill` makes in an empty one. Nothing has its name before all is
+    /// complete; where an earlier export has the same content, it stays as it is. They are made anew each time: what they
+    /// are made from does not tell whether the code that makes them has changed.
+    ///
+    /// # Errors
+    /// Those of `fill`; the destination is in the store; something is in the way that no export made, or that was
+    /// changed since; the disk refuses.
+    pub fn export_made<E: From<StoreError>>(
+        &self,
+        destination: &Path,
+        fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Exported, E> {
+        let target = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
+        let export = self.export_to(&target)?;
+        let _turn = export.turn()?;
+        let earlier = match fs::symlink_metadata(&target) {
+            Ok(_) => Some(export.look_at_folder()?),
+            Err(_) => None,
+        };
+        self.disk.make_folders(export.parent)?;
+        let (aside, _held) = export.aside()?;
+        fill(aside.path())?;
+        let made = list_of(aside.path())?;
+        if earlier.as_ref().is_some_and(|(exported, there)| *there == exported.files.len() && exported.holds(&made)) {
+            return Ok(Exported { path: target.clone(), written: false, replaced: false });
+        }
+        write_list(&aside, &made)?;
+        let replaced = earlier.as_ref().is_some_and(|(exported, _)| exported.whole);
+        match earlier {
+            Some(_) => aside.replace(&target)?,
+            None => aside.place(&target)?,
+        }
+        Ok(Exported { path: target, written: true, replaced })
+    }
+}
+
+impl List {
+    /// Whether the files are those of `other` by name and content.
+    fn holds(&self, other: &List) -> bool {
+        let contents =
+            |list: &List| -> Vec<_> { list.files.iter().map(|(name, file)| (name.clone(), file.digest)).collect() };
+        contents(self) == contents(other)
+    }
+}
+
+/// The files in a folder, as they are now.
+fn list_of(folder: &Path) -> Result<List> {
+    let mut list = List { whole: true, ..List::default() };
+    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
+        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+        let path = entry.path();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(StoreError::io("make writable", &path))?;
+        let metadata = entry.metadata().map_err(StoreError::io("look at", &path))?;
+        let copied = Copied {
+            digest: hash_own_file(&path)?,
+            size: metadata.len(),
+            mtime_ns: mtime(&metadata),
+            executable: false,
+        };
+        list.files.insert(entry.file_name().to_string_lossy().into_owned(), copied);
+    }
+    Ok(list)
+}

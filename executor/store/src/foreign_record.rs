@@ -1,0 +1,109 @@
+//! Records that others made: data, and hostile until it was checked.
+
+use std::path::Path;
+
+use super::record::{ActionRecord, Circumstances, OutputShape};
+use cwm_core::digest::Key;
+use cwm_core::names::{is_label, is_name};
+use cwm_core::text::is_hidden;
+
+/// A longer record is none.
+pub const LARGEST_RECORD: u64 = 64 << 20;
+
+/// A name, or another word of a record, that is longer is none. Bytes.
+const LONGEST_WORD: usize = 4096;
+
+/// A thousand years, on a thousand cores.
+const MOST_SECONDS: f64 = 3.2e13;
+
+/// The record of `key` that `bytes` are, which came from elsewhere.
+///
+/// # Errors
+/// What is wrong with it, in words that follow "the record".
+pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
+    if bytes.len() as u64 > LARGEST_RECORD {
+        return Err("is too long".to_owned());
+    }
+    let record = ActionRecord::decode(Path::new("it"), bytes).map_err(|error| format!("cannot be read: {error}"))?;
+    if record.key != *key {
+        return Err(format!("is that of another key, {}", record.key));
+    }
+    if record.components.key() != record.key {
+        return Err("has a key that is not that of its components".to_owned());
+    }
+    check_words(&record)?;
+    check_cost(&record.circumstances)?;
+    if record.outputs.is_empty() {
+        return Err("has no outputs".to_owned());
+    }
+    for (name, output) in &record.outputs {
+        if !is_name(name) {
+            return Err(format!("has an output with the name {name:?}"));
+        }
+        if output.outside.is_some() {
+            return Err(format!("has an output `{name}` that is a file outside of any store"));
+        }
+        if let OutputShape::File { extension } = &output.shape
+            && !is_extension(extension)
+        {
+            return Err(format!("has an output `{name}` with the extension {extension:?}"));
+        }
+    }
+    Ok(record)
+}
+
+/// Names must be names, and what people read must be one line of plain text: a terminal would obey it, and show it as ours.
+fn check_words(record: &ActionRecord) -> Result<(), String> {
+    let label = record.label.to_string();
+    let mut coordinates = record.label.coordinates.iter();
+    let is_address = is_name(&record.label.stage) && coordinates.all(|(axis, value)| is_name(axis) && is_label(value));
+    if !is_address {
+        return Err(format!("has the label {:?}, which no cell can have", shortened(&label)));
+    }
+    let made = &record.circumstances;
+    let mut words = vec![
+        ("label", label.as_str()),
+        ("pipeline", &record.pipeline),
+        ("kind", &record.components.kind),
+        ("user", &made.user),
+        ("host", &made.machine.host),
+        ("os", &made.machine.os),
+        ("cwm_version", &made.cwm_version),
+    ];
+    words.extend(made.devices.iter().map(|device| ("devices", device.as_str())));
+    words.extend(made.computed_on.iter().map(|device| ("computed_on", device.as_str())));
+    words.extend(record.metrics.keys().map(|name| ("metrics", name.as_str())));
+    words.extend(record.probe.keys().map(|name| ("probe", name.as_str())));
+    words.extend(record.outputs.values().map(|output| ("outputs", output.format.as_str())));
+    if let Some((field, _)) = words.iter().find(|(_, text)| text.len() > LONGEST_WORD) {
+        return Err(format!("is too long in `{field}`"));
+    }
+    // What changed, the cause tells with its values, which may hold what they will: it is made visible where it is shown.
+    let causes = record.cause.iter().map(|line| ("cause", line.as_str()));
+    let causes = causes.filter(|(_, line)| line.contains(char::is_control));
+    match words.into_iter().filter(|(_, text)| text.contains(is_hidden)).chain(causes).next() {
+        Some((field, text)) => {
+            Err(format!("has characters in `{field}` that a terminal would obey: {:?}", shortened(text)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Estimates rest on it.
+fn check_cost(made: &Circumstances) -> Result<(), String> {
+    let seconds = [made.wall_seconds, made.user_seconds, made.system_seconds];
+    match seconds.into_iter().all(|seconds| (0.0..=MOST_SECONDS).contains(&seconds)) {
+        true => Ok(()),
+        false => Err(format!("says that it took {seconds:?} seconds")),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// What may follow the dot of a file's name: `pgn.zst`.
+fn is_extension(text: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    text.is_empty() || (text.len() <= 64 && text.split('.').all(is_part))
+}

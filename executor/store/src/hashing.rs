@@ -1,0 +1,19 @@
+//! Hashing files of our own.
+
+use std::path::Path;
+
+use cwm_core::digest::Digest;
+use cwm_core::files::{Result, StoreError};
+
+/// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
+///
+/// Not for files from outside: one that is cut short while it is mapped would kill the process
+/// ([`crate::outside`] reads those).
+///
+/// # Errors
+/// The file cannot be read.
+pub fn hash_own_file(path: &Path) -> Result<Digest> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_mmap_rayon(path).map_err(StoreError::io("read", path))?;
+    Ok(Digest(*hasher.finalize().as_bytes()))
+}

@@ -1,0 +1,59 @@
+//! Taking in what no stage made: bytes that come once, and are content from then on.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use super::Store;
+use super::seal;
+use cwm_core::digest::Digest;
+use cwm_core::files::{Result, StoreError};
+
+/// Bytes that were taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenIn {
+    /// Where they lie now, read-only.
+    pub path: PathBuf,
+    /// Their digest.
+    pub digest: Digest,
+    /// How many they are.
+    pub size: u64,
+}
+
+impl Store {
+    /// Takes in what `read` hands, piece by piece, to the function that it is given. Nothing stays if it fails. Until a
+    /// record names the content it is garbage: hold the store's shared lock.
+    ///
+    /// # Errors
+    /// `read` fails (`path` is what it reads, for the message), or the disk refuses.
+    pub fn take_in(
+        &self,
+        path: &std::path::Path,
+        read: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<TakenIn> {
+        self.create()?;
+        let (mut file, temporary) = self.disk.new_file(&self.layout.temporary())?;
+        let mut hasher = blake3::Hasher::new();
+        let mut size = 0u64;
+        let mut written = Ok(());
+        read(&mut |piece| {
+            hasher.update(piece);
+            size += piece.len() as u64;
+            written = file.write_all(piece).map_err(StoreError::io("write", temporary.path()));
+            if written.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+        })
+        .map_err(|error| written.err().unwrap_or_else(|| StoreError::io("read", path)(error)))?;
+        let digest = Digest(*hasher.finalize().as_bytes());
+        let place = self.object_path(&digest);
+        if !self.has_sound(&digest, size)? {
+            self.disk.sync_file(temporary.path())?;
+            self.disk.seal(temporary.path(), seal::second_of(&digest, SystemTime::now()))?;
+            let _only_one = self.lock_replacing(&place)?;
+            temporary.place(&place)?;
+        }
+        if let Some(shard) = place.parent() {
+            self.disk.sync_folder(shard)?;
+        }
+        Ok(TakenIn { path: place, digest, size })
+    }
+}

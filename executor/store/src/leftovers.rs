@@ -1,0 +1,62 @@
+//! What interrupted work left in `temporary/`: garbage, but for transfers with remotes, which the next attempt goes on with.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::Store;
+use super::actions::list;
+use super::inventory::size_and_time;
+use cwm_core::digest::Digest;
+use cwm_core::files::Result;
+use cwm_core::files::durable::TEMPORARY;
+
+/// Begins the names of downloads that are not whole yet, behind what begins all names there; their digest follows.
+const PART: &str = "part-";
+
+/// Begins the names of journals of uploads: whose upload it is and the digest of its content follow.
+const UPLOAD: &str = "upload-";
+
+/// A file or folder in `temporary/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes in it.
+    pub bytes: u64,
+    /// When it last changed.
+    pub changed: Timestamp,
+    /// Whether somebody can go on with it: a download whose content is not here yet, or an upload of content that still is.
+    pub is_transfer: bool,
+}
+
+impl Store {
+    /// Where the part of this content is that came so far.
+    pub(super) fn part_path(&self, digest: &Digest) -> PathBuf {
+        self.layout.temporary().join(format!("{TEMPORARY}{PART}{digest}"))
+    }
+
+    /// Where it is noted how far the upload of this content is; `whose` tells remotes apart.
+    pub fn upload_path(&self, whose: &str, digest: &Digest) -> PathBuf {
+        self.layout.temporary().join(format!("{TEMPORARY}{UPLOAD}{whose}-{digest}"))
+    }
+
+    /// What interrupted work left. With the store alone, nobody writes it any more.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>> {
+        let left = list(&self.layout.temporary())?.into_iter().map(|(name, path)| {
+            let (bytes, changed) = size_and_time(&path, None)?;
+            Ok(Leftover { path, bytes, changed, is_transfer: self.is_transfer(&name) })
+        });
+        left.collect()
+    }
+
+    fn is_transfer(&self, name: &str) -> bool {
+        let Some(name) = name.strip_prefix(TEMPORARY) else { return false };
+        let digest = name.rsplit_once('-').and_then(|(_, digest)| digest.parse::<Digest>().ok());
+        let Some(is_here) = digest.map(|digest| self.object_path(&digest).exists()) else { return false };
+        (name.starts_with(PART) && !is_here) || (name.starts_with(UPLOAD) && is_here)
+    }
+}

@@ -1,0 +1,317 @@
+//! The store: results by the hash of what they depend on, content by its own hash.
+//!
+//! It knows digests, keys and files; it knows no YAML, no plan and no stage. `docs/design/store.md` says where everything is.
+//! At any instant, also after `kill -9` or a power loss, a store is valid and has lost only unfinished work:
+//! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
+
+mod actions;
+mod arrival;
+mod commit;
+mod compare;
+mod completeness;
+mod damaged_records;
+mod dropped;
+mod export;
+mod foreign_record;
+mod garbage;
+mod hashing;
+mod heir;
+mod holder;
+mod intake;
+mod inventory;
+mod layout;
+mod leftovers;
+mod locks;
+mod manifest;
+mod new_action;
+mod objects;
+pub mod outside;
+mod record;
+mod remembered;
+mod seal;
+mod soundness;
+mod stamp;
+#[cfg(test)]
+mod tests;
+mod trees;
+mod verify;
+mod verify_places;
+mod verify_readers;
+mod work;
+mod written;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use arrival::{LARGEST_MANIFEST, Part};
+pub use compare::{Difference, How};
+pub use completeness::Missing;
+pub use cwm_core::files::{Result, StoreError, Trouble};
+pub use dropped::Dropped;
+pub use export::Exported;
+pub use foreign_record::{LARGEST_RECORD, check_record};
+pub use garbage::Garbage;
+pub use hashing::hash_own_file;
+pub use holder::Holder;
+pub use intake::TakenIn;
+pub use inventory::{Held, Inventory, OldWork};
+pub use layout::STORE_FORMAT;
+pub use leftovers::Leftover;
+pub use locks::{KeyLock, StoreLock};
+pub use manifest::{Manifest, ManifestFile};
+pub use new_action::{Content, NewAction, NewOutput, Recorded};
+pub use record::timestamp;
+pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
+pub use soundness::Damage;
+pub use stamp::Stamp;
+pub use verify::{Finding, VerifyProgress, VerifyReport};
+pub use work::{KeepStamp, WorkFolder};
+
+use cwm_core::files::STORE_FOLDERS;
+use cwm_core::files::durable::Disk;
+use cwm_core::files::read_plain;
+use damaged_records::DamagedRecords;
+use layout::Layout;
+use remembered::Remembered;
+
+/// What stands in a new store's `README.md`.
+const README: &str = "\
+# artifacts
+
+The results of `cwm run`, by the hash of what they depend on. Made and read by cwm; nothing here is edited by hand.
+`cwm show`, `cwm path` and `cwm export` give people what is in it, `cwm verify` checks it. It may be deleted as a
+whole: what the pipeline needs is then made again.
+";
+
+/// A store, which may not have been created yet: then it is empty, and is created by the first write.
+#[derive(Clone)]
+pub struct Store {
+    layout: Layout,
+    disk: Disk,
+    created: Arc<AtomicBool>,
+    /// Whether this process has seen that all its folders are there.
+    whole: Arc<AtomicBool>,
+    /// Records that were read before, where somebody asks for many.
+    remembered: Option<Arc<Remembered>>,
+    /// What becomes of records that turn out damaged, where that is no error.
+    damaged_records: Option<DamagedRecords>,
+}
+
+impl Store {
+    /// The store at `root`, for reading and writing. Nothing is written yet, not even if there is no store.
+    ///
+    /// # Errors
+    /// The store has a newer format, or its `format` cannot be read; or it is a remote.
+    pub fn at(root: &Path) -> Result<Store> {
+        let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
+        let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
+        let store = Store {
+            layout: Layout { root },
+            disk: Disk::default(),
+            created,
+            whole,
+            remembered: None,
+            damaged_records: None,
+        };
+        let created = store.read_format()?;
+        if created && layout::is_remote(store.root()) {
+            return Err(StoreError::refused(
+                store.root(),
+                "is a remote, which others push to, and no store",
+                "name another folder as the store; `cwm remote add NAME FOLDER` shares results through this one",
+            ));
+        }
+        store.created.store(created, Ordering::Release);
+        Ok(store)
+    }
+
+    /// This store, whose folders are all there, as whoever started this process has just seen to.
+    pub fn seen_whole(self) -> Store {
+        self.whole.store(self.exists(), Ordering::Release);
+        self
+    }
+
+    /// The folder of the store, absolute.
+    pub fn root(&self) -> &Path {
+        &self.layout.root
+    }
+
+    /// Whether there is a store on disk.
+    pub fn exists(&self) -> bool {
+        self.created.load(Ordering::Acquire)
+    }
+
+    /// Where digests of files from outside are remembered.
+    pub fn outside_cache(&self) -> PathBuf {
+        self.layout.outside_cache()
+    }
+
+    /// The folder of the lock files that the store has seen.
+    pub fn roots_folder(&self) -> PathBuf {
+        self.layout.roots()
+    }
+
+    /// Where files lie that have no name yet.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.layout.temporary()
+    }
+
+    /// The folder of tags.
+    pub fn tags_folder(&self) -> PathBuf {
+        self.layout.tags()
+    }
+
+    /// Where the tree of a folder is, if it is there.
+    pub fn tree_folder(&self, digest: &cwm_core::digest::Digest) -> PathBuf {
+        self.layout.tree(digest)
+    }
+
+    /// Names and paths in a folder of the store, sorted; none if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn files_in(&self, folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+        let mut files = actions::list(folder)?;
+        files.sort();
+        Ok(files)
+    }
+
+    /// Whether `path` lies in this store.
+    pub fn contains(&self, path: &Path) -> bool {
+        path.starts_with(self.root())
+    }
+
+    /// True if there is a store of a known format, false if there is none.
+    fn read_format(&self) -> Result<bool> {
+        let path = self.layout.format();
+        let bytes = match read_plain(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            // What stands there is not a file at all.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Vec::new(),
+            Err(error) => return Err(StoreError::io("read", &path)(error)),
+        };
+        match String::from_utf8_lossy(&bytes).trim().parse::<u64>() {
+            Ok(found) if found == u64::from(STORE_FORMAT) => Ok(true),
+            Ok(found) if found > u64::from(STORE_FORMAT) => {
+                Err(StoreError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
+            }
+            // Nothing that reads the store, `cwm verify` neither, comes past this.
+            _ => Err(StoreError::refused(
+                &path,
+                format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),
+                "if this folder is cwm's, put the version there: `1`, where this cwm made it; or move it away, or delete it: \
+                 all that the pipeline needs is then made again. Or name another store with `--store` or CWM_STORE",
+            )),
+        }
+    }
+
+    /// Creates the store if it is not there, and folders of it that were removed since. Every writing method does this
+    /// by itself.
+    ///
+    /// The shards of `objects` and `actions` are all made now, and `format` last: so a commit never has to make a
+    /// shard's name durable, and a creation that was interrupted is simply done again.
+    ///
+    /// # Errors
+    /// The folder holds something else, or cannot be written.
+    pub fn create(&self) -> Result<()> {
+        if self.whole.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let root = self.root();
+        self.disk.make_folders(root)?;
+        if self.read_format()? {
+            self.make_missing_folders()?;
+        } else {
+            self.refuse_a_foreign_folder()?;
+            self.make_missing_folders()?;
+            let readme = root.join("README.md");
+            if !readme.exists() {
+                self.disk.replace(&readme, README.as_bytes(), false)?;
+            }
+            if let Some(parent) = root.parent() {
+                self.disk.sync_folder(parent)?;
+            }
+            self.disk.sync_folder(root)?;
+            let format = self.disk.write_temporary(&self.layout.temporary(), format!("{STORE_FORMAT}\n").as_bytes())?;
+            format.place(&self.layout.format())?;
+            self.disk.sync_folder(root)?;
+        }
+        self.created.store(true, Ordering::Release);
+        self.whole.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Makes the folders of a store that are not there: all of them, those that someone removed, or empty ones that a
+    /// copy left out.
+    fn make_missing_folders(&self) -> Result<()> {
+        let root = self.root();
+        let there = folders_in(root)?;
+        let mut made = false;
+        for folder in STORE_FOLDERS.into_iter().filter(|folder| !there.contains(*folder)) {
+            made |= self.disk.make_folder(&root.join(folder))?;
+        }
+        for folder in ["objects", "actions"] {
+            let folder = root.join(folder);
+            let there = folders_in(&folder)?;
+            let missing: Vec<String> = layout::shards().filter(|shard| !there.contains(shard)).collect();
+            for shard in &missing {
+                self.disk.make_folder(&folder.join(shard))?;
+            }
+            if !missing.is_empty() {
+                self.disk.sync_folder(&folder)?;
+            }
+        }
+        if made { self.disk.sync_folder(root) } else { Ok(()) }
+    }
+
+    /// A mistyped `--store` must not fill someone's folder with ours.
+    fn refuse_a_foreign_folder(&self) -> Result<()> {
+        let root = self.root();
+        // A store that lost its `format` is one still, whatever else lies there: run logs, jobs, programs.
+        let ours = STORE_FOLDERS.iter().filter(|name| root.join(name).is_dir()).count();
+        if 2 * ours > STORE_FOLDERS.len() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(root).map_err(StoreError::io("read the folder", root))? {
+            let entry = entry.map_err(StoreError::io("read the folder", root))?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            // A command that only reads may have left digests of outside files before there was a store.
+            let files = ["README.md", "format", "outside.cache"];
+            let ours = STORE_FOLDERS.contains(&name.as_ref()) || files.contains(&name.as_ref());
+            // Hidden files are a version control system's, a desktop's or an interrupted creation's.
+            if !ours && !name.starts_with('.') {
+                return Err(StoreError::refused(
+                    root,
+                    format!("is not a store: it holds `{name}`"),
+                    "name an empty folder, or one that cwm made",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What happens on disk, step by step, goes through `hook` first.
+    #[cfg(test)]
+    pub fn watched(mut self, hook: durable::Hook) -> Store {
+        self.disk = Disk::with_hook(hook);
+        self
+    }
+}
+
+/// The names of the folders in `folder`.
+fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
+        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(names)
+}

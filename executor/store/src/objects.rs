@@ -1,0 +1,157 @@
+//! Content by its hash: what is there, and what a stage made that may become so.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::Store;
+use super::manifest::{Manifest, ManifestFault};
+use super::record::OutputShape;
+use cwm_core::digest::Digest;
+use cwm_core::files::read_plain;
+use cwm_core::files::{Result, StoreError};
+
+impl Store {
+    /// Where the content with this digest is, if it is there.
+    pub fn object_path(&self, digest: &Digest) -> PathBuf {
+        self.layout.object(digest)
+    }
+
+    /// The size of an object, or nothing if it is not there.
+    ///
+    /// # Errors
+    /// The system cannot tell.
+    pub fn object_size(&self, digest: &Digest) -> Result<Option<u64>> {
+        let path = self.object_path(digest);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+            Ok(_) => Err(StoreError::damaged(&path, "it is not a file")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("look at", &path)(error)),
+        }
+    }
+
+    /// The content of a small object, such as a log.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be read.
+    pub fn read_object(&self, digest: &Digest) -> Result<Vec<u8>> {
+        let path = self.object_path(digest);
+        read_plain(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => StoreError::damaged(&path, error.to_string()),
+            io::ErrorKind::NotFound => StoreError::Missing { path, what: "is not in the store".into() },
+            _ => StoreError::io("read", &path)(error),
+        })
+    }
+
+    /// The content of an object, which is what its digest says.
+    ///
+    /// # Errors
+    /// It is not there, is damaged, or cannot be read.
+    pub fn read_checked(&self, digest: &Digest) -> Result<Vec<u8>> {
+        let bytes = self.read_object(digest)?;
+        if Digest::of(&bytes) != *digest {
+            let path = self.object_path(digest);
+            return Err(StoreError::damaged(&path, "its content does not have the digest that names it"));
+        }
+        Ok(bytes)
+    }
+
+    /// What the folder with this digest holds.
+    ///
+    /// # Errors
+    /// The manifest is not there, is damaged, or is of a newer version.
+    pub fn manifest(&self, digest: &Digest) -> Result<Manifest> {
+        let bytes = self.read_checked(digest)?;
+        let path = self.object_path(digest);
+        Manifest::decode(&bytes).map_err(|fault| match fault {
+            ManifestFault::TooNew(found) => StoreError::TooNew {
+                path,
+                what: "the manifest of a folder",
+                found,
+                known: super::manifest::MANIFEST_FORMAT,
+            },
+            ManifestFault::Wrong(what) => StoreError::damaged(&path, what),
+        })
+    }
+}
+
+/// A file that a stage made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MadeFile {
+    /// Where it is now.
+    pub path: PathBuf,
+    /// Its name in the folder; empty for an output that is one file.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// Whether its owner may execute it.
+    pub executable: bool,
+}
+
+const MAKE_FILES: &str = "an output consists of plain files that belong to it alone; copy what it needs";
+
+/// All files of an output, sorted by name.
+///
+/// # Errors
+/// It is not there or not of the declared shape, or it holds what cannot be stored, in words.
+pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<MadeFile>> {
+    let metadata = match fs::symlink_metadata(output) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
+        }
+        Err(error) => return Err(StoreError::io("look at", output)(error)),
+    };
+    match shape {
+        OutputShape::File { .. } if metadata.is_dir() => {
+            Err(StoreError::refused(output, "is a folder, but was declared as a file", "make a file of that name"))
+        }
+        OutputShape::File { .. } => Ok(vec![made_file(output, String::new(), &metadata)?]),
+        OutputShape::Folder if metadata.is_file() => {
+            Err(StoreError::refused(output, "is a file, but was declared as a folder", "make a folder of that name"))
+        }
+        OutputShape::Folder => {
+            let mut files = Vec::new();
+            if !metadata.is_dir() {
+                made_file(output, String::new(), &metadata)?;
+            }
+            survey_folder(output, "", &mut files)?;
+            files.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(files)
+        }
+    }
+}
+
+fn survey_folder(folder: &Path, prefix: &str, files: &mut Vec<MadeFile>) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
+        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+        let path = entry.path();
+        let Ok(name) = entry.file_name().into_string() else {
+            return Err(StoreError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8"));
+        };
+        let metadata = fs::symlink_metadata(&path).map_err(StoreError::io("look at", &path))?;
+        if metadata.is_dir() {
+            survey_folder(&path, &format!("{prefix}{name}/"), files)?;
+        } else {
+            files.push(made_file(&path, format!("{prefix}{name}"), &metadata)?);
+        }
+    }
+    Ok(())
+}
+
+/// A plain file with no second name: a link would bring content into the store that others can still change.
+fn made_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<MadeFile> {
+    let what = if metadata.is_symlink() {
+        "is a symbolic link"
+    } else if !metadata.is_file() {
+        "is not a plain file"
+    } else if metadata.nlink() > 1 {
+        "has a second name (a hard link)"
+    } else {
+        let executable = metadata.mode() & 0o100 != 0;
+        return Ok(MadeFile { path: path.to_owned(), name, size: metadata.len(), executable });
+    };
+    Err(StoreError::refused(path, what, MAKE_FILES))
+}

@@ -1,0 +1,285 @@
+//! What is written down about one result of an action.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Fetched, Format, Label, Shape};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::dropped::Dropped;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::{Result, StoreError};
+use cwm_core::key::Components;
+use cwm_core::text::visible;
+
+/// Version of the format of [`ActionRecord`].
+pub const RECORD_FORMAT: u32 = 1;
+
+/// One result of an action.
+///
+/// # Format, version 1
+/// One JSON object in `actions/ab/<key>/<number>-<BLAKE3 of the file>.json`; a key may have several (made on a CPU and
+/// on a GPU), counted from `0001`. Fields that this version does not know are ignored; a newer version is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ActionRecord {
+    /// [`RECORD_FORMAT`].
+    pub format: u32,
+    /// What it is a result of.
+    pub key: Key,
+    /// The pipeline's file name without extension, where it was first made: `paper`.
+    pub pipeline: String,
+    /// The cell that first made it.
+    pub label: Label,
+    /// What the key was made of: `why` compares these.
+    pub components: Components,
+    /// What came out, by output name.
+    pub outputs: BTreeMap<String, OutputRecord>,
+    /// Why it ran, in words, one cause a line.
+    #[serde(default)]
+    pub cause: Vec<String>,
+    /// Figures that the stage told.
+    #[serde(with = "figures")]
+    pub metrics: BTreeMap<String, f64>,
+    /// What came from the network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fetched: Vec<Fetched>,
+    /// What the stage's probe gave with the code of this result, by name; empty where it has none, or had none when this
+    /// was recorded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub probe: BTreeMap<String, Digest>,
+    /// The stage's log.
+    pub log: Option<Digest>,
+    /// When, where, by whom, and what it cost.
+    pub circumstances: Circumstances,
+    /// Whether its content may be missing, and why. It stands beside the record, not in it.
+    #[serde(skip)]
+    pub dropped: Option<Dropped>,
+}
+
+/// One output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputRecord {
+    /// Of the file, or of the folder's [`Manifest`](super::Manifest).
+    pub digest: Digest,
+    /// Bytes, of all files together.
+    pub size: u64,
+    /// A file or a folder.
+    pub shape: OutputShape,
+    /// What it holds.
+    pub format: Format,
+    /// If it is a file from outside, referenced in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideReference>,
+}
+
+/// A file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputShape {
+    /// A file, with the extension that it gets where people see it (without the dot; may be empty).
+    File {
+        /// Such as `parquet`.
+        extension: String,
+    },
+    /// A folder of files.
+    Folder,
+}
+
+impl OutputShape {
+    /// The extension of a file; empty for a file without one, and for a folder.
+    pub fn extension(&self) -> &str {
+        match self {
+            OutputShape::File { extension } => extension,
+            OutputShape::Folder => "",
+        }
+    }
+
+    /// True if it is a folder.
+    pub fn is_folder(&self) -> bool {
+        *self == OutputShape::Folder
+    }
+}
+
+impl From<Shape> for OutputShape {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::File(extension) | Shape::FileOrFolder(extension) => {
+                OutputShape::File { extension: extension.to_owned() }
+            }
+            Shape::Folder => OutputShape::Folder,
+        }
+    }
+}
+
+/// Where a file from outside is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutsideReference {
+    /// Absolute, when it was recorded.
+    pub path: PathBuf,
+    /// From the store's folder, so that store and file can be moved together.
+    pub from_store: Option<PathBuf>,
+}
+
+/// When, where, by whom, and what it cost. Nothing of it is in the key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// When the stage started.
+    #[serde(with = "timestamp")]
+    pub started: Timestamp,
+    /// Seconds from start to end.
+    pub wall_seconds: f64,
+    /// Seconds of CPU in the stage's own code.
+    pub user_seconds: f64,
+    /// Seconds of CPU in the kernel on its behalf.
+    pub system_seconds: f64,
+    /// Most memory that its process held at once.
+    pub peak_memory_bytes: u64,
+    /// The machine.
+    pub machine: Machine,
+    /// Accelerators that it had; empty means none.
+    pub devices: Vec<String>,
+    /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_on: Option<String>,
+    /// Whether it went on from what an earlier attempt had kept: its seconds are then not those of all of the work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
+    /// By output, the files or folders that people gave as its result (`cwm take`); empty if it was computed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub taken_from: BTreeMap<String, PathBuf>,
+    /// Who ran it.
+    pub user: String,
+    /// Version of cwm.
+    pub cwm_version: String,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Host name.
+    pub host: String,
+    /// Cores that a process may use.
+    pub cores: usize,
+    /// Operating system and architecture: `linux x86_64`.
+    pub os: String,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn here() -> Machine {
+        Machine {
+            host: host_name(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        }
+    }
+}
+
+/// The name of this host.
+pub(super) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+impl ActionRecord {
+    /// Who made it, where and when: `ada@host, 2026-11-21 09:20`; of what was not computed, `taken over from FILE by …`.
+    pub fn origin(&self) -> String {
+        let made = &self.circumstances;
+        // Records from before they were checked may hold what a terminal obeys.
+        let who = visible(&format!("{}@{}, {}", made.user, made.machine.host, minute(made.started)));
+        if !self.is_taken() {
+            return who;
+        }
+        let files: Vec<String> = made.taken_from.values().map(|path| visible(&path.to_string_lossy())).collect();
+        format!("not computed: taken over from {} by {who}", files.join(", "))
+    }
+
+    /// Whether it was given by people, and not computed by its stage.
+    pub fn is_taken(&self) -> bool {
+        !self.circumstances.taken_from.is_empty()
+    }
+
+    /// The digest of each output, as the lock file has them.
+    pub fn output_digests(&self) -> BTreeMap<String, Digest> {
+        self.outputs.iter().map(|(name, output)| (name.clone(), output.digest)).collect()
+    }
+
+    /// The file's bytes.
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(self)
+            .map_err(|error| StoreError::io("write the record of", Path::new(&self.label.to_string()))(error.into()))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// Reads `bytes`, which `path` held.
+    pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<ActionRecord> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u64,
+        }
+        let too_new =
+            |found| StoreError::TooNew { path: path.to_owned(), what: "an action record", found, known: RECORD_FORMAT };
+        match serde_json::from_slice::<ActionRecord>(bytes) {
+            Ok(record) if record.format > RECORD_FORMAT => Err(too_new(record.format.into())),
+            Ok(record) => Ok(record),
+            Err(error) => Err(match serde_json::from_slice::<Version>(bytes) {
+                Ok(Version { format }) if format > u64::from(RECORD_FORMAT) => too_new(format),
+                _ => StoreError::damaged(path, error.to_string()),
+            }),
+        }
+    }
+}
+
+/// A time to the minute, on this machine's clock. The results of one run lie close together, and thousands may be told of:
+/// the last answer is kept.
+fn minute(time: Timestamp) -> String {
+    thread_local! {
+        static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    let number = time.as_second().div_euclid(60);
+    LAST.with_borrow_mut(|(known, text)| {
+        if *known != number {
+            let zoned = time.to_zoned(jiff::tz::TimeZone::system());
+            (*known, *text) = (number, zoned.strftime("%Y-%m-%d %H:%M").to_string());
+        }
+        text.clone()
+    })
+}
+
+/// Floats by name; those that JSON lacks as [`cwm_contract::Value`] writes them.
+mod figures {
+    use std::collections::BTreeMap;
+
+    use cwm_contract::Value;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(figures: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(figures.iter().map(|(name, figure)| (name, Value::Float(*figure))))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+        BTreeMap::<String, Value>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(name, value)| match value {
+                Value::Float(figure) => Ok((name, figure)),
+                other => Err(serde::de::Error::custom(format!("metric `{name}` is {}, not a float", other.kind()))),
+            })
+            .collect()
+    }
+}
+
+/// RFC 3339 in UTC.
+pub mod timestamp {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(timestamp)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

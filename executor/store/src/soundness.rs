@@ -1,0 +1,170 @@
+//! Whether an object is still what its name says, as far as can be told without reading all of it; and what is done if not.
+//!
+//! One that bears its [seal](super::seal) was not written since it was stored. Any other is hashed before anybody reads it,
+//! as a file from outside, and remembered as those are.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::completeness::Missing;
+use super::hashing::hash_own_file;
+use super::locks;
+use super::record::OutputRecord;
+use super::stamp::Stamp;
+use super::{Finding, Store, layout, seal};
+use crate::outside::Files;
+use cwm_core::digest::Digest;
+use cwm_core::files::Stat;
+use cwm_core::files::{Result, StoreError, Trouble};
+
+/// What stands where an object belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// What should.
+    Sound,
+    /// Nothing.
+    Gone,
+    /// Something else.
+    Damaged(Damage),
+}
+
+/// What is wrong with an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    path: PathBuf,
+    /// What was looked at: another file may have been put in its place since.
+    seen: Option<Stat>,
+    /// In words that follow the path.
+    what: String,
+}
+
+impl Store {
+    /// What stands where this object belongs, which has `size` bytes if that is known. One that does not bear its seal is
+    /// hashed, if `outside` does not remember it.
+    ///
+    /// # Errors
+    /// The system cannot tell.
+    pub(super) fn standing(&self, digest: &Digest, size: Option<u64>, outside: &Files) -> Result<Standing> {
+        let path = self.object_path(digest);
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Gone),
+            Err(error) => return Err(StoreError::io("look at", &path)(error)),
+        };
+        let seen = Stat::from(&metadata);
+        let damaged = |what: String| Ok(Standing::Damaged(Damage { path: path.clone(), seen: Some(seen), what }));
+        if !metadata.is_file() {
+            return damaged("is not a plain file".into());
+        }
+        if let Some(size) = size.filter(|size| *size != seen.size) {
+            return damaged(format!("has {} bytes in place of {size}", seen.size));
+        }
+        if seal::is_sealed(digest, seen.mtime_ns) {
+            return Ok(Standing::Sound);
+        }
+        match outside.snapshot(&path) {
+            Ok(found) if found.digest == *digest => Ok(Standing::Sound),
+            Ok(found) => damaged(format!("was changed: its content has the digest {}", found.digest)),
+            Err(error) if error.trouble() == Trouble::Missing => Ok(Standing::Gone),
+            Err(error) => damaged(format!("cannot be checked: {error}")),
+        }
+    }
+
+    /// Whether this object is there, with so many bytes, and was not changed since it was stored.
+    pub(super) fn has_sound(&self, digest: &Digest, size: u64) -> Result<bool> {
+        Ok(self.standing(digest, Some(size), &Files::without_cache())? == Standing::Sound)
+    }
+
+    /// Objects are replaced, or set aside as damaged, by one process at a time: what was found damaged must not be replaced
+    /// by what is right just before it is moved away. Where nothing stands yet, nothing is locked.
+    pub(super) fn lock_replacing(&self, place: &Path) -> Result<Option<File>> {
+        if fs::symlink_metadata(place).is_err() {
+            return Ok(None);
+        }
+        locks::wait_alone(&self.layout.lock("objects")).map(Some)
+    }
+
+    /// Moves what was found damaged to the quarantine, if the store can be written; nothing, if something else stands
+    /// there by now.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn set_damage_aside(&self, damage: &Damage) -> Result<Option<Finding>> {
+        let Damage { path, seen, what } = damage.clone();
+        let _only_one = match self.lock_replacing(&path) {
+            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => {
+                return Ok(Some(Finding { path, what, quarantined: None }));
+            }
+            locked => locked?,
+        };
+        let now = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
+        if now.is_none() || seen.is_some() && now != seen {
+            return Ok(None);
+        }
+        self.set_aside(path, what).map(Some)
+    }
+
+    /// Sets aside which of the objects of `output` was written since they bore the stamp `before`: all that differ are hashed,
+    /// since whoever wrote may have set the seal back. Then nobody reads them any more, and they are made again.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn set_rewritten_aside(&self, output: &OutputRecord, before: &Stamp, outside: &Files) -> Result<()> {
+        let later = self.stamp(output, outside);
+        let paths: Vec<&Path> = match &later {
+            Ok(later) => before.touched(later).collect(),
+            // Its manifest itself is gone or was written.
+            Err(_) => before.objects().collect(),
+        };
+        for path in paths {
+            let (Some(digest), Ok(metadata)) = (layout::digest_of_path(path), fs::symlink_metadata(path)) else {
+                continue;
+            };
+            let what = match metadata.is_file().then(|| hash_own_file(path)) {
+                Some(Ok(found)) if found == digest => continue,
+                Some(Ok(found)) => format!("was changed: its content has the digest {found}"),
+                Some(Err(error)) => format!("cannot be checked: {error}"),
+                None => "is not a plain file".to_owned(),
+            };
+            self.set_damage_aside(&Damage::of(path.to_owned(), Some(Stat::from(&metadata)), what))?;
+        }
+        Ok(())
+    }
+
+    /// Sees that the objects of a stamp are what their names say. To be asked after the stamp was taken: a change that comes
+    /// later shows by the next stamp.
+    ///
+    /// # Errors
+    /// One is gone or damaged, or the system cannot tell.
+    pub fn must_be_sound(&self, stamp: &Stamp, outside: &Files) -> Result<()> {
+        for path in stamp.objects() {
+            let Some(digest) = layout::digest_of_path(path) else { continue };
+            match self.standing(&digest, None, outside)? {
+                Standing::Sound => {}
+                // The content of a file from outside need not be in the store.
+                Standing::Gone if stamp.is_of_outside() => {}
+                Standing::Gone => {
+                    return Err(StoreError::Missing { path: path.to_owned(), what: "is not in the store".into() });
+                }
+                Standing::Damaged(damage) => return Err(StoreError::damaged(path, format!("it {}", damage.what))),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Damage {
+    /// What was found wrong, in words, with the file at `path` that was seen there before, if that is known.
+    pub(super) fn of(path: PathBuf, seen: Option<Stat>, what: String) -> Damage {
+        Damage { path, seen, what }
+    }
+}
+
+impl Missing {
+    /// What to say of content that cannot be read.
+    pub fn in_words(missing: &[Missing]) -> &'static str {
+        let is_damaged = missing.iter().any(|missing| missing.damage.is_some());
+        if is_damaged { "were changed since they were stored" } else { "are missing from the store" }
+    }
+}

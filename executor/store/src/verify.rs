@@ -1,0 +1,315 @@
+//! Checking everything that a store holds.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::Store;
+use super::actions::{list, read_record};
+use super::hashing::hash_own_file;
+use super::layout;
+use super::record::{ActionRecord, OutputShape};
+use super::soundness::Damage;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::Stat;
+use cwm_core::files::{Result, StoreError, Trouble};
+
+/// What a check of the store found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct VerifyReport {
+    /// Objects that were hashed.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Action records that were read.
+    pub actions: u64,
+    /// Of these, whose content was let go: by `cwm gc`, or as `keep: false` says.
+    pub dropped: u64,
+    /// What is wrong, sorted by path.
+    pub findings: Vec<Finding>,
+    /// What is worth knowing and harms no result, sorted by path: a log that is gone.
+    pub notes: Vec<Finding>,
+}
+
+/// Something that is wrong in a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Where.
+    pub path: PathBuf,
+    /// What is wrong, in words that follow the path.
+    pub what: String,
+    /// Where it was moved to. Nothing for what is not there or may stay, and on a store that cannot be written.
+    pub quarantined: Option<PathBuf>,
+}
+
+/// How far a check is: bytes hashed, of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyProgress {
+    /// Bytes hashed.
+    pub done: u64,
+    /// Bytes in all.
+    pub total: u64,
+}
+
+impl VerifyReport {
+    /// Whether all is well. Notes do not count.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl Store {
+    /// Hashes every object again, on all cores, and checks every manifest, tree and record. What is damaged is moved
+    /// to `quarantine/`, never deleted; the next run then makes it again. On a store that cannot be written, it is
+    /// only told.
+    ///
+    /// # Errors
+    /// The system refuses to let us read.
+    pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
+        self.verify_part(None, progress)
+    }
+
+    /// As [`Store::verify`], of what these results consist of alone: their records, outputs and logs.
+    ///
+    /// # Errors
+    /// As [`Store::verify`].
+    pub fn verify_results(
+        &self,
+        results: &[ActionRecord],
+        progress: impl Fn(VerifyProgress) + Sync,
+    ) -> Result<VerifyReport> {
+        let mut part = Part::default();
+        for record in results {
+            part.keys.insert(record.key);
+            part.objects.extend(record.log);
+            for output in record.outputs.values() {
+                part.objects.insert(output.digest);
+                // Of one that cannot be read, that is found.
+                if output.shape == OutputShape::Folder
+                    && let Ok(manifest) = self.manifest(&output.digest)
+                {
+                    part.objects.extend(manifest.files().values().map(|file| file.digest));
+                }
+            }
+        }
+        self.verify_part(Some(&part), progress)
+    }
+
+    fn verify_part(&self, part: Option<&Part>, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
+        // First, since the lock's own file may be what is wrong.
+        let findings = self.verify_places()?;
+        let _shared = self.lock_shared(|_| {})?;
+        let mut report = VerifyReport { findings, ..VerifyReport::default() };
+        let mut good = self.verify_objects(&mut report, part, progress)?;
+        self.verify_actions(&mut report, part, &mut good)?;
+        self.note_readers(&mut report)?;
+        report.findings.sort_by(|a, b| a.path.cmp(&b.path));
+        report.notes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(report)
+    }
+
+    /// The objects that are what their names say.
+    fn verify_objects(
+        &self,
+        report: &mut VerifyReport,
+        part: Option<&Part>,
+        progress: impl Fn(VerifyProgress) + Sync,
+    ) -> Result<BTreeSet<Digest>> {
+        let mut objects = Vec::new();
+        let folder = self.root().join("objects");
+        for (shard, path) in list(&folder)? {
+            if shard.len() != 2 || !path.is_dir() {
+                report.findings.push(Finding::about(path, "is not part of a store"));
+                continue;
+            }
+            for (_, path) in list(&path)? {
+                match layout::digest_of_path(&path) {
+                    Some(digest) if part.is_none_or(|part| part.objects.contains(&digest)) => {
+                        objects.push((path, digest))
+                    }
+                    Some(_) => {}
+                    None => report.findings.push(Finding::about(path, "is not named like an object")),
+                }
+            }
+        }
+        let sized: Vec<(PathBuf, Digest, u64)> = objects
+            .into_iter()
+            .map(|(path, digest)| {
+                let size = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
+                (path, digest, size)
+            })
+            .collect();
+        let total = sized.iter().map(|(_, _, size)| size).sum();
+        let done = AtomicU64::new(0);
+        let checked: Vec<(Digest, Option<Damage>)> = sized
+            .into_par_iter()
+            .map(|(path, digest, size)| {
+                let seen = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
+                let wrong = what_is_wrong(&path, &digest).map(|what| Damage::of(path, seen, what));
+                let done = done.fetch_add(size, Ordering::Relaxed) + size;
+                progress(VerifyProgress { done, total });
+                (digest, wrong)
+            })
+            .collect();
+        report.bytes = total;
+        report.objects = checked.len() as u64;
+        let mut good = BTreeSet::new();
+        for (digest, wrong) in checked {
+            match wrong.map(|damage| self.set_damage_aside(&damage)).transpose()? {
+                Some(Some(finding)) => report.findings.push(finding),
+                Some(None) if !self.object_path(&digest).is_file() => {}
+                // A commit may have put it right meanwhile.
+                None | Some(None) => drop(good.insert(digest)),
+            }
+        }
+        Ok(good)
+    }
+
+    fn verify_actions(
+        &self,
+        report: &mut VerifyReport,
+        part: Option<&Part>,
+        good: &mut BTreeSet<Digest>,
+    ) -> Result<()> {
+        // Lost content is told once for each record that names it, but a manifest is read once.
+        let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
+        for key in self.keys()?.into_iter().filter(|key| part.is_none_or(|part| part.keys.contains(key))) {
+            for file in self.record_files(&key)? {
+                report.actions += 1;
+                let record = match read_record(&key, &file) {
+                    Ok(record) => record,
+                    Err(StoreError::Damaged { path, what }) => {
+                        report.findings.push(self.set_aside(path, format!("is damaged: {what}"))?);
+                        continue;
+                    }
+                    Err(error) if error.trouble() == Trouble::TooNew => {
+                        report.findings.push(Finding::about(file.path, "was not checked: a newer cwm wrote it"));
+                        continue;
+                    }
+                    // Gone meanwhile.
+                    Err(_) if fs::symlink_metadata(&file.path).is_err() => continue,
+                    Err(error) => {
+                        report.findings.push(self.set_aside(file.path, format!("cannot be used: {error}"))?);
+                        continue;
+                    }
+                };
+                let mut lost = BTreeSet::new();
+                for output in record.outputs.values().filter(|output| output.outside.is_none()) {
+                    if !self.is_good(good, &output.digest) {
+                        lost.insert(output.digest);
+                    } else if output.shape == OutputShape::Folder {
+                        let children = match folders.entry(output.digest) {
+                            Entry::Occupied(known) => known.into_mut(),
+                            Entry::Vacant(new) => new.insert(self.verify_folder(report, &output.digest)?),
+                        };
+                        lost.extend(children.iter().filter(|child| !self.is_good(good, child)));
+                    }
+                }
+                if record.dropped.is_some() {
+                    // What it lacks was let go on purpose.
+                    report.dropped += u64::from(!lost.is_empty());
+                    continue;
+                }
+                if let Some(log) = record.log.filter(|log| !self.is_good(good, log)) {
+                    let what = format!("has lost its log {log}; a run of `{}` with `--force` writes one", record.label);
+                    report.notes.push(Finding::about(file.path.clone(), what));
+                }
+                for digest in lost {
+                    let what = format!("names {digest}, which is not in the store (`{}` makes it)", record.label);
+                    report.findings.push(Finding::about(file.path.clone(), what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an object is right: it was, or it is there by now. A run beside us stores content and then its record, so that
+    /// a record may name what was not there when the objects were looked at.
+    fn is_good(&self, good: &mut BTreeSet<Digest>, digest: &Digest) -> bool {
+        let path = self.object_path(digest);
+        good.contains(digest) || path.is_file() && what_is_wrong(&path, digest).is_none() && good.insert(*digest)
+    }
+
+    /// What a good object that should be a manifest names; and whether its tree is right.
+    fn verify_folder(&self, report: &mut VerifyReport, digest: &Digest) -> Result<Vec<Digest>> {
+        let manifest = match self.manifest(digest) {
+            Ok(manifest) => manifest,
+            Err(error @ (StoreError::Damaged { .. } | StoreError::TooNew { .. })) => {
+                let what = format!("cannot be read as a folder: {error}");
+                report.findings.push(Finding::about(self.object_path(digest), what));
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(error),
+        };
+        let tree = self.layout.tree(digest);
+        if fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest) {
+            report.findings.push(self.set_aside(tree, "does not hold the links that its manifest says".into())?);
+        }
+        Ok(manifest.files().values().map(|file| file.digest).collect())
+    }
+
+    /// Moves something damaged to the quarantine, if the store can be written.
+    pub fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
+        let inside = path.strip_prefix(self.root()).unwrap_or(&path);
+        let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        let quarantine = self.layout.quarantine();
+        let base = name.join("-");
+        // Something of that name may have been set aside before.
+        let place = (0u32..)
+            .map(|count| quarantine.join(if count == 0 { base.clone() } else { format!("{base}-{count}") }))
+            .find(|place| fs::symlink_metadata(place).is_err())
+            .unwrap_or_else(|| quarantine.join(&base));
+        let moved = self.disk.make_folders(&quarantine).and_then(|()| self.disk.place(&path, &place));
+        match moved.and_then(|()| self.disk.sync_folder(&quarantine)) {
+            Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
+            Err(error) if error.trouble() == Trouble::ReadOnly => Ok(Finding { path, what, quarantined: None }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What of a store is checked, where it is not all of it.
+#[derive(Default)]
+struct Part {
+    keys: BTreeSet<Key>,
+    objects: BTreeSet<Digest>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.path.display(), self.what)?;
+        match &self.quarantined {
+            Some(place) => write!(f, "; moved to {}", place.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Finding {
+    pub fn about(path: PathBuf, what: impl Into<String>) -> Finding {
+        Finding { path, what: what.into(), quarantined: None }
+    }
+}
+
+/// Why a file is not the object that its name says; nothing if it is, or if it is gone meanwhile.
+fn what_is_wrong(path: &Path, digest: &Digest) -> Option<String> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(format!("cannot be looked at: {error}")),
+        Ok(metadata) if !metadata.is_file() => return Some("is not a plain file".into()),
+        Ok(_) => {}
+    }
+    match hash_own_file(path) {
+        Ok(found) if found == *digest => None,
+        Ok(found) => Some(format!("is damaged: its content has the digest {found}")),
+        Err(StoreError::Io { cause, .. }) => Some(format!("cannot be read: {cause}")),
+        Err(error) => Some(error.to_string()),
+    }
+}

@@ -1,0 +1,81 @@
+//! Results whose stages read content that is found damaged now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use super::actions::read_record;
+use super::record::{ActionRecord, OutputShape};
+use super::verify::{Finding, VerifyReport};
+use super::{Store, layout, seal};
+use cwm_core::digest::Digest;
+use cwm_core::files::Result;
+use cwm_core::files::Stat;
+
+/// Damaged content, and since when: nothing where its time does not tell, as on a failing disk.
+type Damaged = BTreeMap<Digest, Option<SystemTime>>;
+
+impl Store {
+    /// Notes every result that may rest on what was found damaged: its stage ran after the damage was done, or that cannot be
+    /// told. Since no stage reads what does not bear its seal, that is mostly the work of a failing disk.
+    pub(super) fn note_readers(&self, report: &mut VerifyReport) -> Result<()> {
+        let damaged = self.damaged(report);
+        if damaged.is_empty() {
+            return Ok(());
+        }
+        let mut records = Vec::new();
+        for key in self.keys()? {
+            // Damaged records were told of.
+            records.extend(self.record_files(&key)?.into_iter().filter_map(|file| {
+                let record = read_record(&key, &file).ok()?;
+                Some((file.path, record))
+            }));
+        }
+        let is_folder = |record: &ActionRecord| -> Vec<Digest> {
+            let folders = record.outputs.values().filter(|output| output.shape == OutputShape::Folder);
+            folders.map(|output| output.digest).collect()
+        };
+        let folders: BTreeSet<Digest> = records.iter().flat_map(|(_, record)| is_folder(record)).collect();
+        let mut inside: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
+        for folder in folders {
+            let Ok(manifest) = self.manifest(&folder) else { continue };
+            let bad = manifest.files().values().map(|file| file.digest).filter(|digest| damaged.contains_key(digest));
+            inside.insert(folder, bad.collect());
+        }
+        for (path, record) in records {
+            let circumstances = &record.circumstances;
+            let ended = SystemTime::from(circumstances.started)
+                + Duration::try_from_secs_f64(circumstances.wall_seconds).unwrap_or_default();
+            let inputs = record.components.inputs.values().flatten().map(|(_, digest)| digest);
+            let read: BTreeSet<&Digest> = inputs
+                .flat_map(|input| std::iter::once(input).chain(inside.get(input).into_iter().flatten()))
+                .collect();
+            for digest in read {
+                let Some(since) = damaged.get(digest) else { continue };
+                if since.is_none_or(|since| since <= ended) {
+                    let label = &record.label;
+                    let what = format!(
+                        "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run \
+                         has made that again, `cwm run --check` tells, and `cwm run --force` makes this again"
+                    );
+                    report.notes.push(Finding { path: path.clone(), what, quarantined: None });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The objects among the findings.
+    fn damaged(&self, report: &VerifyReport) -> Damaged {
+        let objects = self.root().join("objects");
+        let found = report.findings.iter().filter(|finding| finding.path.starts_with(&objects));
+        found
+            .filter_map(|finding| {
+                let digest = layout::digest_of_path(&finding.path)?;
+                let metadata = fs::symlink_metadata(finding.quarantined.as_ref().unwrap_or(&finding.path)).ok()?;
+                let is_sealed = seal::is_sealed(&digest, Stat::from(&metadata).mtime_ns);
+                Some((digest, metadata.modified().ok().filter(|_| !is_sealed)))
+            })
+            .collect()
+    }
+}

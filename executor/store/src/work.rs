@@ -1,0 +1,325 @@
+//! The private folder of a running stage.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use super::actions::list;
+use cwm_core::digest::Key;
+use cwm_core::files::read_plain;
+use cwm_core::files::{Result, StoreError, Trouble};
+
+/// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
+/// the key's lock.
+#[derive(Clone)]
+pub struct WorkFolder {
+    store: Store,
+    key: Key,
+    path: PathBuf,
+}
+
+/// What wrote `keep/`: whoever goes on from there must be the same. The kind of device, not which one: the next free one does
+/// as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeepStamp {
+    /// Version of this stamp and of the rules for `keep/`.
+    pub format: u32,
+    /// Fingerprint of the stage's code in the binary that wrote it.
+    pub binary: String,
+    /// The kind of device that it ran on: [`KeepStamp::PROCESSOR`] or [`KeepStamp::GPU`].
+    pub device: String,
+}
+
+impl KeepStamp {
+    /// The version that this cwm writes.
+    pub const FORMAT: u32 = 1;
+    /// The processor, or a stage that asks for no device.
+    pub const PROCESSOR: &str = "cpu";
+    /// A GPU.
+    pub const GPU: &str = "cuda";
+    /// The stamp's own name in `keep/`.
+    const NAME: &str = ".stamp";
+}
+
+/// The name of the file that says that something was kept in another store.
+const KEPT_ELSEWHERE: &str = "kept-elsewhere";
+
+/// Prefix of a work folder that is being removed.
+const REMOVING: &str = ".removing-";
+
+/// Prefix of a folder in which a result is checked.
+const CHECKING: &str = ".checking-";
+
+impl Store {
+    /// The work folder of `key`; [`WorkFolder::prepare`] makes it.
+    pub fn work(&self, key: &Key) -> WorkFolder {
+        WorkFolder { store: self.clone(), key: *key, path: self.layout.work(key) }
+    }
+
+    /// The folder in which `key` is done anew to check what is recorded: not that in which a run does it, which may hold
+    /// what an attempt kept.
+    pub fn checking(&self, key: &Key) -> WorkFolder {
+        let path = self.root().join("work").join(format!("{CHECKING}{key}"));
+        WorkFolder { store: self.clone(), key: *key, path }
+    }
+
+    /// All work folders that there are, by key, those in which results are checked too.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn work_folders(&self) -> Result<Vec<WorkFolder>> {
+        let names = list(&self.root().join("work"))?;
+        let folder = |name: &str| match name.strip_prefix(CHECKING) {
+            Some(key) => Some(self.checking(&key.parse().ok()?)),
+            None => Some(self.work(&name.parse().ok()?)),
+        };
+        let mut folders: Vec<WorkFolder> = names.iter().filter_map(|(name, _)| folder(name)).collect();
+        folders.sort_by(|a, b| (a.key, &a.path).cmp(&(b.key, &b.path)));
+        Ok(folders)
+    }
+}
+
+impl fmt::Debug for WorkFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WorkFolder").field(&self.path).finish()
+    }
+}
+
+impl WorkFolder {
+    /// The key of the action that is done here.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Whether what is done here is compared with what is recorded, and no more.
+    pub fn is_check(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(CHECKING))
+    }
+
+    /// The folder itself; the current folder of a command stage.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where outputs are made.
+    pub fn out(&self) -> PathBuf {
+        self.path.join("out")
+    }
+
+    /// Scratch space.
+    pub fn tmp(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    /// What survives interruption.
+    pub fn keep(&self) -> PathBuf {
+        self.path.join("keep")
+    }
+
+    /// The self-contained description of the action.
+    pub fn action_file(&self) -> PathBuf {
+        self.path.join("action.json")
+    }
+
+    /// The stage's log.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    /// Whether it is there: left by a failed or interrupted run, or in use.
+    pub fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// Makes the folder ready for a start: everything is emptied but `keep/` and the action file. A log that an
+    /// earlier attempt left is removed.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn prepare(&self) -> Result<()> {
+        self.empty_but(&["keep", "action.json"])
+    }
+
+    /// As [`WorkFolder::prepare`] for another attempt of the same run, which goes on in the log of the one before.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn prepare_again(&self) -> Result<()> {
+        self.empty_but(&["keep", "action.json", "log"])
+    }
+
+    fn empty_but(&self, kept: &[&str]) -> Result<()> {
+        self.store.create()?;
+        self.store.disk.make_folders(&self.path)?;
+        for (name, path) in list(&self.path)? {
+            if !kept.contains(&name.as_str()) {
+                self.store.disk.remove(&path)?;
+            }
+        }
+        for folder in [self.out(), self.tmp(), self.keep()] {
+            self.store.disk.make_folder(&folder)?;
+        }
+        Ok(())
+    }
+
+    /// Throws away what a failed stage made so far, and its scratch, so that it does not keep the disk full; `keep/`, the
+    /// log and the action file stay. Whoever calls this holds the key's lock.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn discard_output(&self) -> Result<()> {
+        for folder in [self.out(), self.tmp()] {
+            for (_, path) in list(&folder)? {
+                self.store.disk.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`WorkFolder::discard_output`], if nobody holds the key's lock; true if it was done.
+    fn discard_abandoned_output(&self) -> Result<bool> {
+        let Some(_held) = self.store.try_lock_key_silently(&self.key)? else { return Ok(false) };
+        self.discard_output()?;
+        Ok(true)
+    }
+
+    /// Throws away what earlier attempts kept.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn forget_kept(&self) -> Result<()> {
+        self.store.disk.remove(&self.keep())?;
+        self.store.disk.make_folder(&self.keep()).map(drop)
+    }
+
+    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for kept work. What killed
+    /// processes left goes too, as far as it can.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn remove(&self) -> Result<()> {
+        let parent = self.store.root().join("work");
+        if self.exists() {
+            let aside = self.name_aside(&parent);
+            self.store.disk.place(&self.path, &aside)?;
+            self.store.disk.remove(&aside)?;
+        }
+        for (name, path) in list(&parent)? {
+            if name.starts_with(REMOVING) {
+                // Others may remove it just now. What cannot be removed is in nobody's way.
+                drop(self.store.disk.remove(&path));
+            }
+        }
+        Ok(())
+    }
+
+    /// A name that nothing has: the numbers of processes come again, on one machine and on several with one store.
+    fn name_aside(&self, parent: &Path) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{REMOVING}{name}-{}", std::process::id());
+        let numbered = (1u32..).map(|number| parent.join(format!("{name}-{number}")));
+        let mut names = std::iter::once(parent.join(&name)).chain(numbered);
+        names.find(|path| std::fs::symlink_metadata(path).is_err()).unwrap_or_else(|| parent.join(name))
+    }
+
+    /// Writes the action file in one instant. The folder is made if needed. Whoever holds the key's lock may finish and
+    /// remove the folder in the middle of this; then it is written again. If the disk is full, what an earlier attempt
+    /// at this key left in `out/` and `tmp/` goes first, unless that attempt still runs.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn write_action<T: Serialize>(&self, action: &T) -> Result<()> {
+        self.store.create()?;
+        let mut attempts = 0;
+        let mut discarded = false;
+        loop {
+            attempts += 1;
+            self.store.disk.make_folders(&self.path)?;
+            // Not synced: after a power loss nobody runs it before it is written again.
+            match self.store.disk.replace_unsynced(&self.action_file(), &json(&self.action_file(), action)?) {
+                Err(error) if error.trouble() == Trouble::Missing && attempts < 10 => {}
+                Err(error) if error.trouble() == Trouble::DiskFull && !discarded => {
+                    // A failure to make room is told as the full disk that it comes from.
+                    discarded = self.discard_abandoned_output().unwrap_or(false);
+                    if !discarded {
+                        return Err(error);
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Reads the action file.
+    ///
+    /// # Errors
+    /// It is not there or is not what [`WorkFolder::write_action`] wrote.
+    pub fn read_action<T: DeserializeOwned>(&self) -> Result<T> {
+        let path = self.action_file();
+        read_json(&path)?.ok_or_else(|| StoreError::Missing { path, what: "is not there".into() })
+    }
+
+    /// Says what writes `keep/` from now on.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn write_stamp(&self, stamp: &KeepStamp) -> Result<()> {
+        let path = self.keep().join(KeepStamp::NAME);
+        self.store.disk.replace(&path, &json(&path, stamp)?, false)
+    }
+
+    /// What wrote `keep/`, or nothing if it was never stamped.
+    ///
+    /// # Errors
+    /// The stamp is not what [`WorkFolder::write_stamp`] wrote.
+    pub fn read_stamp(&self) -> Result<Option<KeepStamp>> {
+        read_json(&self.keep().join(KeepStamp::NAME))
+    }
+
+    /// Notes that an attempt kept something to be gone on from, in another store. Whatever prepares the folder forgets it.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn note_kept_elsewhere(&self) -> Result<()> {
+        self.store.disk.make_empty(&self.path.join(KEPT_ELSEWHERE))
+    }
+
+    /// Whether an attempt kept something in another store.
+    pub fn is_kept_elsewhere(&self) -> bool {
+        self.path.join(KEPT_ELSEWHERE).exists()
+    }
+
+    /// Names of what lies in `keep/`, sorted, without the stamp.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn kept(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = list(&self.keep())?.into_iter().map(|(name, _)| name).collect();
+        names.retain(|name| name != KeepStamp::NAME);
+        names.sort();
+        Ok(names)
+    }
+}
+
+/// The text of `value`, for the file at `path`.
+fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
+    let mut bytes =
+        serde_json::to_vec_pretty(value).map_err(|error| StoreError::io("write", path)(io::Error::from(error)))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match read_plain(path) {
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::damaged(path, error.to_string()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(StoreError::damaged(path, error.to_string())),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}

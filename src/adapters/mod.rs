@@ -1,0 +1,7 @@
+//! Joins crates of the executor that do not know each other.
+
+mod jobs;
+mod remote;
+
+pub use jobs::SlurmJobs;
+pub use remote::Remotes;
