@@ -1,8 +1,8 @@
 //! What a run asks of remotes, and what it is told.
 
-use crate::engine::{Article, Fetcher, Provided, Provider, Tell, Tidings};
-use crate::events::Direction;
 use cwm_core::digest::Key;
+use cwm_engine::Direction;
+use cwm_engine::{Article, Fetcher, Provided, Provider, Tell, Tidings};
 use cwm_remote::{Exchange, Fault, Job, Told};
 use cwm_store::ActionRecord;
 

@@ -7,7 +7,7 @@ use clap::{CommandFactory, Error};
 
 use super::Cli;
 use crate::commands::refused;
-use cwm_core::text::quoted;
+use cwm_core::text::shell_quote;
 
 /// Tells what is wrong with the command line, or what it asked to be told (`--help`), and ends the program.
 pub fn end(error: &Error) -> ! {
@@ -37,7 +37,7 @@ fn after_command(words: &[OsString]) -> Option<String> {
         words.iter().position(|word| word.to_str().is_some_and(|word| commands.iter().any(|name| name == word)))?;
     let is_ours = words.first()?.to_str()?.starts_with('-');
     let typed = |words: &[OsString]| -> String {
-        words.iter().map(|word| format!(" {}", quoted(&word.to_string_lossy()))).collect()
+        words.iter().map(|word| format!(" {}", shell_quote(&word.to_string_lossy()))).collect()
     };
     let (before, command, after) = (typed(&words[..at]), typed(&words[at..=at]), typed(&words[at + 1..]));
     is_ours.then(|| format!("options stand after the command: `cwm{command}{before}{after}`"))

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::cli::AcceptArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::code_now;
 use candidates::{Look, affected, look};
 use cwm_action::probe::Judge;
 use cwm_action::user;
@@ -94,7 +93,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for index in cells {
         let cell = &workspace.plan.cells[*index];
-        let Some(code) = code_now(cell)? else { continue };
+        let Some(code) = cell.code()? else { continue };
         for name in workspace.accepted.leading_to(&cell.kind, &code) {
             names.entry(name).or_default().push(cell.label.to_string());
         }

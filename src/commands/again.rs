@@ -7,8 +7,8 @@ use cwm_contract::Label;
 
 use crate::cli::{Executor, RunArguments};
 use crate::commands::typed::options;
-use crate::engine::Failures;
-use cwm_core::text::quoted;
+use cwm_core::text::shell_quote;
+use cwm_engine::Failures;
 use cwm_pipeline::plan::Plan;
 
 /// Cells that are named one by one; of more, their stages.
@@ -16,7 +16,7 @@ const NAMED: usize = 8;
 
 /// What was typed to start this program, as a shell reads it.
 pub fn typed() -> String {
-    let mut words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
+    let mut words = std::env::args_os().map(|word| shell_quote(&word.to_string_lossy()));
     let _ = words.next();
     ["cwm".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
@@ -34,7 +34,7 @@ pub fn checked(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, fail
 /// Cells as they are typed, one by one or by their stages.
 fn names(plan: &Plan, cells: &BTreeSet<usize>) -> Vec<String> {
     let labels = |name: &dyn Fn(&Label) -> String| -> BTreeSet<String> {
-        cells.iter().map(|cell| quoted(&name(&plan.cells[*cell].label))).collect()
+        cells.iter().map(|cell| shell_quote(&name(&plan.cells[*cell].label))).collect()
     };
     let words = match cells.len() > NAMED {
         true => labels(&|label| label.stage.clone()),
@@ -58,7 +58,7 @@ pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done
         command += &format!(" --jobs {jobs}");
     }
     if let Some(folder) = &arguments.tensorboard {
-        command += &format!(" --tensorboard {}", quoted(&folder.to_string_lossy()));
+        command += &format!(" --tensorboard {}", shell_quote(&folder.to_string_lossy()));
     }
     if arguments.pull {
         command += " --pull";
@@ -67,7 +67,7 @@ pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done
         command += " --push";
     }
     if let Some(remote) = &arguments.remote {
-        command += &format!(" --remote {}", quoted(remote));
+        command += &format!(" --remote {}", shell_quote(remote));
     }
     if arguments.check {
         command += " --check";
@@ -83,10 +83,10 @@ pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done
         }
     }
     for word in forced {
-        command += &format!(" --force {}", quoted(&word));
+        command += &format!(" --force {}", shell_quote(&word));
     }
     for word in &arguments.words {
-        command += &format!(" {}", quoted(word));
+        command += &format!(" {}", shell_quote(word));
     }
     command
 }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::commands::Workspace;
-use crate::engine::{self, Known, Options, Outcome, Survey, sources};
-use crate::events::{Reader, Readers, RunEvent};
+use crate::commands::{Workspace, post_run};
 use cwm_core::error::Error;
+use cwm_engine::{EventSink, EventSinks, RunEvent};
+use cwm_engine::{Known, Options, Outcome, Survey, sources};
 use cwm_store::Dropped;
 
 /// The cells whose files `targets` read, and that are not kept, as far as these were let go.
@@ -34,22 +34,22 @@ pub fn let_go_of(workspace: &mut Workspace, targets: &BTreeSet<usize>) -> Result
 /// Makes cells again, for a check of what reads them.
 ///
 /// # Errors
-/// As [`engine::run`].
-pub fn make(workspace: &Workspace, options: Options, readers: &mut Readers) -> Result<Outcome, Error> {
+/// As [`cwm_engine::run`].
+pub fn make(workspace: &Workspace, options: Options, sinks: &mut EventSinks) -> Result<Outcome, Error> {
     let Workspace { plan, store, files, locked, pins, accepted, .. } = workspace;
     let labels: Vec<String> = options.targets.iter().map(|cell| plan.cells[*cell].label.to_string()).collect();
     let message = format!("made again for the check, as its files are not kept (`keep: false`): {}", labels.join(", "));
-    readers.read(&RunEvent::Warning { message });
-    engine::run(plan, store, files, Known { locked, pins, accepted }, options, readers)
+    sinks.event(&RunEvent::Warning { message });
+    cwm_engine::run(plan, store, files, Known { locked, pins, accepted }, options, sinks)
 }
 
 /// Lets go what was made for a check.
 ///
 /// # Errors
 /// The store cannot be read or written.
-pub fn let_go(workspace: &Workspace, made: &Outcome, readers: &mut Readers) -> Result<(), Error> {
+pub fn let_go(workspace: &Workspace, made: &Outcome, sinks: &mut EventSinks) -> Result<(), Error> {
     let Workspace { plan, store, locked, .. } = workspace;
     let not_kept = made.ran.iter().filter(|cell| !plan.cells[**cell].keep);
     let cells = not_kept.filter_map(|cell| Some((&plan.cells[*cell], made.records[*cell].as_ref()?))).collect();
-    engine::let_go_of(store, locked, cells, readers)
+    post_run::evict(store, locked, cells, sinks)
 }

@@ -4,8 +4,8 @@ use cwm_contract::{Description, Detail, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
 use crate::commands::Workspace;
-use crate::engine::{CellState, Survey, output_of};
 use cwm_core::error::Error;
+use cwm_engine::{CellState, Survey, output_of};
 use cwm_store::ActionRecord;
 
 /// What is in some outputs of one record.

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::cli::{DagArguments, DagFormat};
 use crate::commands::{pipeline_file, print, print_json};
-use crate::engine::sources;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::sources;
 use cwm_pipeline::plan::{self, Plan};
 
 /// Nodes (name, kind, cells) and edges by name.

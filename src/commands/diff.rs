@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use crate::cli::DiffArguments;
 use crate::commands::{print, print_json};
-use crate::diff::{LockDifference, Named, ReportDifference, compare, differ};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible_lines;
+use cwm_history::diff::{LockDifference, Named, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};
 

@@ -7,10 +7,10 @@ use cwm_contract::DeviceChoice;
 use crate::cli::RunArguments;
 use crate::commands::devices::missing;
 use crate::commands::{PassedOver, Workspace};
-use crate::engine::{self, Cause, CellState, Estimates, Explainer, Forecast, Lacking, Machine, Remade};
-use crate::events::{Reader, Readers, RunEvent};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{Cause, CellState, Estimates, Explainer, Forecast, Lacking, Machine, Remade};
+use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::{Body, Plan};
 
 /// Tells what would run, and why.
@@ -23,7 +23,7 @@ pub fn run(
     force: &BTreeSet<usize>,
     arguments: &RunArguments,
     fetches: bool,
-    readers: &mut Readers,
+    sinks: &mut EventSinks,
 ) -> Result<ExitCode, Error> {
     let survey = workspace.survey()?;
     let plan = &workspace.plan;
@@ -36,7 +36,7 @@ pub fn run(
         .transpose()?
         .flatten()
     {
-        readers.read(&RunEvent::Warning { message });
+        sinks.event(&RunEvent::Warning { message });
     }
     let targets: Vec<usize> = targets.iter().copied().collect();
     let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
@@ -55,7 +55,7 @@ pub fn run(
                     && (!matches!(&survey.states[index], CellState::Cached(_))
                         || remade.is_some_and(|lacking| lacking.remade == Remade::Yes));
             let would = if is_certain { "would fail" } else { "would fail if it has to run" };
-            readers.read(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
+            sinks.event(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
             if is_certain {
                 failed += 1;
                 continue;
@@ -77,18 +77,18 @@ pub fn run(
                 let mut cause = vec![Cause::Forced.to_string()];
                 match state {
                     CellState::Absent(_) | CellState::Open => cause.extend(explainer.sentences(index)?),
-                    CellState::Unread(path) => cause.push(engine::unread(path)),
+                    CellState::Unread(path) => cause.push(cwm_engine::unread(path)),
                     CellState::Cached(_) | CellState::Unreadable(_) => {}
                 }
                 cause.extend(shared);
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
+                sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Cached(record) if remade.is_some() || on_forced.is_some() => {
                 let uncertain = remade.is_none_or(|lacking| lacking.remade == Remade::Perhaps);
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let lacks = remade.map(|lacking| lacking.cause_and_advice(&workspace.store, record)).transpose()?;
                 let cause = lacks.into_iter().chain(on_forced.filter(|_| uncertain)).collect();
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
+                sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Cached(record) => {
                 cached += 1;
@@ -99,7 +99,7 @@ pub fn run(
                 if let Some(words) = forecast.on_remade(plan, index) {
                     origin += &format!("; {words}");
                 }
-                readers.read(&RunEvent::Cached { label, key: record.key, origin });
+                sinks.event(&RunEvent::Cached { label, key: record.key, origin });
             }
             CellState::Absent(_) => {
                 let shared = forecast.shared(plan, index);
@@ -107,33 +107,33 @@ pub fn run(
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let mut cause = explainer.sentences(index)?;
                 cause.extend(shared);
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain, estimate });
+                sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Open => {
                 may_run += 1;
                 let cause = explainer.sentences(index)?;
-                readers.read(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
+                sinks.event(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
             }
             CellState::Unread(path) => {
                 may_run += 1;
-                readers.read(&RunEvent::WouldRun {
+                sinks.event(&RunEvent::WouldRun {
                     label,
-                    cause: vec![engine::unread(path)],
+                    cause: vec![cwm_engine::unread(path)],
                     uncertain: true,
                     estimate,
                 });
             }
             CellState::Unreadable(error) => {
                 failed += 1;
-                readers.read(&RunEvent::Warning { message: format!("{label} would fail: {}", error.message) });
+                sinks.event(&RunEvent::Warning { message: format!("{label} would fail: {}", error.message) });
             }
         }
     }
     for finding in workspace.store.take_damaged_records() {
-        readers.read(&RunEvent::Warning { message: PassedOver::words(&finding) });
+        sinks.event(&RunEvent::Warning { message: PassedOver::words(&finding) });
     }
     let total = estimates.total();
-    readers.read(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });
+    sinks.event(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });
     Ok(if failed > 0 { ExitCode::STAGE_FAILED } else { ExitCode::OK })
 }
 

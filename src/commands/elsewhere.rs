@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::commands::Workspace;
-use crate::engine::{Cause, CellState, Survey, sources};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
+use cwm_engine::{Cause, CellState, Survey, sources};
 use cwm_pipeline::plan::Plan;
 use cwm_project::lock_file::LockLine;
 use cwm_project::site::Site;

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::cli::ExportArguments;
 use crate::commands::{Workspace, expand, print, print_json};
-use crate::engine::{CellState, output_of};
-use crate::provenance::{self, Telling};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{CellState, output_of};
+use cwm_history::provenance::{self, Telling};
 
 /// What was copied, for `--json`.
 #[derive(Serialize)]

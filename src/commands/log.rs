@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use crate::cli::LogArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{CellState, unread};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::as_shown;
+use cwm_engine::{CellState, unread};
 
 /// The log of a cell, for `--json`.
 #[derive(Serialize)]

@@ -25,6 +25,7 @@ mod parity;
 mod passed_over;
 mod path;
 mod pin;
+mod post_run;
 pub(crate) mod refused;
 mod remote;
 mod run;
@@ -49,11 +50,11 @@ use std::path::{Path, PathBuf};
 use passed_over::PassedOver;
 
 use crate::cli::{Cli, Command, PipelineArguments};
-use crate::engine::{CellState, Forecast, Known, Survey};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible_lines;
+use cwm_engine::{CellState, Forecast, Known, Survey};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -195,7 +196,7 @@ pub(crate) fn warn_of_tags(tags: &[Tag]) {
 
 /// How to have the files that a recorded result lacks: a run that nothing needs them for lets them be.
 fn remake(record: &ActionRecord) -> String {
-    let label = cwm_core::text::quoted(&record.label.to_string());
+    let label = cwm_core::text::shell_quote(&record.label.to_string());
     match record.dropped {
         Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
         _ => format!("`cwm run {label}` makes them again"),

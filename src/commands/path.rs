@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::cli::PathArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::output_of;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::output_of;
 
 /// An output, for `--json`.
 #[derive(Serialize)]

@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use crate::cli::PinArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::{self, Known, Machine, Options};
-use crate::events::{Plain, Reader, Readers, RunEvent, RunLog, Terminal};
+use crate::events::{Plain, RunLog, Terminal};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{EventSink, EventSinks, RunEvent};
+use cwm_engine::{Known, Machine, Options};
 use cwm_project::pins::{Pin, Pins};
 
 /// One source of a pipeline.
@@ -41,7 +42,7 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
     let sources: BTreeSet<(String, Fetch)> = cells
         .iter()
         .map(|&index| &workspace.plan.cells[index])
-        .flat_map(|cell| engine::fetches(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
+        .flat_map(|cell| cwm_engine::fetches(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
         .collect();
     if !arguments.update {
         let rows: Vec<Row> = sources.iter().map(|source| row(source, &workspace.pins, None)).collect();
@@ -58,7 +59,7 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
 
 /// The cells that fetch anything: all of them, or those of the named stages.
 fn chosen(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error> {
-    let fetches = |index: &usize| !engine::fetches(&workspace.plan.cells[*index]).is_empty();
+    let fetches = |index: &usize| !cwm_engine::fetches(&workspace.plan.cells[*index]).is_empty();
     if stages.is_empty() {
         return Ok((0..workspace.plan.cells.len()).filter(fetches).collect());
     }
@@ -79,16 +80,16 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     if !missing.is_empty() {
         return Err(missing.into());
     }
-    let shown: Box<dyn Reader> =
+    let shown: Box<dyn EventSink> =
         if stderr().is_terminal() { Box::new(Terminal::new(false)) } else { Box::new(Plain::new(stderr(), false)) };
-    let mut readers = Readers(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
+    let mut sinks = EventSinks(vec![shown, Box::new(RunLog::new(workspace.store.root().join("runs")))]);
     workspace.store.create()?;
     let _guard = workspace.store.lock_shared(|holder| {
-        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let Workspace { plan, store, files, locked, pins, accepted, .. } = workspace;
     let options = Options {
-        cluster: None,
+        batch: None,
         fetcher: None,
         has_remotes: false,
         provider: None,
@@ -102,9 +103,9 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         whole: false,
     };
     let known = Known { locked, pins, accepted };
-    let engine::Outcome { records, ran: ran_now, summary, .. } =
-        engine::run(plan, store, files, known, options, &mut readers)?;
-    engine::update_pins(plan, pins, &records, &ran_now)?;
+    let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
+        cwm_engine::run(plan, store, files, known, options, &mut sinks)?;
+    cwm_engine::update_pins(plan, pins, &records, &ran_now)?;
     files.save_if_possible();
     Ok(match summary {
         summary if summary.interrupted => ExitCode::INTERRUPTED,

@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 
 use crate::adapters::Remotes;
 use crate::cli::{Output, RunArguments};
-use crate::commands::Workspace;
 use crate::commands::again;
 use crate::commands::before_check;
 use crate::commands::dry_run;
@@ -18,14 +17,17 @@ use crate::commands::executor;
 use crate::commands::output::Events;
 use crate::commands::tensorboard::board;
 use crate::commands::transfer;
+use crate::commands::{Workspace, post_run};
 use crate::curves::Live;
-use crate::engine::{self, Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
-use crate::events::{Json, Plain, Reader, Readers, RunEvent, RunLog, Terminal};
+use crate::events::{Json, Plain, RunLog, Terminal};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{EventSink, EventSinks, RunEvent};
+use cwm_engine::{Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
 use cwm_project::site::Site;
 use cwm_remote::Exchange;
+use cwm_slurm::SlurmExecutor;
 use cwm_slurm::isolated::Away;
 
 /// Runs `cwm run`.
@@ -84,23 +86,23 @@ pub fn run_until(
     if let (Some(settings), true) = (&cluster, arguments.detach) {
         return executor::detach(&workspace, settings);
     }
-    let mut readers = readers(&arguments, &workspace);
+    let mut sinks = sinks(&arguments, &workspace);
     let fault = Rc::new(RefCell::new(None));
     if let Some(folder) = arguments.tensorboard.as_ref().filter(|_| !arguments.dry_run) {
-        readers.0.push(Box::new(Live::new(board(&workspace, folder)?, fault.clone())));
+        sinks.0.push(Box::new(Live::new(board(&workspace, folder)?, fault.clone())));
     }
-    for message in engine::contradictions(&workspace.plan, &workspace.pins) {
-        readers.read(&RunEvent::Warning { message });
+    for message in cwm_engine::contradictions(&workspace.plan, &workspace.pins) {
+        sinks.event(&RunEvent::Warning { message });
     }
     for message in workspace.plan.unnamed_files(&targets.iter().copied().collect::<Vec<_>>()) {
-        readers.read(&RunEvent::Warning { message });
+        sinks.event(&RunEvent::Warning { message });
     }
     for variable in &workspace.plan.idle_variables {
-        readers.read(&RunEvent::Warning { message: variable.words(&workspace.plan) });
+        sinks.event(&RunEvent::Warning { message: variable.words(&workspace.plan) });
     }
     if arguments.dry_run {
         workspace.pass_over_damaged_records();
-        return dry_run::run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut readers);
+        return dry_run::run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut sinks);
     }
     let pushing = match arguments.push {
         true => Some(Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
@@ -113,11 +115,11 @@ pub fn run_until(
     }
     // Held to the end: what was just made is not yet named by the lock file, and must not be taken for garbage.
     let guard = workspace.store.lock_shared(|holder| {
-        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     if !arguments.check
-        && !engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut readers)?
+        && !cwm_engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?
     {
         return Ok(ExitCode::INTERRUPTED);
     }
@@ -136,15 +138,17 @@ pub fn run_until(
             check: false,
             whole: false,
             command: again::typed(),
-            cluster: cluster.clone(),
+            batch: cluster
+                .clone()
+                .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
             fetcher: None,
             has_remotes: false,
             provider: None,
         };
-        let made = before_check::make(&workspace, options, &mut readers)?;
+        let made = before_check::make(&workspace, options, &mut sinks)?;
         if made.summary.interrupted {
             drop(guard);
-            before_check::let_go(&workspace, &made, &mut readers)?;
+            before_check::let_go(&workspace, &made, &mut sinks)?;
             return Ok(ExitCode::INTERRUPTED);
         }
         for_check = Some(made);
@@ -154,7 +158,7 @@ pub fn run_until(
         && away.is_none()
         && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")?
     {
-        readers.read(&RunEvent::Warning { message });
+        sinks.event(&RunEvent::Warning { message });
     }
     let fetcher = match &away {
         Some(away) => Some(fetcher(&workspace, &away.site(), None)?),
@@ -174,31 +178,31 @@ pub fn run_until(
         held,
         check: arguments.check,
         whole,
-        cluster,
+        batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
     };
     let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
     let known = Known { locked, pins, accepted };
     let Outcome { records, ran: ran_now, failures, summary, unasked } =
-        engine::run(plan, store, files, known, options, &mut readers)?;
+        cwm_engine::run(plan, store, files, known, options, &mut sinks)?;
     if arguments.check {
         let again = again::checked(store_given, &arguments, plan, &failures);
         drop(guard);
         if let Some(made) = &for_check {
-            before_check::let_go(&workspace, made, &mut readers)?;
+            before_check::let_go(&workspace, made, &mut sinks)?;
         }
         // What is compared with may be with them.
         if summary.failed > 0
             && let Some(message) =
                 workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
         {
-            readers.read(&RunEvent::Warning { message });
+            sinks.event(&RunEvent::Warning { message });
         }
-        return Ok(checked(summary, failures, again, &mut readers));
+        return Ok(checked(summary, failures, again, &mut sinks));
     }
     // None keeps the others from being done.
-    let pinned = engine::update_pins(plan, pins, &records, &ran_now);
-    let written = engine::update_lock_file(plan, locked, &records, whole);
-    let exported = engine::export_all(plan, store, files, &records, &mut readers);
+    let pinned = cwm_engine::update_pins(plan, pins, &records, &ran_now);
+    let written = cwm_engine::update_lock_file(plan, locked, &records, whole);
+    let exported = post_run::export_all(plan, store, files, &records, &mut sinks);
     files.save_if_possible();
     let lock = (!plan.sets).then(|| locked.path());
     let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
@@ -206,19 +210,19 @@ pub fn run_until(
     store.remember();
     let pushed = match &pushing {
         Some(exchange) if !summary.interrupted => {
-            transfer::push::results(exchange, plan, store, files, &records, &mut readers)?
+            transfer::push::results(exchange, plan, store, files, &records, &mut sinks)?
         }
         _ => true,
     };
     drop(guard);
-    let dropped = engine::let_go(plan, store, locked, &records, &mut readers);
+    let dropped = post_run::evict_unkept(plan, store, locked, &records, &mut sinks);
     if let Some(error) = fault.take() {
         let message = format!("the curves in the folder of `--tensorboard` are not whole: {}", error.message);
-        readers.read(&RunEvent::Warning { message });
+        sinks.event(&RunEvent::Warning { message });
     }
     if !failures.failed.is_empty() {
         let again = again::command(store_given, &arguments, plan, |cell| records[cell].is_some());
-        readers.read(&failures.event(again));
+        sinks.event(&failures.event(again));
     }
     let Summary { ran, cached, failed, skipped, .. } = summary;
     // It was told when it happened, above all that ran since.
@@ -229,9 +233,9 @@ pub fn run_until(
         };
         let message =
             format!("not all that was asked of remotes was answered, and what did not come was made: {first}{more}");
-        readers.read(&RunEvent::Warning { message });
+        sinks.event(&RunEvent::Warning { message });
     }
-    readers.read(&RunEvent::Summary { ran, cached, failed, skipped });
+    sinks.event(&RunEvent::Summary { ran, cached, failed, skipped });
     pinned?;
     written?;
     exported?;
@@ -257,12 +261,12 @@ fn provider(workspace: &Workspace, away: &Away) -> Result<Box<dyn Provider>, Err
 }
 
 /// The end of a run that checked: nothing is recorded, exported or locked.
-fn checked(summary: Summary, failures: Failures, again: String, readers: &mut Readers) -> ExitCode {
+fn checked(summary: Summary, failures: Failures, again: String, sinks: &mut EventSinks) -> ExitCode {
     let Summary { same, different, failed, skipped, .. } = summary;
     if failed > 0 {
-        readers.read(&failures.event(again));
+        sinks.event(&failures.event(again));
     }
-    readers.read(&RunEvent::CheckSummary { same, different, failed, skipped });
+    sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
     match summary {
         _ if summary.interrupted => ExitCode::INTERRUPTED,
         _ if summary.store_refused => ExitCode::STORE,
@@ -273,7 +277,7 @@ fn checked(summary: Summary, failures: Failures, again: String, readers: &mut Re
 }
 
 /// Who shows what happens.
-pub fn shown(output: Output, json: bool, verbose: bool) -> Box<dyn Reader> {
+pub fn shown(output: Output, json: bool, verbose: bool) -> Box<dyn EventSink> {
     let output = match output {
         _ if json => Output::Json,
         Output::Auto if stderr().is_terminal() => Output::Live,
@@ -296,10 +300,10 @@ fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnost
     }
 }
 
-fn readers(arguments: &RunArguments, workspace: &Workspace) -> Readers {
-    let mut readers = vec![shown(arguments.output, arguments.json, arguments.verbose)];
+fn sinks(arguments: &RunArguments, workspace: &Workspace) -> EventSinks {
+    let mut sinks = vec![shown(arguments.output, arguments.json, arguments.verbose)];
     if !arguments.dry_run && !arguments.check {
-        readers.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
+        sinks.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }
-    Readers(readers)
+    EventSinks(sinks)
 }

@@ -10,11 +10,11 @@ use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::ls::{no_tag, of_lock};
 use crate::commands::{Workspace, print_json, print_words, warn_of_tags};
-use crate::engine::{CellState, Survey};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::duration;
 use cwm_core::text::visible_lines;
+use cwm_engine::{CellState, Survey};
 use cwm_gc::tags;
 use cwm_store::ActionRecord;
 

@@ -7,10 +7,10 @@ use cwm_contract::{Analyst, AnswerForm, Artifact, Failure, FailureKind, TableAbo
 
 use crate::cli::SqlArguments;
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::CellState;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible;
+use cwm_engine::CellState;
 
 /// Rows of an answer that are shown as a table.
 const SHOWN_ROWS: usize = 1_000;

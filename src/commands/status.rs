@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::cli::StatusArguments;
 use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
-use crate::engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
 use cwm_slurm::Standing;
 use cwm_store::Dropped;
 

@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use crate::cli::TakeArguments;
 use crate::commands::{Workspace, print_json};
-use crate::engine::{CellState, previous_record};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::key::Components;
+use cwm_engine::{CellState, previous_record};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
@@ -161,12 +161,13 @@ fn key_of(
         CellState::Cached(record) => Err(Error::usage(format!("{} has a result: {}", cell.label, record.origin()))
             .hint("`--replace` has the lock file name yours; the other stays recorded")),
         CellState::Open | CellState::Unread(_) => {
-            let sources = crate::engine::sources(cell).filter(|source| {
+            let sources = cwm_engine::sources(cell).filter(|source| {
                 // Only what is not made keeps the key from being known.
                 workspace.locked.get(&workspace.plan.cells[*source].label).is_none()
             });
-            let names: Vec<String> =
-                sources.map(|source| cwm_core::text::quoted(&workspace.plan.cells[source].label.to_string())).collect();
+            let names: Vec<String> = sources
+                .map(|source| cwm_core::text::shell_quote(&workspace.plan.cells[source].label.to_string()))
+                .collect();
             let run = if names.is_empty() { "cwm run".to_owned() } else { format!("cwm run {}", names.join(" ")) };
             Err(Error::usage(format!("what {} depends on is not made yet, so its key is not known", cell.label))
                 .hint(format!("`{run}` first")))

@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::cli::TensorboardArguments;
 use crate::commands::{Workspace, print};
 use crate::curves::Board;
-use crate::engine::CellState;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::CellState;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use cwm_core::text::quoted;
+use cwm_core::text::shell_quote;
 
 use crate::cli::PipelineArguments;
 
@@ -11,13 +11,13 @@ use crate::cli::PipelineArguments;
 pub fn options(store: Option<&Path>, arguments: &PipelineArguments) -> String {
     let mut options = String::new();
     if let Some(file) = &arguments.file {
-        options += &format!(" -f {}", quoted(&file.to_string_lossy()));
+        options += &format!(" -f {}", shell_quote(&file.to_string_lossy()));
     }
     for (name, value) in &arguments.sets {
-        options += &format!(" --set {}", quoted(&format!("{name}={value}")));
+        options += &format!(" --set {}", shell_quote(&format!("{name}={value}")));
     }
     if let Some(store) = store {
-        options += &format!(" --store {}", quoted(&store.to_string_lossy()));
+        options += &format!(" --store {}", shell_quote(&store.to_string_lossy()));
     }
     options
 }

@@ -13,12 +13,11 @@ use cwm_contract::SourceFiles;
 
 use crate::cli::{RunArguments, WatchArguments};
 use crate::commands::{pipeline_file, refused, run, tell};
-use crate::engine;
-use crate::events::RunEvent;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::files::Stat;
 use cwm_core::files::is_read_once;
+use cwm_engine::RunEvent;
 use cwm_pipeline::plan::{self, Body, Plan};
 use cwm_project::site::Site;
 
@@ -42,11 +41,11 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
     // The same pipeline to the end, whatever appears in folders below it.
     arguments.pipeline.file = Some(file.clone());
     let asked = Arc::new(AtomicBool::new(false));
-    for signal in engine::stop_signals() {
+    for signal in cwm_engine::stop_signals() {
         signal_hook::flag::register(signal, asked.clone())
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
-    let mut readers = run::shown(arguments.output, arguments.json, false);
+    let mut sinks = run::shown(arguments.output, arguments.json, false);
     let mut watched = Watched::look(&file, &arguments, &BTreeSet::new());
     loop {
         let ended = run_once(store, arguments.run(), &watched);
@@ -60,7 +59,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
                 }
             }
         }
-        readers.read(&RunEvent::Watching { files: watched.files.len() });
+        sinks.event(&RunEvent::Watching { files: watched.files.len() });
         let changed = loop {
             if asked.load(Ordering::SeqCst) {
                 return Ok(ExitCode::INTERRUPTED);
@@ -78,7 +77,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
         if asked.load(Ordering::SeqCst) {
             return Ok(ExitCode::INTERRUPTED);
         }
-        readers.read(&RunEvent::Changed { paths: changed });
+        sinks.event(&RunEvent::Changed { paths: changed });
     }
 }
 

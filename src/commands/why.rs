@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::cli::WhyArguments;
 use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
-use crate::engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 use cwm_action::probe::Judge;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
 
 /// Runs `cwm why`.
 ///

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use cwm_contract::Label;
 
 use super::Board;
-use crate::events::{Reader, RunEvent};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
+use cwm_engine::{EventSink, RunEvent};
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -47,8 +47,8 @@ impl Live {
     }
 }
 
-impl Reader for Live {
-    fn read(&mut self, event: &RunEvent) {
+impl EventSink for Live {
+    fn event(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started { label, key, .. } if self.board.shows(label) => {
                 self.running.insert(label.clone(), *key);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Label;
 
-use crate::events::{FailedCell, SkippedCell};
 use cwm_core::text::{duration, plural, short_path};
+use cwm_engine::{FailedCell, SkippedCell};
 
 /// How many skipped cells are named for each that failed.
 const NAMED: usize = 4;

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use crate::events::{Reader, RunEvent};
+use cwm_engine::{EventSink, RunEvent};
 
 /// Writes to the stream that it is given (standard output, in practice).
 pub struct Json<W: Write>(pub W);
 
-impl<W: Write> Reader for Json<W> {
-    fn read(&mut self, event: &RunEvent) {
+impl<W: Write> EventSink for Json<W> {
+    fn event(&mut self, event: &RunEvent) {
         if let Ok(line) = serde_json::to_string(event) {
             let _ = writeln!(self.0, "{line}");
             let _ = self.0.flush();

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use cwm_contract::amount;
 
-use crate::engine::{Estimate, Total};
 use crate::events::cached::{self, Cached};
 use crate::events::failures::failures;
 use crate::events::transfers;
-use crate::events::{Reader, RunEvent};
 use cwm_core::text::visible_lines;
 use cwm_core::text::{duration, plural, short_path};
+use cwm_engine::{Estimate, Total};
+use cwm_engine::{EventSink, RunEvent};
 
 /// Writes to the stream that it is given (standard error, in practice).
 pub struct Plain<W: Write> {
@@ -31,8 +31,8 @@ impl<W: Write> Plain<W> {
     }
 }
 
-impl<W: Write> Reader for Plain<W> {
-    fn read(&mut self, event: &RunEvent) {
+impl<W: Write> EventSink for Plain<W> {
+    fn event(&mut self, event: &RunEvent) {
         let mut told = match event {
             RunEvent::Cached { label, origin, .. } if !self.verbose => {
                 self.cached.add(label, origin);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::events::{Reader, RunEvent};
+use cwm_engine::{EventSink, RunEvent};
 
 /// Version of the log's lines.
 const RUN_LOG_FORMAT: u32 = 1;
@@ -34,8 +34,8 @@ impl RunLog {
     }
 }
 
-impl Reader for RunLog {
-    fn read(&mut self, event: &RunEvent) {
+impl EventSink for RunLog {
+    fn event(&mut self, event: &RunEvent) {
         if matches!(event, RunEvent::Progress { .. } | RunEvent::Doing { .. } | RunEvent::WouldRun { .. }) {
             return;
         }

@@ -8,7 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, P
 
 use crate::events::cached::Cached;
 use crate::events::plain::lines;
-use crate::events::{Reader, RunEvent};
+use cwm_engine::{EventSink, RunEvent};
 
 /// Draws on standard error.
 pub struct Terminal {
@@ -118,8 +118,8 @@ fn colour(line: &str) -> String {
     line.to_owned()
 }
 
-impl Reader for Terminal {
-    fn read(&mut self, event: &RunEvent) {
+impl EventSink for Terminal {
+    fn event(&mut self, event: &RunEvent) {
         if let RunEvent::Cached { label, origin, .. } = event
             && !self.verbose
         {

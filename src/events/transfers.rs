@@ -2,8 +2,8 @@
 
 use cwm_contract::amount;
 
-use crate::events::{Direction, RunEvent};
 use cwm_core::text::{duration, plural};
+use cwm_engine::{Direction, RunEvent};
 
 /// More missing files than this are counted.
 const SHOWN: usize = 50;

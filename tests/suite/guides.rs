@@ -39,7 +39,7 @@ fn the_tutorial_does_what_it_says() {
 #[test]
 fn a_stage_of_ones_own_is_planned_checked_and_writes_equal_bytes() {
     let file = Path::new(ROOT).join("examples/own-stage/pipeline.yaml");
-    let registry = Registry::new(vec![&smooth::Smooth]);
+    let registry = Registry::new(vec![&smooth::Smooth], &[], |_, _| Ok(Default::default()));
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("pipeline.yaml");
     std::fs::copy(file, &copy).expect("a copy");

@@ -27,7 +27,7 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cwm_contract::{Cancellation, Failure};
 
@@ -104,6 +104,12 @@ pub fn exec(
             ExitCode::STAGE_FAILED
         }
     })
+}
+
+/// The path of this program. On Linux it names the file that was started, even if that was replaced since, as a rebuild does.
+pub fn current_exe() -> PathBuf {
+    let linux = Path::new("/proc/self/exe");
+    if linux.exists() { linux.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
 }
 
 /// Has the key's lock, after whoever has it now; nothing if it was asked to stop meanwhile.
@@ -252,7 +258,7 @@ fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> 
         let Some(stage) = registry.get(&action.components.kind) else {
             return Err(Error::internal(format!("this cwm has no stage `{}`", action.components.kind)));
         };
-        let code = registry.code_of(&action.components.kind, stage.parts(values).as_deref())?;
+        let code = (registry.code_of)(&action.components.kind, stage.parts(values).as_deref())?;
         if !action.components.code.is_empty() && code != action.components.code {
             return Err(Error::system(format!(
                 "the code of stage `{}` in this binary is not the code that the action asks for",

@@ -7,7 +7,8 @@ use cwm_contract::Stage;
 use crate::error::Error;
 
 /// Returns the code that a stage of this kind depends on, as it enters a key: an entry a crate, and one for each of the parts
-/// that are selected, or for all parts.
+/// that are selected, or for all parts. It fails if the program has no fingerprint of this kind, or if a selected part does not
+/// exist.
 pub type CodeOf = fn(kind: &str, selected: Option<&[String]>) -> Result<BTreeMap<String, String>, Error>;
 
 /// Stages by kind.
@@ -15,7 +16,8 @@ pub type CodeOf = fn(kind: &str, selected: Option<&[String]>) -> Result<BTreeMap
 pub struct Registry {
     stages: Vec<&'static dyn Stage>,
     full: &'static [&'static str],
-    code_of: CodeOf,
+    /// Returns the fingerprint of the code of a kind of stage.
+    pub code_of: CodeOf,
     has_gpu_support: bool,
 }
 
@@ -48,13 +50,5 @@ impl Registry {
     /// True if this kind exists but is not in this build.
     pub fn is_left_out(&self, kind: &str) -> bool {
         self.get(kind).is_none() && self.full.contains(&kind)
-    }
-
-    /// The fingerprint of the code of a stage of this kind, with the parts that its parameters select.
-    ///
-    /// # Errors
-    /// The program has no fingerprint of this kind, or a selected part does not exist.
-    pub fn code_of(&self, kind: &str, selected: Option<&[String]>) -> Result<BTreeMap<String, String>, Error> {
-        (self.code_of)(kind, selected)
     }
 }

@@ -86,11 +86,11 @@ const LAST_LOOK: Duration = Duration::from_secs(10);
 
 impl Cluster {
     /// Watches from now on for a run of this command.
-    pub fn start<M: From<Told> + Send + 'static>(
+    pub fn start(
         store: Store,
         settings: Settings,
         command: String,
-        messages: Sender<M>,
+        receive: impl Fn(Told) + Send + 'static,
     ) -> Cluster {
         let ((orders, inbox), (ends, ended)) = (channel(), channel());
         let open = Arc::new(AtomicUsize::new(0));
@@ -102,7 +102,7 @@ impl Cluster {
                 if matches!(told, Told::Ended(..)) {
                     counted.fetch_sub(1, Ordering::SeqCst);
                 }
-                let _ = messages.send(M::from(told));
+                receive(told);
             };
             let watched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 Watcher::new(store, settings, command, &tell, hears).watch(&inbox);

@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::MARK;
 use super::settings::Settings;
-use cwm_core::text::quoted;
+use cwm_core::text::shell_quote;
 
 /// What cells must have in common to be tasks of one array.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +160,7 @@ pub fn array_script(
     root: &Path,
     binary: &Path,
 ) -> String {
-    let word = |path: &Path| quoted(&path.to_string_lossy());
+    let word = |path: &Path| shell_quote(&path.to_string_lossy());
     let mut script = head(settings);
     script += &format!("keys={}\n", word(&folder.join("keys")));
     for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
@@ -182,8 +182,8 @@ pub fn array_script(
 
 /// The script of a run that is a job: in the folder where it was asked for, with the words that were typed.
 pub fn detached_script(settings: &Settings, folder: &Path, binary: &Path, words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    let word = |path: &Path| quoted(&path.to_string_lossy());
+    let words: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
+    let word = |path: &Path| shell_quote(&path.to_string_lossy());
     format!("{}cd {} || exit 70\nexec {} {}\n", head(settings), word(folder), word(binary), words.join(" "))
 }
 
@@ -249,7 +249,7 @@ mod tests {
         let binary = folder.path().join("binary");
         std::fs::write(
             &binary,
-            format!("#!/bin/sh\necho \"$@\" $RAYON_NUM_THREADS > {}\n", quoted(&said.to_string_lossy())),
+            format!("#!/bin/sh\necho \"$@\" $RAYON_NUM_THREADS > {}\n", shell_quote(&said.to_string_lossy())),
         )
         .unwrap();
         std::fs::set_permissions(&binary, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::commands::Workspace;
-use crate::engine::{Cause, CellState, Survey, code_now, differences_of, previous_record, sources};
 use cwm_action::keyed;
 use cwm_action::probe::{Judge, Verdict};
 use cwm_core::error::Error;
+use cwm_engine::{Cause, CellState, Survey, differences_of, previous_record, sources};
 use cwm_pipeline::plan::Body;
 use cwm_project::accepted::Alias;
 use cwm_store::ActionRecord;
@@ -40,7 +40,7 @@ pub fn look(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Look
                 format!("it depends on {open}, which would run: accept that as well (name it first), or run it");
             return Ok(Look::Waits(words));
         }
-        CellState::Unread(path) => return Ok(Look::Refused(crate::engine::unread(path))),
+        CellState::Unread(path) => return Ok(Look::Refused(cwm_engine::unread(path))),
         CellState::Unreadable(error) => return Ok(Look::Refused(error.message.clone())),
     };
     let Some(record) = previous_record(store, &cell.label, locked)? else {
@@ -71,7 +71,7 @@ pub fn affected(workspace: &Workspace, alias: &Alias) -> Result<Vec<(usize, Acti
     let Workspace { plan, store, files, locked, .. } = workspace;
     let mut affected = Vec::new();
     for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == alias.kind) {
-        let (Body::Stage(stage), Some(code)) = (&cell.body, code_now(cell)?) else { continue };
+        let (Body::Stage(stage), Some(code)) = (&cell.body, cell.code()?) else { continue };
         let Some(record) = previous_record(store, &cell.label, locked)? else { continue };
         if alias.before(&code).as_ref() != Some(&record.components.code) {
             continue;
@@ -96,7 +96,7 @@ pub fn refused(
     let mut refused = BTreeMap::new();
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
-        let code = code_now(cell)?.unwrap_or_default();
+        let code = cell.code()?.unwrap_or_default();
         let components = cwm_core::key::Components { code, ..record.components.clone() };
         let verdict = judge.verdict(cell.stage(), &cell.values, &components, record);
         if verdict != Verdict::Same {

@@ -11,7 +11,7 @@ use crate::commands::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::registry::Registry;
-use cwm_core::text::quoted;
+use cwm_core::text::shell_quote;
 use cwm_pipeline::schema;
 use cwm_pipeline::spec;
 
@@ -76,8 +76,11 @@ fn tell(begun: &Begun, folder: &Path, exported: &str, as_json: bool) -> Result<(
         };
         eprintln!("{kept} was there before and is as it was{advice}");
     }
-    let step =
-        if folder == Path::new(".") { String::new() } else { format!("cd {} && ", quoted(&folder.to_string_lossy())) };
+    let step = if folder == Path::new(".") {
+        String::new()
+    } else {
+        format!("cd {} && ", shell_quote(&folder.to_string_lossy()))
+    };
     eprintln!("next: {step}cwm run");
     Ok(())
 }

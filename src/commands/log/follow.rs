@@ -6,10 +6,10 @@ use cwm_contract::Point;
 
 use crate::commands::{Workspace, print};
 use crate::curves::{Tail, curves_of};
-use crate::engine::{CellState, Survey};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::{CellState, Survey};
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_millis(200);
@@ -39,7 +39,7 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
                 if let Some(failed) = failed(workspace, &survey, &needed)? {
                     eprintln!(
                         "{label} has not run, for {failed} failed: `cwm log {}`",
-                        cwm_core::text::quoted(&failed)
+                        cwm_core::text::shell_quote(&failed)
                     );
                     return Ok(ExitCode::STAGE_FAILED);
                 }

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::commands::{Workspace, print, print_json};
-use crate::engine::CellState;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::CellState;
 
 /// A cell that has a log, for `--json`.
 #[derive(Serialize)]

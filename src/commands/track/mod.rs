@@ -11,9 +11,9 @@ use cwm_contract::{Failure, FailureKind, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
 use crate::commands::{Workspace, print, workbench};
-use crate::engine::output_of;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_engine::output_of;
 
 use summary::Summary;
 

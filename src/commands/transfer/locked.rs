@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::commands::Workspace;
-use crate::engine::{CellState, Survey, sources};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
+use cwm_engine::{CellState, Survey, sources};
 use cwm_project::lock_file::LockLine;
 use cwm_store::ActionRecord;
 

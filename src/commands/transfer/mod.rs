@@ -13,9 +13,9 @@ use cwm_contract::Label;
 use crate::cli::Output;
 use crate::commands::Workspace;
 use crate::commands::run::shown;
-use crate::events::{Direction, Reader, Readers, RunEvent};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
+use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
 use cwm_remote::{Exchange, Job, Told};
 
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 64;
 struct Transfer<'a> {
     exchange: &'a Exchange,
     direction: Direction,
-    readers: &'a mut Readers,
+    sinks: &'a mut EventSinks,
     sender: Sender<(usize, Told)>,
     inbox: Receiver<(usize, Told)>,
     /// What the jobs of each cell are about.
@@ -44,7 +44,7 @@ struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    fn new(exchange: &'a Exchange, direction: Direction, readers: &'a mut Readers) -> Self {
+    fn new(exchange: &'a Exchange, direction: Direction, sinks: &'a mut EventSinks) -> Self {
         let (sender, inbox) = channel();
         let (begun, ended, results, objects, bytes) = (0, 0, 0, 0, 0);
         let (began, keys) = (Instant::now(), HashMap::new());
@@ -52,7 +52,7 @@ impl<'a> Transfer<'a> {
         Transfer {
             exchange,
             direction,
-            readers,
+            sinks,
             sender,
             inbox,
             keys,
@@ -102,7 +102,7 @@ impl<'a> Transfer<'a> {
                     self.ended += usize::from(!matches!(told, Told::Begun(..) | Told::Progress(..)));
                     return Some((index, told));
                 }
-                Err(_) => self.readers.tick(),
+                Err(_) => self.sinks.tick(),
             }
         }
         None
@@ -114,11 +114,11 @@ impl<'a> Transfer<'a> {
         let (label, direction) = (plan.cells[index].label.clone(), self.direction);
         match told {
             Told::Begun(objects, bytes) => {
-                self.readers.read(&RunEvent::Transferring { label, key, direction, objects, bytes });
+                self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
             }
             Told::Progress(done, total) => {
                 let (total, unit) = (Some(total), "bytes".to_owned());
-                self.readers.read(&RunEvent::Progress { label, done, total, unit });
+                self.sinks.event(&RunEvent::Progress { label, done, total, unit });
             }
             Told::Files(objects, bytes, seconds, lacks) => {
                 let missing: Vec<String> = lacks.iter().map(ToString::to_string).collect();
@@ -131,7 +131,7 @@ impl<'a> Transfer<'a> {
                 let remote = self.exchange.names().first().copied().unwrap_or_default().to_owned();
                 self.moved(label, key, 0, 0, seconds, vec![format!("the remote `{remote}` {}", fault.words())]);
             }
-            Told::Prepared(Some(message)) => self.readers.read(&RunEvent::Warning { message }),
+            Told::Prepared(Some(message)) => self.sinks.event(&RunEvent::Warning { message }),
             Told::Prepared(None) | Told::Records(..) | Told::Offered(..) | Told::Looked(_) => {}
         }
     }
@@ -142,13 +142,13 @@ impl<'a> Transfer<'a> {
         self.bytes += bytes;
         self.missing.extend(missing.iter().map(|line| format!("{label}: {line}")));
         let direction = self.direction;
-        self.readers.read(&RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing });
+        self.sinks.event(&RunEvent::Transferred { label, key, direction, objects, bytes, seconds, missing });
     }
 
     /// Tells the end; whether all went well.
     fn end(self) -> bool {
         let is_whole = self.faults.is_empty() && self.missing.is_empty();
-        self.readers.read(&RunEvent::TransferSummary {
+        self.sinks.event(&RunEvent::TransferSummary {
             direction: self.direction,
             remotes: self.exchange.names().into_iter().map(str::to_owned).collect(),
             results: self.results,
@@ -175,6 +175,6 @@ fn chosen(workspace: &Workspace, words: &[String]) -> Result<BTreeSet<usize>, Er
 }
 
 /// Who shows how it goes.
-fn readers(json: bool, verbose: bool) -> Readers {
-    Readers(vec![shown(Output::Auto, json, verbose)])
+fn sinks(json: bool, verbose: bool) -> EventSinks {
+    EventSinks(vec![shown(Output::Auto, json, verbose)])
 }

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use super::locked::{is_other, locked_of, locked_ones, of_line, on_others};
-use super::{Transfer, chosen, readers};
+use super::{Transfer, chosen, sinks};
 use crate::cli::PullArguments;
 use crate::commands::Workspace;
-use crate::engine::{CellState, Resolved, Survey};
-use crate::events::{Direction, Reader, RunEvent};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
+use cwm_engine::{CellState, Resolved, Survey};
+use cwm_engine::{Direction, EventSink, RunEvent};
 use cwm_remote::{Exchange, Fault, Job, Told};
 
 /// What is missing of a cell that is not named, but that what is named rests on.
@@ -28,13 +28,13 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = chosen(&workspace, &arguments.words)?;
     let exchange = Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, false)?;
-    let mut readers = readers(arguments.json, arguments.verbose);
+    let mut sinks = sinks(arguments.json, arguments.verbose);
     workspace.store.create()?;
     let _shared = workspace.store.lock_shared(|holder| {
-        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let all = workspace.plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
-    let mut transfer = Transfer::new(&exchange, Direction::Pull, &mut readers);
+    let mut transfer = Transfer::new(&exchange, Direction::Pull, &mut sinks);
     let (mut so_far, mut others) = (SoFar::default(), HashSet::new());
     let survey = loop {
         let survey = records(&mut workspace, &all, &chosen, &others, &mut transfer, &mut so_far)?;
@@ -224,7 +224,7 @@ fn records(
                     "{others} of it came from the remotes, beside the one that is here ({}); `cwm ls --all {label}` lists them",
                     record.origin()
                 );
-                transfer.readers.read(&RunEvent::Note { label, message });
+                transfer.sinks.event(&RunEvent::Note { label, message });
             }
             for (remote, fault) in faults {
                 if fault.is_no() || matches!(fault, Fault::NotReached(_) | Fault::Broken) {
@@ -239,7 +239,7 @@ fn records(
                     if !matches!(fault, Fault::NotThere) {
                         transfer.faults.push(message.clone());
                     }
-                    transfer.readers.read(&RunEvent::Warning { message });
+                    transfer.sinks.event(&RunEvent::Warning { message });
                 }
             }
         }

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::{Transfer, chosen, readers};
+use super::{Transfer, chosen, sinks};
 use crate::cli::PushArguments;
 use crate::commands::Workspace;
-use crate::engine::CellState;
-use crate::events::{Direction, Reader, Readers, RunEvent};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
+use cwm_engine::CellState;
+use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
 use cwm_remote::{Exchange, Job, Parcel};
 use cwm_store::outside::Files;
@@ -25,9 +25,9 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = chosen(&workspace, &arguments.words)?;
     let exchange = Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
-    let mut readers = readers(arguments.json, arguments.verbose);
+    let mut sinks = sinks(arguments.json, arguments.verbose);
     let _shared = workspace.store.lock_shared(|holder| {
-        readers.read(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
+        sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let survey = workspace.survey()?;
     let Workspace { plan, store, files, .. } = &workspace;
@@ -39,10 +39,10 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
     let undone = chosen.iter().filter(|index| record(index).is_none()).count();
     if undone > 0 {
         let cells = plural(undone as u64, "cell has", "cells have");
-        readers.read(&RunEvent::Warning { message: format!("{cells} no result yet, and nothing to push") });
+        sinks.event(&RunEvent::Warning { message: format!("{cells} no result yet, and nothing to push") });
     }
     let results: Vec<_> = all.iter().filter_map(record).collect();
-    let is_whole = send(&exchange, plan, store, files, results, arguments.force, &mut readers)?;
+    let is_whole = send(&exchange, plan, store, files, results, arguments.force, &mut sinks)?;
     Ok(if is_whole { ExitCode::OK } else { ExitCode::REMOTE })
 }
 
@@ -56,10 +56,10 @@ pub fn results(
     store: &Store,
     files: &Files,
     records: &[Option<ActionRecord>],
-    readers: &mut Readers,
+    sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
     let done = records.iter().enumerate().filter_map(|(index, record)| Some((index, record.as_ref()?, true)));
-    send(exchange, plan, store, files, done.collect(), false, readers)
+    send(exchange, plan, store, files, done.collect(), false, sinks)
 }
 
 /// Sends results, each with its files if that is wanted and they are here.
@@ -70,9 +70,9 @@ fn send(
     files: &Files,
     results: Vec<(usize, &ActionRecord, bool)>,
     anew: bool,
-    readers: &mut Readers,
+    sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
-    let mut transfer = Transfer::new(exchange, Direction::Push, readers);
+    let mut transfer = Transfer::new(exchange, Direction::Push, sinks);
     // A folder that was mistyped, or a disk that is not mounted, would otherwise be filled without a word.
     if let Some((index, record, _)) = results.first() {
         transfer.start(*index, record.key, Job::Prepare);
@@ -103,7 +103,7 @@ fn send(
     }
     for (label, what) in lacking {
         let message = format!("{label}: files of it {what}, so its record went alone");
-        transfer.readers.read(&RunEvent::Warning { message });
+        transfer.sinks.event(&RunEvent::Warning { message });
     }
     Ok(transfer.end())
 }

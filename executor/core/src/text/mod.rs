@@ -4,6 +4,6 @@ mod shell;
 mod terminal;
 mod words;
 
-pub use shell::quoted;
+pub use shell::shell_quote;
 pub use terminal::{as_shown, is_hidden, visible, visible_lines};
 pub use words::{duration, plural, short_path};

@@ -20,7 +20,6 @@ pub fn as_shown(line: &str) -> String {
     let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();
     visible(&last.replace('\t', "    "))
 }
-
 fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> String {
     let mut told = String::with_capacity(text.len());
     for character in text.chars() {

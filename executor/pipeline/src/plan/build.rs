@@ -23,7 +23,7 @@ use super::{
 use crate::spec::{FromSpec, Spec, StageSpec};
 use cwm_core::diagnostics::Diagnostics;
 use cwm_core::located::{Node, Word};
-use cwm_core::registry::Registry;
+use cwm_core::registry::{CodeOf, Registry};
 
 /// What planning makes; worth something only if there were no problems.
 pub struct Built {
@@ -64,6 +64,7 @@ pub fn build(
     let order = order(spec, &edges(spec, &grids, &sources, &references), problems);
     let mut building = Building {
         spec,
+        code_of: registry.code_of,
         variables,
         folders,
         grids: &grids,
@@ -131,6 +132,7 @@ fn edges(spec: &Spec, grids: &[Option<Grid>], sources: &[Sources], references: &
 
 struct Building<'a> {
     spec: &'a Spec,
+    code_of: CodeOf,
     variables: &'a Variables,
     folders: &'a Folders,
     grids: &'a [Option<Grid>],
@@ -204,6 +206,7 @@ impl Building<'_> {
                 attempts: resolved.attempts,
                 keep: stage.keep,
                 place: stage.name.place,
+                code_of: self.code_of,
             });
         }
     }

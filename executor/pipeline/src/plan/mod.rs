@@ -39,6 +39,8 @@ use std::time::Duration;
 use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
 use cwm_core::diagnostics::{Place, Sources};
+use cwm_core::error::Error;
+use cwm_core::registry::CodeOf;
 use parameters::Written;
 
 pub use attempts::Attempts;
@@ -112,9 +114,24 @@ pub struct Cell {
     pub keep: bool,
     /// Where its stage's name is written.
     pub place: Place,
+    /// Returns the fingerprint of the code of a kind of stage.
+    pub code_of: CodeOf,
 }
 
 impl Cell {
+    /// The fingerprint of the code that its result would depend on today, as it enters the key; none where its key holds no code.
+    ///
+    /// # Errors
+    /// The program has no fingerprint of its kind.
+    pub fn code(&self) -> Result<Option<BTreeMap<String, String>>, Error> {
+        match self.body {
+            Body::Stage(stage) if stage.brings(&self.values).is_none() => {
+                (self.code_of)(&self.kind, stage.parts(&self.values).as_deref()).map(Some)
+            }
+            Body::Stage(_) | Body::Command(_) => Ok(None),
+        }
+    }
+
     /// The stage that it runs; none for a command.
     pub fn stage(&self) -> Option<&'static dyn Stage> {
         match self.body {

@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn our_pipelines_are_read_here() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let mut simple = 0;
         for entry in std::fs::read_dir(root).unwrap() {
             let path = entry.unwrap().path();

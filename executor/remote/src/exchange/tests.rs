@@ -12,7 +12,7 @@ use object_store::http::HttpBuilder;
 use object_store::memory::InMemory;
 
 use super::*;
-use crate::engine::{Article, Provided, Provider, Tidings};
+use cwm_engine::{Article, Provided, Provider, Tidings};
 use cwm_project::site::{Address, Remote};
 
 /// A client of something else than the folder that it was opened for.

@@ -201,7 +201,7 @@ mod tests {
             store.copy_in(&Digest::of(text.as_bytes()), &from).unwrap();
         }
         let mirror = Mirror::of(&store, &action()).unwrap();
-        let moved = mirror.relocated(action()).unwrap();
+        let moved = mirror.relocated(&Registry::new(Vec::new(), &[], |_, _| Ok(BTreeMap::new())), action()).unwrap();
         let files = files(&moved);
         let is_below = |path: &Path| path.starts_with(store.temporary_folder()) && !path.ends_with("..");
         for (file, (name, text)) in files.iter().zip([("a.pgn", "a"), ("a.pgn", "b"), ("shout.sh", "#!/bin/sh")]) {

@@ -1,6 +1,6 @@
 //! Mutated pipelines, lock files and pins: planned or refused with a place and words, never a panic.
 //!
-//! `CWM_MUTATIONS=1000000 cargo test --release --no-default-features -p cwm --lib mutated -- --nocapture` is a million.
+//! `CWM_MUTATIONS=1000000 cargo test --release --no-default-features -p cwm-pipeline mutated -- --nocapture` is a million.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use cwm_project::pins::{FILE_NAME, Pins};
 fn pipelines() -> &'static [String] {
     static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
     TEXTS.get_or_init(|| {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let names = ["pipeline.yaml", "small.yaml", "paper.yaml", "sweep.yaml", "lichess.yaml", "paper-data.yaml"];
         let own = names.map(|name| fs_err::read_to_string(root.join(name)).expect("a pipeline of ours"));
         // The small one comes most often: there is less around what is wrong.

@@ -202,5 +202,6 @@ pub fn registry() -> Registry {
             parameters: Nothing::specs,
         },
     ];
-    Registry::new(STAGES.iter().map(|stage| stage as &dyn Stage).collect())
+    let no_code: cwm_core::registry::CodeOf = |_, _| Ok(std::collections::BTreeMap::new());
+    Registry::new(STAGES.iter().map(|stage| stage as &dyn Stage).collect(), &["bins"], no_code)
 }

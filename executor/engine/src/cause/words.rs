@@ -1,0 +1,150 @@
+//! Causes in words.
+
+use std::fmt;
+
+use cwm_contract::{Format, Value};
+
+use super::Cause;
+use super::values::{change, readable};
+use crate::history::{CodeSince, in_words};
+use cwm_action::keyed::{OUTPUT, VARIABLE};
+use cwm_core::digest::Digest;
+use cwm_store::Dropped;
+
+impl Cause {
+    /// As [`fmt::Display`] has it, without what made an input: for whoever tells that next.
+    pub fn without_source(&self) -> String {
+        let text = self.to_string();
+        match self {
+            Cause::Input { source, .. } => {
+                text.strip_suffix(&format!(", from {source}")).map_or(text.clone(), str::to_owned)
+            }
+            _ => text,
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::NeverRan => f.write_str("never ran"),
+            Cause::Unfinished { at } => {
+                write!(f, "it failed or was stopped at {} and was never recorded (`cwm log`)", in_words(*at))
+            }
+            Cause::Running { holder } => write!(f, "it runs now, and is not recorded yet: {holder}"),
+            Cause::RecordMissing { same: None } => {
+                f.write_str("the lock file names a result, of which the store has no record")
+            }
+            Cause::RecordMissing { same: Some(true) } => f.write_str("the lock file names its result, which the store does not have"),
+            Cause::RecordMissing { same: Some(false) } => f.write_str(
+                "the lock file names an earlier result, of which the store has no record: what changed since cannot be told",
+            ),
+            Cause::RecordDamaged => f.write_str("the record of its result is damaged"),
+            Cause::Forced => f.write_str("forced"),
+            Cause::ObjectsMissing { count: 1 } => f.write_str("a file of its recorded result is missing"),
+            Cause::ObjectsMissing { count } => write!(f, "{count} files of its recorded result are missing"),
+            Cause::ObjectsDamaged { count: 1 } => {
+                f.write_str("a file of its recorded result was changed since it was stored")
+            }
+            Cause::ObjectsDamaged { count } => {
+                write!(f, "{count} files of its recorded result were changed since they were stored")
+            }
+            Cause::LetGo { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
+            Cause::LetGo { reason: Dropped::NotPulled } => f.write_str("its files were not pulled from a remote"),
+            Cause::NotPulled { from: Some(remote), origin } => {
+                write!(f, "its result is known from the remote `{remote}` ({origin}), and its files were not pulled")
+            }
+            Cause::NotPulled { from: None, origin } => {
+                write!(f, "its result is known from a remote ({origin}), and its files were not pulled")
+            }
+            Cause::LetGo { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
+            Cause::Parameter { name, old, new, line, set } => {
+                let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
+                if let Some(variable) = name.strip_prefix(VARIABLE) {
+                    let text = |value: &Option<Value>| match value {
+                        Some(Value::Null) => "(not set)".into(),
+                        other => text(other),
+                    };
+                    return write!(f, "variable `{variable}` of the environment changed: {} -> {}", text(old), text(new));
+                }
+                if let Some(output) = name.strip_prefix(OUTPUT) {
+                    let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not declared)".into(), declared);
+                    return write!(f, "output `{output}` is declared otherwise: {} -> {}", text(old), text(new));
+                }
+                match (old, new) {
+                    (Some(old), Some(new)) => {
+                        let (place, old, new) = change(old, new);
+                        write!(f, "parameter `{name}` changed{place}: {old} -> {new}")?;
+                    }
+                    _ => write!(f, "parameter `{name}` changed: {} -> {}", text(old), text(new))?,
+                }
+                match line {
+                    _ if *set => f.write_str(" (--set)"),
+                    Some(line) => write!(f, " (line {line})"),
+                    None => Ok(()),
+                }
+            }
+            Cause::Source { old, new, pinned, repinned } => {
+                let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(nothing)".into(), readable);
+                if *repinned {
+                    return write!(f, "its pin in sources.lock changed: {} -> {}", text(old), text(new));
+                }
+                let pinned = if *pinned { ", as pinned in sources.lock" } else { "" };
+                write!(f, "its source changed: {} -> {}{pinned}", text(old), text(new))
+            }
+            Cause::NotPinned { count: 1 } => f.write_str("not fetched before: what comes is pinned in sources.lock"),
+            Cause::NotPinned { count } => {
+                write!(f, "{count} sources not fetched before: what comes is pinned in sources.lock")
+            }
+            Cause::Input { name, label, source, old, new, old_output } => {
+                let which = which(name, label);
+                match (old, new) {
+                    (None, _) => write!(f, "input {which} is new, from {source}"),
+                    (_, None) => write!(f, "input {which} is gone"),
+                    _ => {
+                        write!(f, "input {which} changed: {} -> {}", short(*old), short(*new))?;
+                        if let Some(output) = old_output {
+                            write!(f, ", since it was `{source}.{output}` before")?;
+                        }
+                        write!(f, ", from {source}")
+                    }
+                }
+            }
+            Cause::InputRenamed { name, label, old_name, old_label, .. } => {
+                let (now, before) = (which(name, label), which(old_name, old_label));
+                write!(f, "input {now} was {before} before, with the same content")
+            }
+            Cause::Code { what, .. } if what.is_empty() => f.write_str("its code changed"),
+            Cause::Code { what, since, .. } if since.is_empty() => write!(f, "code changed: {}", what.join(", ")),
+            Cause::Code { since, .. } => {
+                let words: Vec<String> = since.iter().map(CodeSince::words).collect();
+                write!(f, "code changed: {}", words.join("; "))
+            }
+            Cause::Kind { old, new } => write!(f, "it was a `{old}` stage and is a `{new}` stage now"),
+            Cause::KeyFormat => f.write_str("this version of cwm computes keys in another way"),
+        }
+    }
+}
+
+/// What a command declares of an output, as its key has it.
+fn declared(value: &Value) -> String {
+    let Value::Map(map) = value else { return readable(value) };
+    let mut words = match map.get("file").and_then(Value::as_text) {
+        Some("") => "a file".to_owned(),
+        Some(extension) => format!("a file .{extension}"),
+        None => "a folder".to_owned(),
+    };
+    if let Some(format) = map.get("format").and_then(Value::as_text).filter(|format| *format != Format::ANY.as_str()) {
+        words += &format!(" ({format})");
+    }
+    words
+}
+
+/// An input, with its label where it is one of a group.
+fn which(name: &str, label: &str) -> String {
+    if label.is_empty() { format!("`{name}`") } else { format!("`{name}` ({label})") }
+}
+
+fn short(digest: Option<Digest>) -> String {
+    digest.map_or_else(|| "nothing".into(), |digest| digest.short())
+}

@@ -1,0 +1,146 @@
+//! From a cell of the plan and its inputs' results to the components of its key.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cwm_contract::{CONTRACT_VERSION, Expected, Format, Shape, Value};
+
+use cwm_action::brought;
+use cwm_action::keyed;
+use cwm_core::error::Error;
+use cwm_core::key::{Components, KEY_FORMAT};
+use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
+use cwm_project::pins::Pins;
+use cwm_store::outside::{Files, Snapshot};
+use cwm_store::{ActionRecord, OutputRecord};
+
+/// The components of a cell's key, with what else its action needs.
+pub struct Resolved {
+    /// What the key is made of.
+    pub components: Components,
+    /// Files given as parameters, as they are now.
+    pub files: Vec<Snapshot>,
+    /// Dependencies of a command by relative path, as they are now.
+    pub deps: BTreeMap<PathBuf, Snapshot>,
+    /// Files from outside given as inputs, by path.
+    pub outside: BTreeMap<PathBuf, Snapshot>,
+    /// Names of variables that a command takes over.
+    pub inherited: Vec<String>,
+    /// What pins say of what it fetches.
+    pub expected: Vec<Expected>,
+}
+
+/// The output of a finished cell that a source names.
+pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputRecord, Error> {
+    record.outputs.get(port).ok_or_else(|| {
+        Error::store(format!("the record of action {} lacks its output `{port}`", record.key.short()))
+            .hint("run the stage again with `--force`")
+    })
+}
+
+/// Resolves `cell`, all of whose sources are done; `record` gives the record of a cell by its index.
+///
+/// # Errors
+/// A file from outside or a secret cannot be read.
+pub fn resolve<'r>(
+    cell: &Cell,
+    files: &Files,
+    pins: &Pins,
+    record: impl Fn(usize) -> &'r ActionRecord,
+) -> Result<Resolved, Error> {
+    resolve_known(cell, files, pins, |index| Some(record(index))).map(|(resolved, _)| resolved)
+}
+
+/// As [`resolve`], where the records of some sources are not known yet: what they make is left out, and told by the input's name
+/// and the label in the key.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_known<'r>(
+    cell: &Cell,
+    files: &Files,
+    pins: &Pins,
+    record: impl Fn(usize) -> Option<&'r ActionRecord>,
+) -> Result<(Resolved, Vec<(String, String)>), Error> {
+    let mut unknown = Vec::new();
+    let mut resolved = Resolved {
+        components: Components {
+            key_format: KEY_FORMAT,
+            contract: CONTRACT_VERSION,
+            kind: cell.kind.clone(),
+            code: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+        },
+        files: Vec::new(),
+        deps: BTreeMap::new(),
+        outside: BTreeMap::new(),
+        inherited: Vec::new(),
+        expected: Vec::new(),
+    };
+    for input in &cell.inputs {
+        let mut group = Vec::with_capacity(input.sources.len());
+        for (ordinal, source) in input.sources.iter().enumerate() {
+            let digest = match &source.from {
+                Origin::Cell { index, port } => match record(*index) {
+                    Some(record) => output_of(record, port)?.digest,
+                    None => {
+                        unknown.push((input.name.clone(), input.key_label(ordinal)));
+                        continue;
+                    }
+                },
+                Origin::File(path) => {
+                    let snapshot = files.snapshot(path)?;
+                    let digest = snapshot.digest;
+                    resolved.outside.insert(path.clone(), snapshot);
+                    digest
+                }
+            };
+            group.push((input.key_label(ordinal), digest));
+        }
+        resolved.components.inputs.insert(input.name.clone(), group);
+    }
+    match &cell.body {
+        Body::Stage(stage) => {
+            if let Some(brought) = stage.brings(&cell.values) {
+                // Known by its content: neither code nor where it comes from matters.
+                let (source, expected) = brought::keyed(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
+                resolved.components.parameters.insert(brought::SOURCE.into(), source);
+                resolved.components.inputs.clear();
+                resolved.expected = expected;
+            } else {
+                resolved.components.code = cell.code()?.unwrap_or_default();
+                resolved.components.parameters = keyed::parameters(*stage, &cell.values, files, &mut resolved.files)?;
+            }
+        }
+        Body::Command(command) => {
+            resolved.components.parameters = cell.values.clone();
+            resolved.components.parameters.extend(keyed::variables(&command.env));
+            resolved.inherited = command.env.clone();
+            resolved.components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
+            let mut group = Vec::new();
+            for dependency in &command.deps {
+                let snapshot = files.snapshot(&dependency.path)?;
+                group.push((dependency.name.clone(), snapshot.digest));
+                resolved.deps.insert(PathBuf::from(&dependency.name), snapshot);
+            }
+            if !group.is_empty() {
+                resolved.components.inputs.insert("deps".into(), group);
+            }
+        }
+    }
+    Ok((resolved, unknown))
+}
+
+/// What a command declares of an output, as it enters the key; nothing for what it has when it declares none.
+fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
+    let shape = match output.shape {
+        Shape::File("") if output.name == "out" && output.format == Format::ANY => return None,
+        Shape::File(extension) | Shape::FileOrFolder(extension) => {
+            ("file".to_owned(), Value::Text(extension.to_owned()))
+        }
+        Shape::Folder => ("folder".to_owned(), Value::Bool(true)),
+    };
+    let format = ("format".to_owned(), Value::Text(output.format.to_string()));
+    Some((format!("{}{}", keyed::OUTPUT, output.name), Value::Map(BTreeMap::from([shape, format]))))
+}

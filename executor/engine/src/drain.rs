@@ -1,0 +1,109 @@
+//! Reading what can be read only once, before a run: its content is then a file like any other.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::SigId;
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+
+use crate::event::{EventSink, EventSinks, RunEvent};
+use cwm_core::error::Error;
+use cwm_core::files::{is_read_once, read_pipe};
+use cwm_pipeline::plan::Plan;
+use cwm_store::Store;
+use cwm_store::outside::Files;
+
+/// Reads every pipe that these cells name into the store, and puts what was read in the place of the pipe in the plan.
+/// False if it was asked to stop; then nothing of what it was reading stays. Whoever calls this holds the store's
+/// shared lock.
+///
+/// # Errors
+/// A pipe cannot be read, or the store cannot be written.
+pub fn drain(
+    plan: &mut Plan,
+    cells: &[usize],
+    store: &Store,
+    files: &Files,
+    sinks: &mut EventSinks,
+) -> Result<bool, Error> {
+    let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| is_read_once(path)).collect();
+    if pipes.is_empty() {
+        return Ok(true);
+    }
+    let stop = Watch::of(&[SIGINT, SIGTERM, SIGUSR1])?;
+    let mut read = BTreeMap::new();
+    let mut outcome = Ok(true);
+    for path in pipes {
+        sinks.event(&RunEvent::Reading { path: path.clone() });
+        let taken = store.take_in(&path, |take| read_pipe(&path, &mut || !stop.came(), take));
+        // Hashed as it came, and read-only: it need not be read again.
+        let known = taken.and_then(|taken| files.trust(&taken.path, taken.digest).map(|()| taken));
+        match known {
+            Ok(taken) => {
+                sinks.event(&RunEvent::Read { path: path.clone(), digest: taken.digest, bytes: taken.size });
+                read.insert(path, taken.path);
+            }
+            Err(_) if stop.came() => {
+                outcome = Ok(false);
+                break;
+            }
+            Err(error) => {
+                outcome = Err(error.into());
+                break;
+            }
+        }
+    }
+    plan.replace_files(&read);
+    outcome
+}
+
+/// Notes the signals that come, until it is dropped.
+struct Watch {
+    came: Arc<AtomicBool>,
+    registered: Vec<SigId>,
+}
+
+impl Watch {
+    fn of(signals: &[i32]) -> Result<Watch, Error> {
+        let mut watch = Watch { came: Arc::new(AtomicBool::new(false)), registered: Vec::new() };
+        for signal in signals {
+            let registered = signal_hook::flag::register(*signal, watch.came.clone());
+            let registered = registered.map_err(|error| Error::system(format!("cannot watch for signals: {error}")));
+            watch.registered.push(registered?);
+        }
+        Ok(watch)
+    }
+
+    fn came(&self) -> bool {
+        self.came.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        for id in self.registered.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_noted_until_the_watch_ends() {
+        let watch = Watch::of(&[SIGUSR1]).unwrap();
+        let came = watch.came.clone();
+        assert!(!watch.came());
+        signal_hook::low_level::raise(SIGUSR1).unwrap();
+        assert!(watch.came());
+        came.store(false, Ordering::SeqCst);
+        drop(watch);
+        // The handler stays, with nothing to do.
+        signal_hook::low_level::raise(SIGUSR1).unwrap();
+        assert!(!came.load(Ordering::SeqCst));
+    }
+}

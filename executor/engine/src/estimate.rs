@@ -1,0 +1,290 @@
+//! What cells that would run are likely to cost, by what earlier runs of their kind did.
+//!
+//! The rule: a stage says how much work there is ([`Stage::work`]), in units of its own and of a *sort*: only runs of
+//! one sort are compared, and of those only such as computed on the same device. Of all records of that kind, sort and
+//! device in the store, time and bytes written are added up and divided by their units; that rate times the cell's units
+//! is the estimate. Bytes of an output may have units of their own. Memory is what the stage says that this work takes by
+//! its size, and what the run that held most beyond that held beyond it. A run that went on from what an earlier attempt
+//! had kept is left out: how long all of it took nobody knows.
+//! A cell of which no run of its sort was recorded, or whose work cannot be told, has no estimate, and neither has what
+//! depends on the size of its result, unless the stage knows that by itself. Nothing is made up.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
+use serde::{Deserialize, Serialize};
+
+use crate::Machine;
+use cwm_core::digest::Digest;
+use cwm_core::error::Error;
+use cwm_core::registry::Registry;
+use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
+use cwm_pipeline::spec::COMMAND;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
+
+/// What a cell is likely to cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Wall-clock seconds, on as many cores as those that were measured had.
+    pub seconds: f64,
+    /// Most memory at once.
+    pub memory_bytes: u64,
+    /// Bytes of its outputs.
+    pub disk_bytes: u64,
+    /// How many earlier runs that rests on.
+    pub runs: u64,
+}
+
+/// The estimates of some cells together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    /// Cells that have an estimate.
+    pub estimated: usize,
+    /// Cells that would or may run and have none.
+    pub unknown: usize,
+    /// Seconds on this machine, as many side by side as it has room for and nothing waiting for anything.
+    pub seconds: f64,
+    /// Most memory of one of them.
+    pub memory_bytes: u64,
+    /// Bytes of all outputs.
+    pub disk_bytes: u64,
+}
+
+/// What runs that are compared have in common: the kind of stage, the sort of its work, and what it computed on.
+type Group = (String, String, String);
+
+/// What stands in a [`Group`] for the processor.
+const PROCESSOR: &str = "cpu";
+
+/// The sum of some runs of one group.
+#[derive(Clone, Debug, Default)]
+struct Measured {
+    runs: u64,
+    units: f64,
+    seconds: f64,
+    /// The most that a run held beyond what its work takes by its size.
+    memory: u64,
+    outputs: BTreeMap<String, Bytes>,
+}
+
+/// What some runs wrote of an output.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bytes {
+    written: u64,
+    /// What that grows with.
+    units: f64,
+}
+
+impl Bytes {
+    /// Of so many units, by the rate that was measured.
+    fn of(self, units: f64) -> Option<u64> {
+        (self.units > 0.0).then(|| (self.written as f64 * (units / self.units)) as u64)
+    }
+}
+
+/// What is known of earlier runs, and of the cells that were estimated so far.
+pub struct Estimates {
+    measured: HashMap<Group, Measured>,
+    /// The GPU that was computed on last; empty if none was.
+    gpu: String,
+    /// Bytes of the outputs of each cell that was looked at, as far as they can be told.
+    outputs: HashMap<usize, BTreeMap<String, u64>>,
+    machine: Machine,
+    /// What `--device` says for all cells.
+    device: Option<DeviceChoice>,
+    has_gpu_support: bool,
+    total: Total,
+}
+
+impl Estimates {
+    /// From all records in the store; with the device that `--device` names, if it does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn of(
+        store: &Store,
+        registry: &Registry,
+        machine: Machine,
+        device: Option<DeviceChoice>,
+        files: &Files,
+    ) -> Result<Self, Error> {
+        let mut records = Vec::new();
+        for key in store.keys()? {
+            records.extend(store.actions(&key)?);
+        }
+        Ok(Estimates::by(&records, files.sizes(), registry, machine, device))
+    }
+
+    /// By these records; `outside` are sizes of files from outside the store, by what is in them.
+    fn by(
+        records: &[ActionRecord],
+        outside: HashMap<Digest, u64>,
+        registry: &Registry,
+        machine: Machine,
+        device: Option<DeviceChoice>,
+    ) -> Self {
+        let mut sizes = outside;
+        let outputs = records.iter().flat_map(|record| record.outputs.values());
+        sizes.extend(outputs.map(|output| (output.digest, output.size)));
+        let mut measured: HashMap<Group, Measured> = HashMap::new();
+        // What was not computed took no time.
+        let computed = |record: &&ActionRecord| !record.circumstances.goes_on && !record.is_taken();
+        for record in records.iter().filter(computed) {
+            let stage = registry.get(&record.components.kind);
+            let inputs = input_sizes(record, &sizes);
+            let values = complete(stage, &record.components.parameters);
+            let Some(work) = work(stage, &values, &inputs) else { continue };
+            let group = (record.components.kind.clone(), work.sort.clone(), device_of(record).to_owned());
+            let sum = measured.entry(group).or_default();
+            sum.runs += 1;
+            sum.units += work.units;
+            sum.seconds += record.circumstances.wall_seconds;
+            sum.memory = sum.memory.max(record.circumstances.peak_memory_bytes.saturating_sub(work.memory));
+            for (name, output) in &record.outputs {
+                let bytes = sum.outputs.entry(name.clone()).or_default();
+                bytes.written += output.size;
+                bytes.units += units(&work, name);
+            }
+        }
+        let on_gpu = records.iter().filter(|record| device_of(record) != PROCESSOR);
+        let last = on_gpu.max_by_key(|record| record.circumstances.started);
+        let gpu = last.map_or("", device_of).to_owned();
+        let has_gpu_support = registry.has_gpu_support();
+        Estimates { measured, gpu, outputs: HashMap::new(), machine, device, has_gpu_support, total: Total::default() }
+    }
+
+    /// Takes note of a cell that is cached.
+    pub fn cached(&mut self, index: usize, record: &ActionRecord) {
+        let sizes = record.outputs.iter().map(|(name, output)| (name.clone(), output.size));
+        self.outputs.insert(index, sizes.collect());
+    }
+
+    /// What the cell `index` is likely to cost; its sources were looked at before. It counts in the total.
+    pub fn of_cell(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
+        let Some(estimate) = self.estimate(plan, index) else {
+            self.total.unknown += 1;
+            return None;
+        };
+        self.total.estimated += 1;
+        self.total.seconds += estimate.seconds * self.share(&plan.cells[index].needs);
+        self.total.memory_bytes = self.total.memory_bytes.max(estimate.memory_bytes);
+        self.total.disk_bytes += estimate.disk_bytes;
+        Some(estimate)
+    }
+
+    /// All cells that were estimated.
+    pub fn total(&self) -> Total {
+        self.total
+    }
+
+    /// The part of the machine that a cell keeps busy: the larger of its parts of the cores and of the accelerators.
+    fn share(&self, needs: &Needs) -> f64 {
+        let cores = f64::from(self.machine.cores);
+        let cores = needs.cpu.map_or(1.0, |wanted| f64::from(wanted) / cores);
+        let devices = match self.machine.devices.len() {
+            0 => 0.0,
+            devices => needs.gpu / devices as f64,
+        };
+        cores.max(devices).min(1.0)
+    }
+
+    fn estimate(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
+        let cell = &plan.cells[index];
+        let stage = match &cell.body {
+            Body::Stage(stage) => Some(*stage),
+            Body::Command(_) => None,
+        };
+        let work = work(stage, &cell.values, &self.inputs(cell))?;
+        let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
+        let Some(measured) = self.measured.get(&(cell.kind.clone(), work.sort.clone(), device)) else {
+            // What is made of them may have been measured nevertheless.
+            let told = work.bytes.iter().map(|(name, bytes)| (name.clone(), *bytes as u64));
+            self.outputs.insert(index, told.collect());
+            return None;
+        };
+        let outputs = measured.outputs.iter();
+        let outputs = outputs.filter_map(|(name, bytes)| Some((name.clone(), bytes.of(units(&work, name))?)));
+        let outputs: BTreeMap<String, u64> = outputs.collect();
+        let estimate = Estimate {
+            seconds: measured.seconds * (work.units / measured.units),
+            memory_bytes: measured.memory.saturating_add(work.memory),
+            disk_bytes: outputs.values().sum(),
+            runs: measured.runs,
+        };
+        self.outputs.insert(index, outputs);
+        Some(estimate)
+    }
+
+    /// Whether a cell will compute on a GPU, as far as can be told before it starts.
+    fn on_gpu(&self, cell: &Cell, stage: Option<&dyn Stage>) -> bool {
+        let granted = cell.needs.gpu > 0.0 && !self.machine.devices.is_empty();
+        stage.is_some_and(|stage| stage.uses_devices())
+            && match self.device.unwrap_or(cell.device) {
+                DeviceChoice::Cpu => false,
+                DeviceChoice::Cuda(_) => true,
+                DeviceChoice::Auto => self.has_gpu_support && granted,
+            }
+    }
+
+    /// Bytes of each input of a cell, as far as they can be told.
+    fn inputs(&self, cell: &Cell) -> BTreeMap<String, Option<u64>> {
+        let size = |from: &Origin| match from {
+            Origin::Cell { index, port } => self.outputs.get(index)?.get(port).copied(),
+            Origin::File(path) => std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| found.len()),
+        };
+        let of_input = |input: &InputPlan| {
+            let bytes = input.sources.iter().map(|source| size(&source.from)).sum::<Option<u64>>();
+            (input.name.clone(), bytes)
+        };
+        cell.inputs.iter().map(of_input).collect()
+    }
+}
+
+/// What the bytes of an output grow with.
+fn units(work: &Work, output: &str) -> f64 {
+    work.bytes.get(output).copied().unwrap_or(work.units)
+}
+
+/// What a run computed on: a GPU by its name without its number, since one of a kind is as fast as the next.
+fn device_of(record: &ActionRecord) -> &str {
+    match record.circumstances.computed_on.as_deref() {
+        None | Some(PROCESSOR) => PROCESSOR,
+        Some(gpu) => gpu.split_once(", ").map_or(gpu, |(_, name)| name),
+    }
+}
+
+/// How much work that is; of a command, which says nothing of itself, the bytes that it reads.
+fn work(stage: Option<&dyn Stage>, values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
+    let work = match (stage, values.get(COMMAND_RUN)) {
+        (Some(stage), _) => stage.work(values, inputs)?,
+        (None, Some(Value::Text(run))) => Work::new(run.clone(), inputs.values().copied().sum::<Option<u64>>()? as f64),
+        (None, _) => return None,
+    };
+    (work.units.is_finite() && work.units > 0.0).then_some(work)
+}
+
+/// The parameters of a recorded action with those that are not in its key: as they are by default.
+fn complete(stage: Option<&dyn Stage>, recorded: &Values) -> Values {
+    let specs = stage.map(|stage| stage.parameters()).unwrap_or_default();
+    let mut values = recorded.clone();
+    for spec in specs {
+        if let (Some(default), false) = (spec.default, values.contains_key(spec.name)) {
+            values.insert(spec.name.to_owned(), default);
+        }
+    }
+    values
+}
+
+/// Bytes of each input of a recorded action, as far as their sizes are known.
+fn input_sizes(record: &ActionRecord, sizes: &HashMap<Digest, u64>) -> BTreeMap<String, Option<u64>> {
+    let of_input = |(name, artifacts): (&String, &Vec<(String, Digest)>)| {
+        let bytes = artifacts.iter().map(|(_, digest)| sizes.get(digest).copied()).sum::<Option<u64>>();
+        (name.clone(), bytes)
+    };
+    let is_read = |(name, _): &(&String, &Vec<(String, Digest)>)| record.components.kind != COMMAND || *name != "deps";
+    record.components.inputs.iter().filter(is_read).map(of_input).collect()
+}
+
+#[cfg(test)]
+mod tests;

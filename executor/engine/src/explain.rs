@@ -1,0 +1,381 @@
+//! Why a cell would run, followed through what it reads down to what somebody changed.
+
+mod reason;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use crate::cause::Cause;
+use crate::components::Resolved;
+use crate::forecast::{Forecast, Lacking, Remade};
+use crate::history::History;
+use crate::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
+use crate::status::{CellState, Known, Survey, sources, unread};
+use cwm_action::brought;
+use cwm_core::error::Error;
+use cwm_pipeline::plan::Plan;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
+use reason::{NAMED, several};
+pub use reason::{Reason, Standing};
+
+/// How far back changed inputs are followed.
+const DEPTH: usize = 64;
+
+/// Cells that one waits for that are named; of more, how many there are.
+const NEAREST: usize = 4;
+
+/// Explains the cells of one survey.
+pub struct Explainer<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    files: &'a Files,
+    known: Known<'a>,
+    survey: &'a Survey,
+    forecast: &'a Forecast,
+    history: OnceCell<History>,
+    /// Of all cells.
+    labels: Vec<String>,
+    /// What was told of cells that others wait for.
+    roots: RefCell<HashMap<usize, Option<Root>>>,
+}
+
+/// What is to be said of a cell that others wait for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Root {
+    state: Standing,
+    why: Option<String>,
+}
+
+impl<'a> Explainer<'a> {
+    /// For what `survey` found, and a run of which `forecast` tells.
+    pub fn new(
+        plan: &'a Plan,
+        store: &'a Store,
+        files: &'a Files,
+        known: Known<'a>,
+        survey: &'a Survey,
+        forecast: &'a Forecast,
+    ) -> Self {
+        let labels = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
+        let roots = RefCell::default();
+        Explainer { plan, store, files, known, survey, forecast, history: OnceCell::new(), labels, roots }
+    }
+
+    fn history(&self) -> Result<&History, Error> {
+        match self.history.get() {
+            Some(history) => Ok(history),
+            None => {
+                let history = History::read(self.store)?;
+                Ok(self.history.get_or_init(|| history))
+            }
+        }
+    }
+
+    /// What is to be said of a cell, and of what it depends on.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn reason(&self, index: usize) -> Result<Reason, Error> {
+        let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
+        reason.because = match reason.state {
+            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
+                Vec::new()
+            }
+            Standing::Waits => self.waiting(index, &reason)?,
+            _ => reason.sentences(),
+        };
+        Ok(reason)
+    }
+
+    /// Why a cell that is not cached would run, or may: a sentence a cause, each followed back to what somebody changed.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn sentences(&self, index: usize) -> Result<Vec<String>, Error> {
+        let reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
+        if reason.state == Standing::Waits { self.waiting(index, &reason) } else { Ok(reason.sentences()) }
+    }
+
+    /// Its own causes, and what it waits for.
+    fn waiting(&self, index: usize, reason: &Reason) -> Result<Vec<String>, Error> {
+        let mut lines = reason.sentences();
+        lines.extend(self.roots_of(index, reason.joined())?);
+        Ok(lines)
+    }
+
+    /// What a cell waits for, and which cells behind that would run, or may, for reasons of their own: those next to it first,
+    /// those of one reason together. What is `said` of the cell itself is not said again of what it waits for.
+    fn roots_of(&self, index: usize, said: Option<String>) -> Result<Vec<String>, Error> {
+        let is_open = |index: &usize| !matches!(self.survey.states[*index], CellState::Cached(_));
+        let nearest: BTreeSet<usize> = sources(&self.plan.cells[index]).filter(is_open).collect();
+        let words: Vec<&str> = nearest.iter().map(|index| self.labels[*index].as_str()).collect();
+        let mut lines = vec![format!("depends on {}", several(&words, NEAREST, ", "))];
+        let mut roots: Vec<(Root, Vec<&str>)> = Vec::new();
+        let mut places: HashMap<Root, usize> = HashMap::new();
+        let mut seen = nearest.clone();
+        let mut front: VecDeque<usize> = nearest.into_iter().collect();
+        while let Some(next) = front.pop_front() {
+            front.extend(sources(&self.plan.cells[next]).filter(is_open).filter(|source| seen.insert(*source)));
+            let Some(root) = self.root(next)? else { continue };
+            if matches!(self.survey.states[next], CellState::Open) && root.why == said {
+                continue;
+            }
+            let place = *places.entry(root.clone()).or_insert(roots.len());
+            if place == roots.len() {
+                roots.push((root, Vec::new()));
+            }
+            roots[place].1.push(&self.labels[next]);
+        }
+        for (Root { state, why }, cells) in roots.iter().take(NAMED) {
+            let why = why.as_ref().map(|why| format!(", because {why}")).unwrap_or_default();
+            lines.push(format!("{} {}{why}", several(cells, NAMED, ", "), state.words()));
+        }
+        let rest = roots.get(NAMED..).unwrap_or_default();
+        if !rest.is_empty() {
+            let certain = rest.iter().all(|(root, _)| root.state == Standing::WouldRun);
+            let state = if certain { Standing::WouldRun } else { Standing::MayRun };
+            let more: usize = rest.iter().map(|(_, cells)| cells.len()).sum();
+            lines.push(format!("and {more} more {}", state.words()));
+        }
+        Ok(lines)
+    }
+
+    /// What is to be said of a cell that would run, or may, for reasons of its own; nothing of one that only waits. Asked for each
+    /// cell behind it, so it is remembered.
+    fn root(&self, index: usize) -> Result<Option<Root>, Error> {
+        if let Some(root) = self.roots.borrow().get(&index) {
+            return Ok(root.clone());
+        }
+        let told = &mut BTreeSet::new();
+        let reason = match &self.survey.states[index] {
+            CellState::Open => {
+                let mut reason = self.nothing_yet(index);
+                self.own(index, &mut reason, DEPTH, told)?;
+                reason
+            }
+            _ => self.follow(index, DEPTH, told)?,
+        };
+        let why = reason.joined();
+        let waits_only = reason.state == Standing::Waits && why.is_none();
+        let root = (!waits_only).then_some(Root { state: reason.state, why });
+        self.roots.borrow_mut().insert(index, root.clone());
+        Ok(root)
+    }
+
+    fn nothing_yet(&self, index: usize) -> Reason {
+        Reason {
+            label: self.labels[index].clone(),
+            state: Standing::Cached,
+            origin: None,
+            accepted: self.survey.is_accepted(index),
+            because: Vec::new(),
+            probe: None,
+            made_because: Vec::new(),
+            causes: Vec::new(),
+            advice: None,
+            because_of: Vec::new(),
+        }
+    }
+
+    /// What makes a cell that waits run whatever it waits for.
+    fn own(&self, index: usize, reason: &mut Reason, depth: usize, told: &mut BTreeSet<usize>) -> Result<(), Error> {
+        reason.state = Standing::Waits;
+        match own_causes(self.plan, index, self.survey, self.store, self.files, self.known) {
+            Ok(causes) => reason.causes = causes,
+            Err(error) => {
+                reason.state = Standing::WouldFail;
+                reason.origin = Some(error.message);
+            }
+        }
+        self.date(&mut reason.causes)?;
+        reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+        Ok(())
+    }
+
+    /// The same; cells that were `told` of are not explained again.
+    fn follow(&self, index: usize, depth: usize, told: &mut BTreeSet<usize>) -> Result<Reason, Error> {
+        let mut reason = self.nothing_yet(index);
+        match &self.survey.states[index] {
+            CellState::Cached(record) => {
+                // What was taken over did not run.
+                let made_because = || if record.is_taken() { Vec::new() } else { record.cause.clone() };
+                match self.forecast.lacking(index) {
+                    None => {
+                        reason.origin = Some(record.origin());
+                        reason.made_because = made_because();
+                    }
+                    Some(Lacking { remade: Remade::No, .. }) => {
+                        reason.state = Standing::without_files(record);
+                        reason.origin = Some(format!("{}; {}", record.origin(), Lacking::words(self.store, record)?));
+                        reason.made_because = made_because();
+                    }
+                    Some(lacking) => {
+                        let is_certain = lacking.remade == Remade::Yes;
+                        reason.state = if is_certain { Standing::WouldRun } else { Standing::MayRun };
+                        reason.causes = vec![lacking.cause(self.store, record)?];
+                        reason.advice = Lacking::advice(record);
+                    }
+                }
+            }
+            CellState::Absent(resolved) => {
+                reason.advice = self.forecast.shared(self.plan, index);
+                reason.state = if reason.advice.is_some() { Standing::MayRun } else { Standing::WouldRun };
+                reason.causes = self.causes(index, resolved)?;
+                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+            }
+            CellState::Open => {
+                self.own(index, &mut reason, depth, told)?;
+                for source in sources(&self.plan.cells[index]) {
+                    let is_cause = !matches!(self.survey.states[source], CellState::Cached(_));
+                    if depth > 0 && is_cause && told.insert(source) {
+                        reason.because_of.push(self.follow(source, depth - 1, told)?);
+                    }
+                }
+            }
+            CellState::Unread(path) => {
+                reason.state = Standing::MayRun;
+                reason.origin = Some(unread(path));
+            }
+            CellState::Unreadable(error) => {
+                reason.state = Standing::WouldFail;
+                reason.origin = Some(error.message.clone());
+            }
+        }
+        Ok(reason)
+    }
+
+    /// Why a cell would run, with since when its code is other code.
+    fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
+        let mut causes =
+            why_now(self.plan, index, resolved, self.store, self.known, &|source| self.survey.record(source))?;
+        // Where the lock file came from somebody else, what changed is told against the last result that was made here.
+        if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
+            && self.is_of_somebody_else(index, resolved)?
+            && let Some(last) = self.history()?.last_of(&self.plan.cells[index].label)
+        {
+            for cause in &mut causes {
+                if let Cause::RecordMissing { same: same @ Some(false) } = cause {
+                    // What changed can be told, after all.
+                    *same = None;
+                }
+            }
+            causes.extend(changes(self.plan, index, &last.components, resolved, &|source| self.survey.record(source)));
+        }
+        self.date(&mut causes)?;
+        Ok(causes)
+    }
+
+    /// Whether the lock file names another result than that of today's key, or one whose content is not here either: a store
+    /// that lost the record alone has it, and nothing changed.
+    fn is_of_somebody_else(&self, index: usize, resolved: &Resolved) -> Result<bool, Error> {
+        let Some(line) = self.known.locked.get(&self.plan.cells[index].label) else { return Ok(false) };
+        if line.key != resolved.components.key() {
+            return Ok(true);
+        }
+        for digest in line.outputs.values() {
+            if self.store.object_size(digest)?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn date(&self, causes: &mut [Cause]) -> Result<(), Error> {
+        for cause in causes {
+            if let Cause::Code { changes, since, .. } = cause {
+                let history = self.history()?;
+                *since =
+                    changes.iter().map(|one| history.since(&one.what, one.old.as_ref(), one.new.as_ref())).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells behind changed inputs: they are done, and their results are other ones than before.
+    fn changed_sources(
+        &self,
+        index: usize,
+        causes: &[Cause],
+        depth: usize,
+        told: &mut BTreeSet<usize>,
+    ) -> Result<Vec<Reason>, Error> {
+        let previous = previous_record(self.store, &self.plan.cells[index].label, self.known.locked)?;
+        self.followed(index, causes, previous.as_ref(), depth, told)
+    }
+
+    /// The same, where `reader` is what the cell had made before.
+    fn followed(
+        &self,
+        index: usize,
+        causes: &[Cause],
+        reader: Option<&ActionRecord>,
+        depth: usize,
+        told: &mut BTreeSet<usize>,
+    ) -> Result<Vec<Reason>, Error> {
+        let mut reasons = Vec::new();
+        for cause in causes {
+            // What was not read before is new whether or not it ran; nor did it for another output of it to be read.
+            let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
+            let mut read = sources(&self.plan.cells[index]);
+            let Some(source) = read.find(|read| self.plan.cells[*read].label.to_string() == *source) else { continue };
+            if depth == 0 || !told.insert(source) {
+                continue;
+            }
+            if let CellState::Cached(record) = &self.survey.states[source] {
+                let before = self.history()?.maker(old, record);
+                let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
+                if self.is_of_another(source, record, before) {
+                    continue;
+                }
+                let mut reason = self.ran_again(source, record, before, depth - 1, told)?;
+                if !ran || record.is_taken() {
+                    reason.state = Standing::Differs;
+                }
+                reasons.push(reason);
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// Whether an input is another one because another stage is read: what was read `before` is that of a stage that is still
+    /// there, or of nothing that is known.
+    fn is_of_another(&self, source: usize, record: &ActionRecord, before: Option<&ActionRecord>) -> bool {
+        match before {
+            Some(before) => {
+                let stage = &before.label.stage;
+                *stage != self.plan.cells[source].label.stage
+                    && self.plan.cells.iter().any(|cell| cell.label.stage == *stage)
+            }
+            None => record.cause == [Cause::NeverRan.to_string()],
+        }
+    }
+
+    /// Why a cell that is done has another result than `before`.
+    fn ran_again(
+        &self,
+        index: usize,
+        record: &ActionRecord,
+        before: Option<&ActionRecord>,
+        depth: usize,
+        told: &mut BTreeSet<usize>,
+    ) -> Result<Reason, Error> {
+        let mut reason = Reason { state: Standing::RanAgain, origin: Some(record.origin()), ..self.nothing_yet(index) };
+        match before {
+            Some(before) => {
+                // What was first known by its URL only has a sum since it came.
+                let settled = brought::settled(&before.components, &before.fetched);
+                let was = settled.as_ref().unwrap_or(&before.components);
+                reason.causes = differences_of(self.plan, index, was, &record.components);
+                if is_repinned(&self.plan.cells[index], before, self.known.pins) {
+                    reason.causes.iter_mut().for_each(Cause::by_pin);
+                }
+                self.date(&mut reason.causes)?;
+                reason.because_of = self.followed(index, &reason.causes, Some(before), depth, told)?;
+            }
+            None if record.is_taken() => {}
+            None => reason.made_because = record.cause.clone(),
+        }
+        Ok(reason)
+    }
+}

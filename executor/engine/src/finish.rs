@@ -1,0 +1,95 @@
+//! After a run: the lock file for git, and the pins of what was fetched.
+
+use std::collections::{BTreeSet, HashSet};
+
+use cwm_contract::{Fetch, Fetched, Origin};
+
+use cwm_core::error::Error;
+use cwm_pipeline::plan::{Body, Cell, Plan};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_project::pins::Pins;
+use cwm_store::ActionRecord;
+
+/// Writes the lines of the cells that are done. A run with `--set` writes nothing; a partial one (`whole` false) changes
+/// only its own lines; the file is touched only when it changes. What others (git, another run) changed in it since
+/// this run began stays. Returns whether it was written.
+///
+/// # Errors
+/// The lock file cannot be written.
+pub fn update_lock_file(
+    plan: &Plan,
+    locked: &LockFile,
+    records: &[Option<ActionRecord>],
+    whole: bool,
+) -> Result<bool, Error> {
+    if plan.sets {
+        return Ok(false);
+    }
+    let mut locked = locked.again()?;
+    if whole {
+        let known: HashSet<String> = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
+        locked.keep_only(|label| known.contains(label));
+    }
+    locked.update(plan.cells.iter().zip(records).filter_map(|(cell, record)| {
+        let record = record.as_ref()?;
+        Some((cell.label.clone(), LockLine { key: record.key, outputs: record.output_digests() }))
+    }));
+    Ok(locked.save()?)
+}
+
+/// Pins what was fetched for the cells that are done: of those that `ran` in place of an older pin, of those that were
+/// done before only where there is none. Also in a run with `--set`, since a pin is a fact about a URL.
+///
+/// # Errors
+/// The file of pins cannot be read or written.
+pub fn update_pins(
+    plan: &Plan,
+    pins: &Pins,
+    records: &[Option<ActionRecord>],
+    ran: &BTreeSet<usize>,
+) -> Result<(), Error> {
+    let mut new = Vec::new();
+    for (index, (cell, record)) in plan.cells.iter().zip(records).enumerate() {
+        let Some(record) = record else { continue };
+        let fetches = fetches(cell);
+        let is_new = |one: &&Fetched| match pins.get(&one.fetch) {
+            None => true,
+            Some(pin) => ran.contains(&index) && pin.sha256 != one.sha256,
+        };
+        // A result of these sums may have been made of other URLs.
+        new.extend(record.fetched.iter().filter(|one| fetches.contains(&one.fetch)).filter(is_new).cloned());
+    }
+    pins.save(new)
+}
+
+/// What a cell fetches from the network.
+pub fn fetches(cell: &Cell) -> Vec<Fetch> {
+    let Body::Stage(stage) = &cell.body else { return Vec::new() };
+    let brought = stage.brings(&cell.values).unwrap_or_default();
+    brought
+        .into_iter()
+        .filter_map(|one| match one.from {
+            Origin::Url(fetch) => Some(fetch),
+            Origin::File { .. } => None,
+        })
+        .collect()
+}
+
+/// Where a sum in the pipeline differs from the pin of its URL, in words: the pipeline's counts.
+pub fn contradictions(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for cell in &plan.cells {
+        let Body::Stage(stage) = &cell.body else { continue };
+        for one in stage.brings(&cell.values).unwrap_or_default() {
+            if let (Origin::Url(fetch), Some(sum)) = (&one.from, &one.sha256)
+                && let Some(pin) = pins.get(fetch).filter(|pin| pin.sha256 != *sum)
+            {
+                words.insert(format!(
+                    "{}: `sha256` says {sum} of {fetch}, and sources.lock pins {}; the pipeline's counts",
+                    cell.label.stage, pin.sha256
+                ));
+            }
+        }
+    }
+    words
+}

@@ -1,0 +1,36 @@
+//! From a plan to results: what is cached, what must run and why, and running it.
+
+mod cause;
+mod child;
+mod components;
+mod drain;
+mod estimate;
+mod event;
+mod executor;
+mod explain;
+mod fetch;
+mod finish;
+mod forecast;
+mod history;
+mod machine;
+mod reasons;
+mod run;
+mod schedule;
+mod status;
+
+pub use cause::{Cause, CodeChange, Line, differences};
+pub use components::{Resolved, output_of, resolve};
+pub use drain::drain;
+pub use estimate::{Estimate, Estimates, Total};
+pub use event::{Direction, EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
+pub use executor::{
+    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
+};
+pub use explain::{Explainer, Reason, Standing};
+pub use fetch::{Article, ArticleId, Fetcher, Provided, Provider, Tell, Tidings};
+pub use finish::{contradictions, fetches, update_lock_file, update_pins};
+pub use forecast::{Forecast, Lacking, Remade};
+pub use machine::Machine;
+pub use reasons::{differences_of, own_causes, previous_record, why_now};
+pub use run::{Failures, Options, Outcome, Summary, run, stop_signals};
+pub use status::{CellState, Known, Survey, origin, sources, unread};

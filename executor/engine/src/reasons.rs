@@ -1,0 +1,188 @@
+//! Why a cell would run: what it is resolved to now, against what the lock file and the store know of it.
+
+use std::collections::HashMap;
+
+use cwm_contract::{Fetch, Label, Origin as Brings};
+use jiff::Timestamp;
+
+use crate::cause::{Cause, Line, differences};
+use crate::components::{Resolved, resolve_known};
+use crate::status::{CellState, Known, Survey, sources};
+use cwm_action::brought;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
+use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
+use cwm_project::lock_file::LockFile;
+use cwm_project::pins::Pins;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
+
+/// The last result of `label` that the lock file knows, if the store still has its record.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
+    let Some(line) = locked.get(label) else { return Ok(None) };
+    Ok(store.recorded(&line.key, Some(&line.outputs))?)
+}
+
+/// The record of a cell that is done, by its index.
+pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
+
+/// Why a cell that is resolved so would run, against what is known of it.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn why_now(
+    plan: &Plan,
+    index: usize,
+    resolved: &Resolved,
+    store: &Store,
+    known: Known<'_>,
+    record: RecordOf<'_>,
+) -> Result<Vec<Cause>, Error> {
+    let cell = &plan.cells[index];
+    let components = &resolved.components;
+    let key = components.key();
+    let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
+    let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
+    let unfinished = unfinished(store, &key)?;
+    let mut causes = match previous_record(store, &cell.label, known.locked)? {
+        _ if store.has_damaged_record(&key) => vec![Cause::RecordDamaged],
+        Some(previous) => {
+            let mut causes = changes(plan, index, &previous.components, resolved, record);
+            if is_repinned(cell, &previous, known.pins) {
+                causes.iter_mut().for_each(Cause::by_pin);
+            }
+            causes
+        }
+        None => match known.locked.get(&cell.label) {
+            Some(line) => vec![Cause::RecordMissing { same: Some(line.key == key) }],
+            // What failed did run.
+            None if unfinished.is_some() => Vec::new(),
+            None => vec![Cause::NeverRan],
+        },
+    };
+    causes.extend(unfinished);
+    causes.extend(not_pinned);
+    Ok(causes)
+}
+
+/// What is certain of a cell of which some inputs are not known yet: what differs from before whatever they will be.
+///
+/// # Errors
+/// A file from outside or a secret cannot be read, or the store.
+pub fn own_causes(
+    plan: &Plan,
+    index: usize,
+    survey: &Survey,
+    store: &Store,
+    files: &Files,
+    known: Known<'_>,
+) -> Result<Vec<Cause>, Error> {
+    let cell = &plan.cells[index];
+    let (mut resolved, unknown) = resolve_known(cell, files, known.pins, |source| match &survey.states[source] {
+        CellState::Cached(record) => Some(record),
+        _ => None,
+    })?;
+    let Some(previous) = previous_record(store, &cell.label, known.locked)?.map(|record| record.components) else {
+        return Ok(vec![match known.locked.get(&cell.label) {
+            Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
+            Some(_) => Cause::RecordMissing { same: None },
+            None => Cause::NeverRan,
+        }]);
+    };
+    let mut new = Vec::new();
+    for (input, label) in unknown {
+        let before = previous.inputs.get(&input).and_then(|group| group.iter().find(|(other, _)| *other == label));
+        match before {
+            // It may be the same again.
+            Some(before) => resolved.components.inputs.entry(input).or_default().push(before.clone()),
+            None => new.push((input, label)),
+        }
+    }
+    let record = |source: usize| survey.record(source);
+    let mut causes = changes(plan, index, &previous, &resolved, &record);
+    let sources = source_names(plan, index);
+    causes.extend(new.into_iter().map(|(name, label)| {
+        let source = sources(&name, &label);
+        Cause::Input { name, label, source, old: None, new: None, old_output: None }
+    }));
+    Ok(causes)
+}
+
+/// The attempt at `key` that left its log and no record, if there is one: it runs, or it failed or was stopped.
+fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
+    let log = store.work(key).log();
+    let Some(at) = std::fs::metadata(&log).and_then(|log| log.modified()).ok() else { return Ok(None) };
+    if let Some(holder) = store.holder(key)? {
+        return Ok(Some(Cause::Running { holder: holder.to_string() }));
+    }
+    Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
+}
+
+/// What differs between `old` and what a cell is resolved to.
+pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved, record: RecordOf<'_>) -> Vec<Cause> {
+    let mut causes = differences_of(plan, index, old, &resolved.components);
+    let cell = &plan.cells[index];
+    for cause in &mut causes {
+        if let Cause::Input { source, old: Some(old), new: Some(_), old_output, .. } = cause {
+            let record = sources(cell).find(|read| plan.cells[*read].label.to_string() == *source).and_then(record);
+            let has_it = |record: &ActionRecord| {
+                record.outputs.iter().find(|(_, output)| output.digest == *old).map(|(name, _)| name.clone())
+            };
+            *old_output = record.and_then(has_it);
+        }
+    }
+    if let Body::Stage(stage) = &cell.body
+        && stage.brings(&cell.values).is_some()
+        && !resolved.expected.is_empty()
+    {
+        causes.iter_mut().for_each(Cause::as_pinned);
+    }
+    causes
+}
+
+/// Where the parameters of a cell are written.
+fn lines_of(cell: &Cell) -> impl Fn(&str) -> Line + '_ {
+    |parameter| match cell.given.get(parameter).map(|written| written.value()) {
+        Some(place) if place.is_set() => Line { line: None, set: true },
+        Some(place) => Line { line: Some(place.line as usize), set: false },
+        None => Line::default(),
+    }
+}
+
+/// What makes the inputs of a cell, by the input's name and the artifact's label in its key.
+fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + use<> {
+    let mut names: HashMap<(String, String), String> = HashMap::new();
+    for input in &plan.cells[index].inputs {
+        for (ordinal, source) in input.sources.iter().enumerate() {
+            let from = match &source.from {
+                Origin::Cell { index, .. } => plan.cells[*index].label.to_string(),
+                Origin::File(path) => path.display().to_string(),
+            };
+            names.insert((input.name.clone(), input.key_label(ordinal)), from);
+        }
+    }
+    move |input, label| names.get(&(input.to_owned(), label.to_owned())).cloned().unwrap_or_else(|| label.to_owned())
+}
+
+/// What differs between two components of one cell.
+pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
+    differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
+}
+
+/// Whether what a cell fetches is pinned to something else than what came when `before` was made.
+pub fn is_repinned(cell: &Cell, before: &ActionRecord, pins: &Pins) -> bool {
+    let Body::Stage(stage) = &cell.body else { return false };
+    let is_other = |fetch: &Fetch| {
+        let came = before.fetched.iter().find(|one| one.fetch == *fetch);
+        came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
+    };
+    // A sum in the pipeline counts before a pin.
+    stage.brings(&cell.values).into_iter().flatten().any(|one| match &one.from {
+        Brings::Url(fetch) => one.sha256.is_none() && is_other(fetch),
+        Brings::File { .. } => false,
+    })
+}

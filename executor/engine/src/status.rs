@@ -1,0 +1,226 @@
+//! What is known of every cell before anything runs: the same survey serves `status`, `why`, `--dry-run` and a run.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cwm_contract::Label;
+
+use crate::components::{Resolved, resolve};
+use cwm_action::brought;
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_core::key::Components;
+use cwm_pipeline::plan::{Cell, Origin, Plan};
+use cwm_project::accepted::Accepted;
+use cwm_project::lock_file::LockFile;
+use cwm_project::pins::Pins;
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Store};
+
+/// What is known of a cell.
+pub enum CellState {
+    /// Its result is recorded.
+    Cached(Box<ActionRecord>),
+    /// Its key has no result.
+    Absent(Box<Resolved>),
+    /// A cell that it depends on has no result yet, so its key is not known.
+    Open,
+    /// It names a pipe, whose content is known only when a run reads it.
+    Unread(PathBuf),
+    /// A file or secret that it depends on cannot be read.
+    Unreadable(Error),
+}
+
+/// The state of every cell of a plan.
+pub struct Survey {
+    /// By cell index.
+    pub states: Vec<CellState>,
+    /// Cells whose results are those of older code, which was accepted.
+    accepted: BTreeSet<usize>,
+}
+
+impl Survey {
+    /// Looks at every cell; reads records and digests of outside files, runs nothing, writes nothing but the digest
+    /// cache of `files`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn take(plan: &Plan, store: &Store, files: &Files, known: Known<'_>) -> Result<Self, Error> {
+        let mut survey = Survey::of_nothing(plan);
+        let all: Vec<usize> = (0..plan.cells.len()).collect();
+        survey.again(&all, plan, store, files, known)?;
+        Ok(survey)
+    }
+
+    /// Whether a cell's result is one of older code, which was accepted.
+    pub fn is_accepted(&self, index: usize) -> bool {
+        self.accepted.contains(&index)
+    }
+
+    /// The result of a cell that is cached.
+    pub fn record(&self, index: usize) -> Option<&ActionRecord> {
+        match &self.states[index] {
+            CellState::Cached(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Where the result `record` of a cell comes from, in words.
+    pub fn origin(&self, index: usize, record: &ActionRecord) -> String {
+        origin(record, self.is_accepted(index))
+    }
+
+    /// Before anything was looked at.
+    pub fn of_nothing(plan: &Plan) -> Self {
+        Survey { states: plan.cells.iter().map(|_| CellState::Open).collect(), accepted: BTreeSet::new() }
+    }
+
+    /// Looks at those of `cells`, given in the plan's order and with all that they rest on, that have no result as far as is
+    /// known; as [`Survey::take`] does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn again(
+        &mut self,
+        cells: &[usize],
+        plan: &Plan,
+        store: &Store,
+        files: &Files,
+        known: Known<'_>,
+    ) -> Result<(), Error> {
+        for &index in cells {
+            let cell = &plan.cells[index];
+            let is_cached = |index: usize| matches!(self.states[index], CellState::Cached(_));
+            if is_cached(index) || !sources(cell).all(is_cached) {
+                continue;
+            }
+            let record = |index: usize| match &self.states[index] {
+                CellState::Cached(record) => record.as_ref(),
+                _ => unreachable!("all sources are cached"),
+            };
+            self.states[index] = match resolve(cell, files, known.pins, record) {
+                Err(error) => match plan.pipe_of(index) {
+                    Some(path) => CellState::Unread(path),
+                    None => CellState::Unreadable(error),
+                },
+                Ok(resolved) => match find(store, files, &resolved.components, &cell.label, known)? {
+                    Some(record) => {
+                        if is_of_older_code(&record, &resolved.components) {
+                            self.accepted.insert(index);
+                        }
+                        CellState::Cached(Box::new(record))
+                    }
+                    None => CellState::Absent(Box::new(resolved)),
+                },
+            };
+        }
+        Ok(())
+    }
+}
+
+/// What is known beside a pipeline: which results it stands for, what its URLs gave, which changes of code change nothing.
+#[derive(Clone, Copy)]
+pub struct Known<'k> {
+    /// The lock file.
+    pub locked: &'k LockFile,
+    /// `sources.lock`.
+    pub pins: &'k Pins,
+    /// `accepted.lock`.
+    pub accepted: &'k Accepted,
+}
+
+/// Whether a result that was found for `components` is one of older code.
+pub fn is_of_older_code(record: &ActionRecord, components: &Components) -> bool {
+    record.components.code != components.code
+}
+
+/// Where a result comes from, in words.
+pub fn origin(record: &ActionRecord, accepted: bool) -> String {
+    let accepted = if accepted { ", of older code, accepted" } else { "" };
+    format!("{}{accepted}", record.origin())
+}
+
+/// What is to be said of a cell that names the pipe `path`.
+pub fn unread(path: &Path) -> String {
+    format!("{} can be read only once: what it holds is known when `cwm run` has read it", path.display())
+}
+
+/// Indices of the cells that `cell` reads.
+pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
+    cell.inputs.iter().flat_map(|input| &input.sources).filter_map(|source| match source.from {
+        Origin::Cell { index, .. } => Some(index),
+        Origin::File(_) => None,
+    })
+}
+
+/// The recorded result of these components: the one in the lock file if it can be had, else the first that can, else the
+/// first. With one result, whether its files are there is left to whoever reads them. Of what is known by its URL only,
+/// it is what came last, as it is recorded under its sum. Where today's code has no result, it is one of older code of which
+/// somebody said that the change changes nothing.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn find(
+    store: &Store,
+    files: &Files,
+    components: &Components,
+    label: &Label,
+    known: Known<'_>,
+) -> Result<Option<ActionRecord>, Error> {
+    if brought::is_open(components) {
+        return last_by_sum(store, &components.key());
+    }
+    let found = best(store, files, components.key(), label, known.locked)?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    for older in known.accepted.stand_ins(components) {
+        let found = best(store, files, older.key(), label, known.locked)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The result of one key that is to be taken.
+fn best(
+    store: &Store,
+    files: &Files,
+    key: Key,
+    label: &Label,
+    locked: &LockFile,
+) -> Result<Option<ActionRecord>, Error> {
+    let preferred = locked.get(label).filter(|line| line.key == key).map(|line| &line.outputs);
+    let mut candidates = store.candidates(&key, preferred)?;
+    if candidates.len() > 1 {
+        for (index, record) in candidates.iter().enumerate() {
+            if store.missing(record, files)?.is_empty() {
+                return Ok(Some(candidates.swap_remove(index)));
+            }
+        }
+    }
+    Ok(candidates.into_iter().next())
+}
+
+/// Of what is known by its URL only: the record, under its sums, of what came last.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn last_by_sum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Error> {
+    store.actions(key)?.pop().map_or(Ok(None), |last| by_sum(store, last))
+}
+
+/// The record under its sums of what is recorded under its URLs; that of anything else is its own. Nothing if it is gone.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn by_sum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
+    if !brought::is_open(&record.components) {
+        return Ok(Some(record));
+    }
+    let Some(components) = brought::settled(&record.components, &record.fetched) else { return Ok(None) };
+    let settled = store.recorded(&components.key(), Some(&record.output_digests()))?;
+    // What came from where is told by the record that was asked for by that.
+    Ok(settled.map(|settled| ActionRecord { fetched: record.fetched, ..settled }))
+}

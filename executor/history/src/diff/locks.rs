@@ -1,0 +1,141 @@
+//! Two lock files: which cells were added, removed, changed, and why, as far as the store's records tell.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::makers::{Makers, Named};
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_core::key::Components;
+use cwm_engine::{Cause, Line, differences};
+use cwm_project::lock_file::{LockFile, LockLine};
+use cwm_store::Store;
+
+/// How two lock files differ.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LockDifference {
+    /// Cells that only the new one has.
+    pub added: Vec<String>,
+    /// Cells that only the old one has.
+    pub removed: Vec<String>,
+    /// Cells that both have, with different keys or outputs: those that changed by themselves first.
+    pub changed: Vec<Changed>,
+    /// How many cells are the same in both.
+    pub same: usize,
+}
+
+impl LockDifference {
+    /// Whether there is no difference.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// A cell that changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// Its label.
+    pub label: String,
+    /// Its key before.
+    pub old: Key,
+    /// Its key now.
+    pub new: Key,
+    /// Whether it made the same bytes all the same.
+    pub same_outputs: bool,
+    /// Whether it changed by itself: not only because cells changed that it reads.
+    pub root: bool,
+    /// Why; nothing where a record is missing, or where the key is the same and the bytes are not.
+    pub causes: Vec<Cause>,
+    /// The keys whose records are not in the store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<Key>,
+}
+
+/// Compares the cells of two lock files. Records are looked up in `store`; `named` says what the pipeline, where it is the one that
+/// `new` belongs to, names as the source of an input: by cell, input and label in the key.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn differ(
+    old: &LockFile,
+    new: &LockFile,
+    store: &Store,
+    named: impl Fn(&str, &str, &str) -> Option<Named>,
+) -> Result<LockDifference, Error> {
+    let mut found = LockDifference::default();
+    let (olds, news): (BTreeMap<&str, &LockLine>, BTreeMap<&str, &LockLine>) =
+        (old.cells().collect(), new.cells().collect());
+    found.removed = olds.keys().filter(|label| !news.contains_key(*label)).map(|label| (*label).to_owned()).collect();
+    let moved = |label: &str| olds.get(label) != news.get(label);
+    let (made_before, made_now) = (Makers::of(&olds, store, &moved), Makers::of(&news, store, &moved));
+    for (label, now) in &news {
+        let Some(before) = olds.get(label) else {
+            found.added.push((*label).to_owned());
+            continue;
+        };
+        if before == now {
+            found.same += 1;
+            continue;
+        }
+        let mut changed = Changed {
+            label: (*label).to_owned(),
+            old: before.key,
+            new: now.key,
+            same_outputs: before.outputs == now.outputs,
+            root: true,
+            causes: Vec::new(),
+            unknown: Vec::new(),
+        };
+        if before.key != now.key {
+            let (was, is) = (made_before.record(label)?, made_now.record(label)?);
+            changed.unknown.extend(was.is_none().then_some(before.key));
+            changed.unknown.extend(is.is_none().then_some(now.key));
+            if let (Some(was), Some(is)) = (was, is) {
+                let named = |input: &str, member: &str| named(label, input, member);
+                changed.causes = causes(label, &was.components, &is.components, (&made_before, &made_now), named)?;
+                changed.root = changed.causes.iter().any(|cause| !follows(cause, &moved));
+            }
+        }
+        found.changed.push(changed);
+    }
+    found.changed.sort_by_key(|changed| !changed.root);
+    Ok(found)
+}
+
+/// Whether the cause is a cell that changed itself.
+fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
+    matches!(cause, Cause::Input { source, .. } | Cause::InputRenamed { source, .. } if moved(source))
+}
+
+fn causes<'l>(
+    cell: &str,
+    old: &Components,
+    new: &Components,
+    (made_before, made_now): (&Makers<'l>, &Makers<'l>),
+    named: impl Fn(&str, &str) -> Option<Named>,
+) -> Result<Vec<Cause>, Error> {
+    let digest = |components: &Components, input: &str, label: &str| -> Option<Digest> {
+        let group = components.inputs.get(input)?;
+        group.iter().find(|(name, _)| name == label).map(|(_, digest)| *digest)
+    };
+    let mut causes = differences(old, new, |_| Line::default(), |_, _| String::new());
+    for cause in &mut causes {
+        let (Cause::Input { name, label, source, .. } | Cause::InputRenamed { name, label, source, .. }) = cause else {
+            continue;
+        };
+        // What is gone was made by somebody before.
+        let (makers, content) = match digest(new, name, label) {
+            Some(now) => (made_now, Some(now)),
+            None => (made_before, digest(old, name, label)),
+        };
+        let Some(content) = content else { continue };
+        *source = match named(name, label) {
+            Some(Named::File(path)) => path,
+            // A pipeline may have been edited since it ran.
+            Some(Named::Cell(maker)) if makers.makes(&maker, &content) => maker,
+            _ => makers.source(cell, &content)?.unwrap_or("outside the pipeline").to_owned(),
+        };
+    }
+    Ok(causes)
+}

@@ -1,0 +1,227 @@
+//! Differences as people read them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::locks::{Changed, LockDifference};
+use super::tables::{CellDifference, Only, Printed, ReportDifference, TableDifference};
+use cwm_core::text::plural;
+use cwm_engine::Cause;
+
+/// Rows, columns or labels that are named; of more, how many there are.
+const NAMED: usize = 8;
+
+/// Inputs of one cell that are named; of more, how many there are.
+const INPUTS: usize = 3;
+
+impl LockDifference {
+    /// A line a group of cells that changed in one way, those that changed by themselves first; then the counts.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let (roots, followers): (Vec<&Changed>, Vec<&Changed>) = self.changed.iter().partition(|cell| cell.root);
+        if !roots.is_empty() {
+            text += "changed by themselves:\n";
+            for (labels, why) in alike(&roots, why_changed) {
+                text += &format!("  {}\n", cells(&labels));
+                why.iter().for_each(|line| text += &format!("    {line}\n"));
+            }
+        }
+        if !followers.is_empty() {
+            text += "changed by what they read:\n";
+            for (labels, why) in alike(&followers, |cell| vec![because_of(cell)]) {
+                text += &format!("  {}: {}\n", cells(&labels), why.join(""));
+            }
+        }
+        for (what, labels) in [("added", &self.added), ("removed", &self.removed)] {
+            if !labels.is_empty() {
+                text += &format!("{what}:\n");
+                for (stage, labels) in by_stage(labels.iter().map(String::as_str)) {
+                    text += &format!("  {}\n", counted(&stage, &labels));
+                }
+            }
+        }
+        let (added, removed) = (self.added.len(), self.removed.len());
+        text + &format!(
+            "cells: {} changed, {added} added, {removed} removed, {} the same\n",
+            self.changed.len(),
+            self.same
+        )
+    }
+}
+
+fn stage_of(label: &str) -> &str {
+    label.split('[').next().unwrap_or_default()
+}
+
+fn by_stage<'l>(labels: impl Iterator<Item = &'l str>) -> BTreeMap<String, Vec<&'l str>> {
+    let mut stages: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    labels.for_each(|label| stages.entry(stage_of(label).to_owned()).or_default().push(label));
+    stages
+}
+
+fn counted(stage: &str, labels: &[&str]) -> String {
+    match labels {
+        [only] => (*only).to_owned(),
+        _ => format!("{stage}: {} cells", labels.len()),
+    }
+}
+
+/// Cells of one stage that `why` says the same of, in the order of the first of them.
+fn alike<'c>(cells: &[&'c Changed], why: impl Fn(&Changed) -> Vec<String>) -> Vec<(Vec<&'c str>, Vec<String>)> {
+    let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+    for cell in cells {
+        let why = why(cell);
+        let stage = stage_of(&cell.label);
+        match groups.iter_mut().find(|(labels, said)| *said == why && stage_of(labels[0]) == stage) {
+            Some((labels, _)) => labels.push(&cell.label),
+            None => groups.push((vec![&cell.label], why)),
+        }
+    }
+    groups
+}
+
+fn cells(labels: &[&str]) -> String {
+    match labels {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first, others @ ..] => format!("{first} and {} more of {}", others.len(), stage_of(first)),
+    }
+}
+
+fn why_changed(cell: &Changed) -> Vec<String> {
+    let (inputs, others): (Vec<&Cause>, Vec<&Cause>) =
+        cell.causes.iter().partition(|cause| matches!(cause, Cause::Input { .. }));
+    let mut lines: Vec<String> = others.iter().map(ToString::to_string).collect();
+    match inputs.len() {
+        0..=INPUTS => lines.extend(inputs.iter().map(ToString::to_string)),
+        count => lines.push(format!("{count} inputs changed, from {}", sources(cell))),
+    }
+    if cell.old == cell.new {
+        lines.push("made other bytes of the same inputs, parameters and code".to_owned());
+    }
+    for key in &cell.unknown {
+        lines.push(format!("why is not known here: the store has no record of {}", key.short()));
+    }
+    lines.extend(same_bytes(cell).map(str::to_owned));
+    lines
+}
+
+fn same_bytes(cell: &Changed) -> Option<&'static str> {
+    (cell.same_outputs).then_some("the result is the same")
+}
+
+/// The stages that made the inputs that differ.
+fn sources(cell: &Changed) -> String {
+    let stages = cell.causes.iter().filter_map(|cause| match cause {
+        Cause::Input { source, .. } => Some(stage_of(source)),
+        _ => None,
+    });
+    let stages: BTreeSet<&str> = stages.collect();
+    stages.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// Which stages' changes it follows.
+fn because_of(cell: &Changed) -> String {
+    let mut words = sources(cell);
+    if let Some(same) = same_bytes(cell) {
+        words += &format!(" ({same})");
+    }
+    words
+}
+
+impl ReportDifference {
+    /// A line a cell that differs, under its table; then the counts.
+    pub fn text(&self) -> String {
+        let mut text: String = self.tables.iter().map(TableDifference::text).collect();
+        let cells: usize = self.tables.iter().map(|table| table.cells.len()).sum();
+        let compared = plural(self.compared as u64, "table", "tables");
+        let all = plural(self.cells as u64, "cell", "cells");
+        text += &match (self.is_empty(), self.cells) {
+            (true, _) => format!("the same in all {all} of {compared}\n"),
+            (false, 0) => format!("no cell in common in {compared}\n"),
+            // Of other rows or columns alone, which are told above.
+            (false, _) if cells == 0 => format!("the same in all {all} that both have, in {compared}\n"),
+            (false, _) => format!("{cells} of {all} in {compared} differ\n"),
+        };
+        text
+    }
+}
+
+impl TableDifference {
+    fn text(&self) -> String {
+        let mut text = match self.only {
+            Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
+            Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
+            None if self.compared == 0 => return self.nothing_in_common(),
+            // Other rows or columns alone are told below.
+            None if self.cells.is_empty() => format!("{} ({}):\n", self.id, self.title),
+            None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
+        };
+        let lists = [
+            ("columns added", &self.columns_added),
+            ("columns removed", &self.columns_removed),
+            ("rows added", &self.rows_added),
+            ("rows removed", &self.rows_removed),
+        ];
+        for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+            let more = names.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+            text += &format!("  {what}: {}{more}\n", named.join("; "));
+        }
+        for cell in &self.cells {
+            text += &format!("  {cell}\n");
+        }
+        text
+    }
+}
+
+impl TableDifference {
+    /// Where rows or columns are all others, as with prefixes of another length, their names would tell nothing.
+    fn nothing_in_common(&self) -> String {
+        let changes =
+            [(&self.columns_removed, &self.columns_added, "column"), (&self.rows_removed, &self.rows_added, "row")];
+        let changes: Vec<String> = changes
+            .iter()
+            .filter(|(removed, added, _)| !removed.is_empty() || !added.is_empty())
+            .map(|(removed, added, what)| format!("{} {what}s removed, {} added", removed.len(), added.len()))
+            .collect();
+        format!("{} ({}): no cell in common ({})\n", self.id, self.title, changes.join("; "))
+    }
+}
+
+impl std::fmt::Display for CellDifference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let whole = self.what.iter().any(|what| ["deviation", "low", "high"].contains(what));
+        write!(f, "{} | {}: {} -> {}", self.row, self.column, self.old.words(whole), self.new.words(whole))?;
+        match self.difference {
+            Some(difference) if difference != 0.0 && difference.is_finite() => {
+                let sign = if difference > 0.0 { "+" } else { "" };
+                write!(f, " ({sign}{})", short(difference))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A number as tables print it. Figures beyond the sixth say nothing of a difference, and float arithmetic fills them with
+/// noise.
+fn short(number: f64) -> String {
+    let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
+    rounded.to_string().replace('-', "−")
+}
+
+impl Printed {
+    /// As printed; with deviation and interval if those are what differs.
+    fn words(&self, whole: bool) -> String {
+        let mut words = self.text.clone();
+        if whole {
+            words += &self.deviation.map(|deviation| format!(" ± {}", short(deviation))).unwrap_or_default();
+            words += &self
+                .low
+                .zip(self.high)
+                .map(|(low, high)| format!(" [{}, {}]", short(low), short(high)))
+                .unwrap_or_default();
+        }
+        words
+    }
+}

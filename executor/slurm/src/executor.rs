@@ -1,0 +1,181 @@
+//! Slurm as an executor of the engine: queues tasks until there may be more jobs, hands them to the [`Cluster`], and translates
+//! what that tells into events of the engine.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cwm_contract::Label;
+
+use super::cluster::{Cluster, NewTask, Told};
+use super::request::Request;
+use super::settings::Settings;
+use cwm_action::{FailedKind, Line, Terms};
+use cwm_core::text::plural;
+use cwm_engine::{
+    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start,
+    Started, Task,
+};
+use cwm_store::Store;
+
+/// Carries out actions as batch jobs.
+pub struct SlurmExecutor {
+    store: Store,
+    settings: Settings,
+    cluster: Cluster,
+    queued: BTreeMap<usize, Task>,
+    jobs: Arc<Mutex<Jobs>>,
+    events: ExecutorEvents,
+}
+
+/// What is known of the jobs of a run.
+#[derive(Default)]
+struct Jobs {
+    /// The names of cells that were handed over.
+    labels: HashMap<usize, Label>,
+    /// Those of them that have not ended.
+    open: BTreeSet<usize>,
+    /// Those of them whose work began.
+    running: BTreeSet<usize>,
+    /// The ids of the jobs.
+    ids: BTreeSet<String>,
+    /// Whether other runs submitted one of them, and may wait for more of it than this run does.
+    has_others: bool,
+}
+
+impl SlurmExecutor {
+    /// The executor of a run that was started with `command`.
+    pub fn of_run(store: Store, settings: Settings, command: String) -> BatchExecutor {
+        let local_stages = settings.site.here.clone();
+        let start = move |events: ExecutorEvents| -> Box<dyn Executor> {
+            let jobs: Arc<Mutex<Jobs>> = Arc::default();
+            let (known, sender) = (jobs.clone(), events.clone());
+            let tell = move |told| {
+                let events = translate(&mut locked(&known), told);
+                events.into_iter().for_each(|event| sender(event));
+            };
+            let cluster = Cluster::start(store.clone(), settings.clone(), command, tell);
+            Box::new(SlurmExecutor { store, settings, cluster, queued: BTreeMap::new(), jobs, events })
+        };
+        BatchExecutor { start: Box::new(start), local_stages }
+    }
+
+    /// Writes the action file of a task.
+    fn prepare(&self, task: Task) -> Result<NewTask, cwm_core::error::Error> {
+        let Task { cell, mut action, terms, needs, device, time } = task;
+        let limit = terms.time.map(|limit| limit + Terms::grace(limit) + START);
+        let request = Request::of(&action.label.stage, &needs, time.or(limit), &self.settings);
+        action.resources = request.resources(device);
+        let folder = if terms.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
+        folder.write_action(&action)?;
+        let (key, label, force) = (action.key, action.label, action.force);
+        Ok(NewTask { cell, key, label, request, terms, force, lost: 0 })
+    }
+}
+
+/// How long a job may take to begin and to end, beyond the limit of its action.
+const START: Duration = Duration::from_secs(60);
+
+impl Executor for SlurmExecutor {
+    fn submit(&mut self, task: Task) {
+        self.queued.insert(task.cell, task);
+    }
+
+    fn withdraw(&mut self, cell: usize) {
+        self.queued.remove(&cell);
+    }
+
+    fn start_queued(&mut self) -> Vec<Start> {
+        let open = locked(&self.jobs).open.len();
+        let room = self.settings.site.max_jobs.map_or(usize::MAX, |most| (most as usize).saturating_sub(open));
+        let (mut tasks, mut starts) = (Vec::new(), Vec::new());
+        while tasks.len() < room
+            && let Some((cell, task)) = self.queued.pop_first()
+        {
+            let started = self.prepare(task).map(|task| {
+                let mut jobs = locked(&self.jobs);
+                jobs.open.insert(cell);
+                jobs.labels.insert(cell, task.label.clone());
+                tasks.push(task);
+                Started::Later
+            });
+            starts.push(Start { cell, warning: None, started });
+        }
+        if !tasks.is_empty() {
+            self.cluster.submit(tasks);
+        }
+        starts
+    }
+
+    fn release(&mut self, cell: usize) {
+        let mut jobs = locked(&self.jobs);
+        jobs.open.remove(&cell);
+        jobs.running.remove(&cell);
+    }
+
+    /// Jobs go on without the run.
+    fn cancel(&mut self, _: Cancel) -> usize {
+        0
+    }
+
+    fn shares_store(&self) -> bool {
+        self.settings.away.is_none()
+    }
+
+    fn outlives_run(&self) -> bool {
+        true
+    }
+
+    fn close(&mut self) {
+        self.cluster.close();
+        let jobs = locked(&self.jobs);
+        if jobs.open.is_empty() {
+            return;
+        }
+        let cells = plural(jobs.open.len() as u64, "cell stays", "cells stay");
+        let names: Vec<&str> = jobs.ids.iter().map(String::as_str).collect();
+        let ends = if names.is_empty() { String::new() } else { format!("; `scancel {}` ends them", names.join(" ")) };
+        let others = if jobs.has_others { ", with all that other runs wait for in these jobs" } else { "" };
+        let message = format!("{cells} with Slurm: jobs go on, and `cwm run` finds them again{ends}{others}");
+        (self.events)(ExecutorEvent::Emit(RunEvent::Warning { message }));
+    }
+}
+
+fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the engine is to know of what the cluster tells.
+fn translate(jobs: &mut Jobs, told: Told) -> Vec<ExecutorEvent> {
+    let update = |cell, update| vec![ExecutorEvent::Update(cell, update)];
+    let emit = |event| vec![ExecutorEvent::Emit(event)];
+    match told {
+        Told::Line(cell, line) => {
+            if matches!(line, Line::Started) {
+                jobs.running.insert(cell);
+            }
+            update(cell, ActionUpdate::Message(line))
+        }
+        Told::Ended(cell, ended) => {
+            let ended = ended.map_err(|super::Fault { kind, reason, hint }| AttemptFailure { kind, reason, hint });
+            update(cell, ActionUpdate::Exited(ended))
+        }
+        Told::Submitted { job, cells, asks, found } => {
+            let labels = cells.iter().filter_map(|cell| jobs.labels.get(cell).cloned()).collect();
+            jobs.ids.insert(job.clone());
+            jobs.has_others |= found;
+            emit(RunEvent::Submitted { job, labels, asks, found })
+        }
+        Told::Stands(cell, what) => match jobs.labels.get(&cell).filter(|_| jobs.running.contains(&cell)) {
+            Some(label) => emit(RunEvent::Doing { label: label.clone(), what }),
+            None => Vec::new(),
+        },
+        Told::Queue { pending, running, reasons } => emit(RunEvent::Queue { pending, running, reasons }),
+        Told::Warning(message) => emit(RunEvent::Warning { message }),
+        Told::Broken(reason) => {
+            let failure = AttemptFailure { kind: FailedKind::Internal, reason, hint: None };
+            let failed = |cell: &usize| ExecutorEvent::Update(*cell, ActionUpdate::Exited(Err(failure.clone())));
+            jobs.open.iter().map(failed).collect()
+        }
+    }
+}
