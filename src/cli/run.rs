@@ -1,7 +1,5 @@
 //! The arguments of `run`.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
@@ -22,7 +20,7 @@ pub struct RunArguments {
     pub dry_run: bool,
     /// Do these stages anew, beside what is recorded of them, and say whether the same bytes come out; nothing is changed.
     /// Exit code 8 if others do
-    #[arg(long, conflicts_with_all = ["dry_run", "force", "tensorboard"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub check: bool,
     /// Whether it was asked for as `verify --rebuild`
     #[arg(skip)]
@@ -39,9 +37,6 @@ pub struct RunArguments {
     /// With --pull and --push, and for jobs with `store = "remote"`: this remote alone
     #[arg(long, value_name = "NAME")]
     pub remote: Option<String>,
-    /// Write the curves of trainings into this folder while they run, for TensorBoard
-    #[arg(long, value_name = "DIR")]
-    pub tensorboard: Option<PathBuf>,
     /// Cores to use [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
@@ -49,7 +44,7 @@ pub struct RunArguments {
     #[arg(long, value_enum, value_name = "WHO")]
     pub executor: Option<Executor>,
     /// Leave the run itself to a job of Slurm, and end
-    #[arg(long, conflicts_with_all = ["dry_run", "tensorboard"])]
+    #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
     /// Where train and evaluate compute, in place of what the pipeline says: auto, cpu, cuda:0, cuda:1, …
     #[arg(long, env = "CWM_DEVICE", value_name = "NAME", add = ArgValueCompleter::new(devices))]

@@ -42,7 +42,6 @@ impl WatchArguments {
             push: false,
             remote: None,
             force: Vec::new(),
-            tensorboard: None,
             executor: None,
             detach: false,
             jobs: self.jobs,

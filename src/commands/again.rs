@@ -57,9 +57,6 @@ pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done
     if let Some(jobs) = arguments.jobs {
         command += &format!(" --jobs {jobs}");
     }
-    if let Some(folder) = &arguments.tensorboard {
-        command += &format!(" --tensorboard {}", shell_quote(&folder.to_string_lossy()));
-    }
     if arguments.pull {
         command += " --pull";
     }

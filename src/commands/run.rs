@@ -1,10 +1,8 @@
 //! `cwm run`: do what is not done yet.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -15,10 +13,8 @@ use crate::commands::before_check;
 use crate::commands::dry_run;
 use crate::commands::executor;
 use crate::commands::output::Events;
-use crate::commands::tensorboard::board;
 use crate::commands::transfer;
 use crate::commands::{Workspace, post_run};
-use crate::curves::Live;
 use crate::events::{Json, Plain, RunLog, Terminal};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::error::Error;
@@ -87,10 +83,6 @@ pub fn run_until(
         return executor::detach(&workspace, settings);
     }
     let mut sinks = sinks(&arguments, &workspace);
-    let fault = Rc::new(RefCell::new(None));
-    if let Some(folder) = arguments.tensorboard.as_ref().filter(|_| !arguments.dry_run) {
-        sinks.0.push(Box::new(Live::new(board(&workspace, folder)?, fault.clone())));
-    }
     for message in cwm_engine::contradictions(&workspace.plan, &workspace.pins) {
         sinks.event(&RunEvent::Warning { message });
     }
@@ -216,10 +208,6 @@ pub fn run_until(
     };
     drop(guard);
     let dropped = post_run::evict_unkept(plan, store, locked, &records, &mut sinks);
-    if let Some(error) = fault.take() {
-        let message = format!("the curves in the folder of `--tensorboard` are not whole: {}", error.message);
-        sinks.event(&RunEvent::Warning { message });
-    }
     if !failures.failed.is_empty() {
         let again = again::command(store_given, &arguments, plan, |cell| records[cell].is_some());
         sinks.event(&failures.event(again));

@@ -23,7 +23,11 @@ const EVERY: Duration = Duration::from_secs(1);
 /// No named stage has curves, they cannot be read, or the folder cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
-    let mut board = board(&workspace, &arguments.folder)?;
+    let inspector = crate::registry::inspector().ok_or_else(|| {
+        Error::usage("this build of cwm cannot read curves")
+            .hint("build it with the cargo feature `inspect`, which is on by default")
+    })?;
+    let mut board = Board::new(arguments.folder.clone(), &workspace.plan, &workspace.store, inspector);
     let mut cells: Vec<usize> = Vec::new();
     for word in &arguments.stages {
         cells.extend(workspace.plan.select(word)?);
@@ -72,16 +76,4 @@ fn tell(label: &Label, folder: &Path, as_json: bool) -> Result<(), Error> {
     }
     let line = serde_json::to_string(&Shown { label: label.to_string(), folder });
     print(&line.map_err(|error| Error::internal(error.to_string()))?)
-}
-
-/// A board in `folder` for the plan of a workspace.
-///
-/// # Errors
-/// This build knows nothing of curves.
-pub fn board(workspace: &Workspace, folder: &Path) -> Result<Board, Error> {
-    let inspector = crate::registry::inspector().ok_or_else(|| {
-        Error::usage("this build of cwm cannot read curves")
-            .hint("build it with the cargo feature `inspect`, which is on by default")
-    })?;
-    Ok(Board::new(folder.to_owned(), &workspace.plan, &workspace.store, inspector))
 }

@@ -95,7 +95,6 @@ fn rebuild(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         executor: None,
         detach: false,
         force: Vec::new(),
-        tensorboard: None,
         jobs: None,
         device: None,
         output: Output::Auto,

@@ -7,11 +7,9 @@
 mod board;
 mod event_file;
 mod follow;
-mod live;
 mod metrics_file;
 mod tail;
 
 pub use board::Board;
 pub use follow::{Curve, curves_of};
-pub use live::Live;
 pub use tail::Tail;

@@ -1,4 +1,4 @@
-//! Logs and curves as they are written: `cwm log --follow`, `cwm tensorboard`, `cwm run --tensorboard`.
+//! Logs and curves as they are written: `cwm log --follow`, `cwm tensorboard`.
 
 use std::process::Stdio;
 
@@ -109,7 +109,10 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
         return;
     }
     let context = Context::with(TRAINING);
-    let ran = context.cwm(&["run", "--tensorboard", "live"]);
+    assert_eq!(context.cwm(&["run", "tokens"]).code, 0);
+    let mut follower =
+        context.command(&["tensorboard", "live", "--follow"]).stdout(Stdio::null()).spawn().expect("cwm");
+    let ran = context.cwm(&["run"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let log = context.cwm(&["log", "-f", "model"]).stdout;
@@ -125,7 +128,13 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
     assert_eq!((again.code, again.stdout.as_str()), (0, ""), "{}", again.stderr);
     assert_eq!(context.inventory("board"), before, "nothing is new, so nothing is written");
     let metrics = context.read(&format!("{folder}/metrics.jsonl"));
-    let live = context.read(&format!("{}/metrics.jsonl", folder.replace("board", "live")));
+    let grown = format!("{}/metrics.jsonl", folder.replace("board", "live"));
+    context.await_file(&grown);
+    while context.read(&grown).lines().count() < 5 {
+        assert!(follower.try_wait().expect("its state").is_none(), "it follows until it is interrupted");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let live = context.read(&grown);
     let without_time = |text: &str| -> Vec<serde_json::Value> {
         let line = |line: &str| {
             let mut line: serde_json::Value = serde_json::from_str(line).expect("JSON");
@@ -135,6 +144,7 @@ fn curves_of_a_training_are_shown_and_written_for_tensorboard() {
         text.lines().map(line).collect()
     };
     assert_eq!(without_time(&metrics), without_time(&live));
+    follower.kill().and_then(|()| follower.wait()).expect("it is stopped");
     crate::python::tensorboard(&context, folder, "model.curves");
     crate::python::tensorboard(&context, &folder.replace("board", "live"), "model.curves");
 

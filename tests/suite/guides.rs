@@ -29,9 +29,6 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn the_tutorial_does_what_it_says() {
-    if !cfg!(feature = "remote") {
-        return println!("skipped: built without the feature `remote`");
-    }
     let context = Context::new();
     console::follow(&context, &blocks(&page("docs/tutorial.md"), "console"));
 }

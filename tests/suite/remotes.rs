@@ -115,18 +115,8 @@ fn sound(context: &Context) {
     assert_eq!(verified.code, 0, "{}", verified.stdout);
 }
 
-fn built() -> bool {
-    if !cfg!(feature = "remote") {
-        println!("skipped: built without the feature `remote`");
-    }
-    cfg!(feature = "remote")
-}
-
 #[test]
 fn a_colleagues_day() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]).ran_just(&CELLS);
@@ -156,9 +146,6 @@ fn a_colleagues_day() {
 
 #[test]
 fn lock_files_in_conflict_are_right_whichever_side_is_taken() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]).ran_just(&CELLS);
@@ -183,9 +170,6 @@ fn lock_files_in_conflict_are_right_whichever_side_is_taken() {
 
 #[test]
 fn only_what_is_needed_moves_and_nothing_twice() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]);
@@ -217,9 +201,6 @@ fn only_what_is_needed_moves_and_nothing_twice() {
 
 #[test]
 fn damaged_and_missing_files_stop_nothing_and_are_listed() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);
@@ -246,9 +227,6 @@ fn damaged_and_missing_files_stop_nothing_and_are_listed() {
 
 #[test]
 fn not_there_and_not_reached_are_told_apart() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = lab.person();
     ada.run(&[]);
@@ -290,9 +268,6 @@ fn not_there_and_not_reached_are_told_apart() {
 /// A mistyped folder would otherwise be filled without a word.
 #[test]
 fn a_remote_that_is_begun_is_told_of_once() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = lab.person();
     assert_eq!(well(ada.cwm(&["push"])).stderr.matches("was not there").count(), 0, "nothing is begun for nothing");
@@ -313,9 +288,6 @@ fn a_remote_that_is_begun_is_told_of_once() {
 /// Begun anew it would be of this version whatever wrote what is there.
 #[test]
 fn a_remote_that_lost_its_format_is_not_begun_anew() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);
@@ -335,9 +307,6 @@ fn a_remote_that_lost_its_format_is_not_begun_anew() {
 /// The store's `gc` deletes what nobody there names: all that others push.
 #[test]
 fn a_store_is_no_remote() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     let told = |ran: Ran| {
@@ -385,9 +354,6 @@ fn a_store_is_no_remote() {
 
 #[test]
 fn results_are_counted_and_not_what_they_share() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let same = "cwm: 1\nstages:\n  same: { stage: command, matrix: { n: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] }, with: { run: 'echo same > \"$out\"', n: $n } }\n";
     let (ada, ben) = (lab.person(), lab.person());
@@ -404,9 +370,6 @@ fn results_are_counted_and_not_what_they_share() {
 
 #[test]
 fn a_push_that_is_killed_is_gone_on_with() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]);
@@ -436,9 +399,6 @@ fn a_push_that_is_killed_is_gone_on_with() {
 /// Its `gc` would delete what others pushed there.
 #[test]
 fn a_remote_is_no_store() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = lab.person();
     ada.run(&["--push"]);
@@ -455,9 +415,6 @@ fn a_remote_is_no_store() {
 /// `../lab`, as people write it beside a pipeline, was no name that a file on a remote could have.
 #[test]
 fn a_folder_may_be_written_relative_and_have_any_name() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]).ran_just(&CELLS);

@@ -215,7 +215,7 @@ fn no_crate_knows_what_it_must_not() {
             "" => {
                 &["cwm-chess", "cwm-models", "cwm-encoding", "shakmaty", "pgn-reader", "burn", "datafusion", "polars"]
             }
-            _ => &["serde_yaml", "clap", "indicatif", "anstream", "owo-colors"],
+            _ => &["serde_yaml", "granit-parser", "clap", "indicatif", "anstream", "owo-colors"],
         };
         let used = dependencies(&manifest, false);
         offenders.extend(banned.iter().filter(|name| used.contains(**name)).map(|name| format!("{folder}: {name}")));

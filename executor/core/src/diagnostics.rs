@@ -40,7 +40,7 @@ impl Place {
 pub struct Source {
     /// What people know it by: the path as they gave it, or `--set`.
     pub name: String,
-    /// Its text.
+    /// Its text; if empty, errors show places in it and no excerpts.
     pub text: String,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Copies or reflinks (what `std::fs::copy` makes where the file system can), never hard links, since those share mode
 //! and bytes with the store. All is made aside and renamed, so that a reader never sees half an export. Only what an
-//! export made is ever replaced: the hidden file `.cwm-export` beside the copies says what that is.
+//! export made is ever replaced: the hidden file `.cwm-export` beside the copies says what that is. A file that it
+//! lists is overwritten also where people changed it; one that it does not list is never touched.
 
 mod copy;
 mod list;
@@ -22,7 +23,7 @@ use copy::{Source, Wanted, copy_file};
 use cwm_core::digest::Digest;
 use cwm_core::files::durable::{Disk, TEMPORARY, Temporary};
 use cwm_core::files::{Result, StoreError, Trouble};
-use list::{LIST, List, OUT_OF_THE_WAY, There, look_at_copy, read_list, write_list};
+use list::{LIST, List, OUT_OF_THE_WAY, read_list, write_list};
 
 /// What an export did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// The output is not in the store, or its content is damaged; the destination is in the store; something is in the
-    /// way that no export made, or that was changed since; the disk refuses.
+    /// way that no export made; the disk refuses.
     pub fn export(
         &self,
         name: &str,
@@ -123,79 +124,70 @@ struct Export<'a> {
 impl Export<'_> {
     fn file(&self, source: &Path, output: &OutputRecord) -> Result<bool> {
         let list_path = self.parent.join(LIST);
-        let stands = |list: List| {
-            let known = list.files.get(&self.name).filter(|known| !list.whole && known.digest == output.digest);
-            known.is_some() && look_at_copy(self.target, known).is_ok_and(|there| matches!(there, There::AsCopied))
+        let stands = |list: &List| {
+            let copied = list.files.get(&self.name).filter(|copied| !list.whole && copied.digest == output.digest);
+            copied.is_some_and(|copied| copied.stands(self.target))
         };
-        if self.leftovers()?.is_empty() && read_list(&list_path).is_ok_and(stands) {
+        if self.leftovers()?.is_empty() && read_list(&list_path).is_ok_and(|list| stands(&list)) {
             return Ok(false);
         }
         let _turn = self.turn()?;
-        let mut exported = read_list(&list_path)?;
-        if exported.whole {
+        let mut list = read_list(&list_path)?;
+        if list.whole {
             return Err(StoreError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
         }
-        let wanted = Wanted { digest: output.digest, executable: false };
-        let mut stands = exported.files.get(&self.name).cloned();
-        if fs::symlink_metadata(self.target).is_ok() {
-            let known = exported.files.get(&self.name);
-            let there = look_at_copy(self.target, known)?;
-            match (known, there) {
-                (Some(known), There::AsCopied) if known.digest == wanted.digest => return Ok(false),
-                (Some(_), There::AsCopied) => {}
-                (_, There::Changed(Some(digest))) if digest == wanted.digest => {}
-                (_, There::Changed(Some(digest)))
-                    if exported.before.get(&self.name).is_some_and(|before| before.digest == digest) =>
-                {
-                    stands = exported.before.get(&self.name).cloned();
-                }
-                (Some(_), There::Changed(_)) => return Err(changed(self.target)),
-                (None, _) => return Err(foreign(self.target)),
-            }
+        if stands(&list) {
+            return Ok(false);
+        }
+        let there = fs::symlink_metadata(self.target);
+        if there.is_ok_and(|there| !there.is_file() || !list.files.contains_key(&self.name)) {
+            return Err(foreign(self.target));
         }
         self.disk.make_folders(self.parent)?;
         let (aside, _held) = self.aside()?;
         let copy = aside.path().join("copy");
-        exported.files.insert(self.name.clone(), copy_file(&Source::Object(source.to_owned()), &copy, wanted)?);
-        // If we end between the two, the file is what stood there before; the list says that too.
-        exported.before.remove(&self.name);
-        exported.before.extend(stands.map(|stands| (self.name.clone(), stands)));
-        write_list(&aside, &exported)?;
+        let wanted = Wanted { digest: output.digest, executable: false };
+        list.files.insert(self.name.clone(), copy_file(&Source::Object(source.to_owned()), &copy, wanted)?);
+        write_list(&aside, &list)?;
         self.disk.sync_all(aside.path())?;
+        // The list first: a copy that is not in it could never be replaced. If we end between the two, the file that stands
+        // there has not the times of the copy in the list, and is replaced by the next export.
         self.disk.place(&aside.path().join(LIST), &list_path)?;
         self.disk.place(&copy, self.target)?;
         Ok(true)
     }
 
     fn folder(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
+        let stands = |earlier: &Option<List>| {
+            let files = files.iter().map(|(name, (_, wanted))| (name.clone(), wanted.digest, wanted.executable));
+            earlier.as_ref().is_some_and(|list| list.whole && list.stands(self.target, files))
+        };
         // Somebody else may be in the middle of it.
-        let is_there = fs::symlink_metadata(self.target).is_ok() && self.leftovers()?.is_empty();
-        if is_there && self.is_unchanged(files).unwrap_or(false) {
+        if self.leftovers()?.is_empty() && self.earlier().is_ok_and(|earlier| stands(&earlier)) {
             return Ok(false);
         }
         let _turn = self.turn()?;
-        let exists = fs::symlink_metadata(self.target).is_ok();
-        if exists && self.is_unchanged(files)? {
+        let earlier = self.earlier()?;
+        if stands(&earlier) {
             return Ok(false);
         }
         self.disk.make_folders(self.parent)?;
         let (aside, _held) = self.aside()?;
-        let mut exported = List { whole: true, ..List::default() };
+        let mut list = List::new(true);
         for (name, (source, wanted)) in files {
             let copy = aside.path().join(name);
             if let Some(folder) = copy.parent() {
                 self.disk.make_folders(folder)?;
             }
-            exported.files.insert(name.clone(), copy_file(source, &copy, *wanted)?);
+            list.files.insert(name.clone(), copy_file(source, &copy, *wanted)?);
         }
-        write_list(&aside, &exported)?;
+        write_list(&aside, &list)?;
         // Else a list or a copy could be found empty under its name when the power had gone, and stand in the way.
         self.disk.sync_all(aside.path())?;
-        if !exists {
-            aside.place(self.target)?;
-            return Ok(true);
+        match earlier {
+            Some(_) => aside.replace(self.target)?,
+            None => aside.place(self.target)?,
         }
-        aside.replace(self.target)?;
         Ok(true)
     }
 
@@ -233,60 +225,37 @@ impl Export<'_> {
         Ok((aside, folder))
     }
 
-    /// Whether the folder holds exactly these copies.
+    /// The list of the folder that stands at the target, which an export may replace: one made all of its files, or it has
+    /// none. Nothing, if nothing stands there.
     ///
     /// # Errors
-    /// It holds anything that no export made, or that was changed since.
-    fn is_unchanged(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
-        let (exported, there) = self.look_at_folder()?;
-        // A copy that someone removed is made again.
-        Ok(there == files.len()
-            && files.iter().all(|(name, (_, wanted))| {
-                exported
-                    .files
-                    .get(name)
-                    .is_some_and(|known| known.digest == wanted.digest && known.executable == wanted.executable)
-            }))
-    }
-
-    /// What an earlier export put into the folder, and how many files of it are there.
-    ///
-    /// # Errors
-    /// It holds anything that no export made, or that was changed since.
-    fn look_at_folder(&self) -> Result<(List, usize)> {
-        if !fs::symlink_metadata(self.target).is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(StoreError::refused(self.target, "is not a folder", OUT_OF_THE_WAY));
+    /// It is no such folder.
+    fn earlier(&self) -> Result<Option<List>> {
+        match fs::symlink_metadata(self.target) {
+            Err(_) => return Ok(None),
+            Ok(there) if there.is_dir() => {}
+            Ok(_) => return Err(StoreError::refused(self.target, "is not a folder", OUT_OF_THE_WAY)),
         }
-        let exported = read_list(&self.target.join(LIST))?;
-        if !exported.whole && !exported.files.is_empty() {
+        let list = read_list(&self.target.join(LIST))?;
+        if !list.whole && !list.files.is_empty() {
             return Err(StoreError::refused(self.target, "holds exports of single files", OUT_OF_THE_WAY));
         }
-        let mut there = 0;
         let mut folders = vec![(self.target.to_owned(), String::new())];
         while let Some((folder, prefix)) = folders.pop() {
             for entry in fs::read_dir(&folder).map_err(StoreError::io("read the folder", &folder))? {
                 let entry = entry.map_err(StoreError::io("read the folder", &folder))?;
-                let path = entry.path();
-                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().to_string_lossy()));
                 if entry.file_type().map_err(StoreError::io("look at", &path))?.is_dir() {
                     folders.push((path, format!("{name}/")));
-                } else if name != LIST {
-                    let known = exported.files.get(&name).ok_or_else(|| foreign(&path))?;
-                    match look_at_copy(&path, Some(known))? {
-                        There::AsCopied => there += 1,
-                        There::Changed(_) => return Err(changed(&path)),
-                    }
+                } else if name != LIST && !list.files.contains_key(&name) {
+                    return Err(foreign(&path));
                 }
             }
         }
-        Ok((exported, there))
+        Ok(Some(list))
     }
 }
 
 fn foreign(path: &Path) -> StoreError {
     StoreError::refused(path, "is in the way: no export made it", OUT_OF_THE_WAY)
-}
-
-fn changed(path: &Path) -> StoreError {
-    StoreError::refused(path, "is in the way: it was changed since it was exported", OUT_OF_THE_WAY)
 }

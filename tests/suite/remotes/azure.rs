@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{CELLS, PIPELINE, Program, built, sound, well};
+use super::{CELLS, PIPELINE, Program, sound, well};
 use crate::context::{Context, Ran, Run, finish};
 
 /// A server with one container.
@@ -19,7 +19,7 @@ struct Azurite {
 impl Azurite {
     /// Starts one; else says, in words, that the test is skipped.
     fn start() -> Option<Azurite> {
-        let Some(program) = program().filter(|_| built()) else {
+        let Some(program) = program() else {
             println!("skipped: no Azurite (npm install azurite; CWM_AZURITE=FILE)");
             return None;
         };

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::{CELLS, Lab, built, git_pull};
+use super::{CELLS, Lab, git_pull};
 use crate::context::{Context, Ran, finish};
 
 /// A server that answers 403 to whatever it is asked, with a page that repeats what was asked; its port.
@@ -63,9 +63,6 @@ type Variables<'v> = &'v [(&'v str, &'v str)];
 
 #[test]
 fn a_remote_that_denies_everything_is_told_of_once_in_its_own_words() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&[]).ran_just(&CELLS);
@@ -96,9 +93,6 @@ fn a_remote_that_denies_everything_is_told_of_once_in_its_own_words() {
 
 #[test]
 fn credentials_that_no_request_can_carry_are_named_and_never_shown() {
-    if !built() {
-        return;
-    }
     let ben = Lab::new().person();
     let (s3, gcs, azure) = ("s3://bucket/x", "gs://bucket/x", "az://container/x");
     ben.write("key.json", "hunter2");

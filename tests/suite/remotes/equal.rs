@@ -3,7 +3,7 @@
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Lab, built, sound, well};
+use super::{Lab, sound, well};
 use crate::context::{Context, finish};
 
 /// Whatever is the same in a pipeline: nothing at all, a log and an output, folders, lists of folders, cells.
@@ -47,9 +47,6 @@ fn begins(context: &Context, arguments: &[&str]) -> Child {
 
 #[test]
 fn equal_content_comes_once_and_nobody_waits_for_himself() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = lab.person();
     ada.write("pipeline.yaml", EQUAL);
@@ -74,9 +71,6 @@ fn equal_content_comes_once_and_nobody_waits_for_himself() {
 /// Also with `--force`, which asks for nothing before.
 #[test]
 fn equal_content_of_several_results_goes_once() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = lab.person();
     ada.write("pipeline.yaml", EQUAL);
@@ -91,9 +85,6 @@ fn equal_content_of_several_results_goes_once() {
 
 #[test]
 fn a_remote_that_refuses_connections_is_waited_for_once() {
-    if !built() {
-        return;
-    }
     let context = Context::with(
         "cwm: 1\nstages: { s: { stage: command, matrix: { i: [1, 2, 3, 4, 5, 6] }, with: { run: 'echo $i > \"$out\"', i: $i } } }\n",
     );

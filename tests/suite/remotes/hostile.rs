@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Lab, built, sound, well};
+use super::{Lab, sound, well};
 use crate::context::Context;
 
 /// Replaces a record of `stage` on the remote by what `change` makes of its text, under the right names.
@@ -37,9 +37,6 @@ fn result_of(record: &Path) -> Option<String> {
 
 #[test]
 fn a_record_of_another_result_than_the_index_says_is_refused() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);
@@ -63,9 +60,6 @@ fn a_record_of_another_result_than_the_index_says_is_refused() {
 
 #[test]
 fn records_that_lie_are_refused_and_what_they_name_is_made() {
-    if !built() {
-        return;
-    }
     let long = format!("\"user\":\"{}", "x".repeat(5000));
     let lies: [(&str, &str, &str, &str); 16] = [
         ("\"label\":\"games\"", "\"label\":\"../../x\"", "has the label \\\"../../x\\\"", "games"),
@@ -123,9 +117,6 @@ fn what_stands_in_a_record_does_nothing_to_a_terminal() {
 
 #[test]
 fn a_size_that_no_disk_has_is_no_reason_to_fill_one() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);
@@ -141,9 +132,6 @@ fn a_size_that_no_disk_has_is_no_reason_to_fill_one() {
 
 #[test]
 fn an_index_or_a_list_that_lies_is_refused() {
-    if !built() {
-        return;
-    }
     for spoil in ["", "cwm-index 9\n", "cwm-index 1\n../../etc/passwd x\n", "\u{0}\u{1}"] {
         let lab = Lab::new();
         let (ada, ben) = (lab.person(), lab.person());
@@ -185,9 +173,6 @@ fn an_index_or_a_list_that_lies_is_refused() {
 
 #[test]
 fn what_lies_in_a_shared_folder_and_is_no_file_is_not_waited_for() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     ada.run(&["--push"]);

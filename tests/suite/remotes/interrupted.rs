@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::web::{Manner, Web};
-use super::{CELLS, Lab, built, damage, sound, well};
+use super::{CELLS, Lab, damage, sound, well};
 use crate::context::Context;
 
 const PIECE: u64 = 4 << 20;
@@ -31,9 +31,6 @@ fn has_it(ben: &Context, ada: &Context) {
 
 #[test]
 fn a_pull_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben, web) = both(&lab);
     web.set(Manner::Until(PIECE));
@@ -52,9 +49,6 @@ fn a_pull_that_was_interrupted_goes_on_where_it_was_also_after_gc() {
 
 #[test]
 fn a_server_without_ranges_sends_files_whole() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben, web) = both(&lab);
     web.set(Manner::Whole);
@@ -75,9 +69,6 @@ fn a_server_without_ranges_sends_files_whole() {
 
 #[test]
 fn a_file_that_is_too_short_on_a_remote_is_not_taken_for_a_bad_connection() {
-    if !built() {
-        return;
-    }
     // Within a piece, and where one would begin.
     for length in [5_000_000, PIECE as usize] {
         let lab = Lab::new();
@@ -100,9 +91,6 @@ fn a_file_that_is_too_short_on_a_remote_is_not_taken_for_a_bad_connection() {
 /// A mistyped address of a server that is there would otherwise be "not there", result by result.
 #[test]
 fn a_web_server_without_anything_of_cwms_is_told_of_once() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ben = lab.person();
     let web = Web::before(lab.folder.path().to_owned());

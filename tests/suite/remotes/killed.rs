@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::{Lab, built, sound, well};
+use super::{Lab, sound, well};
 use crate::context::Context;
 
 /// A file that takes a while to be copied.
@@ -61,9 +61,6 @@ fn parts(lab: &Lab) -> u64 {
 
 #[test]
 fn what_a_killed_push_left_is_gone_on_with_and_used_up() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (person(&lab), person(&lab));
     ada.run(&[]).ran_just(&["large"]);
@@ -84,9 +81,6 @@ fn what_a_killed_push_left_is_gone_on_with_and_used_up() {
 
 #[test]
 fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
-    if !built() {
-        return;
-    }
     let ada = person(&Lab::new());
     ada.run(&[]).ran_just(&["large"]);
     for case in ["wrong beginning", "wrong end", "longer", "read-only", "link", "names two", "folder"] {
@@ -133,9 +127,6 @@ fn a_part_with_other_bytes_or_of_another_kind_is_not_trusted() {
 /// Its writer was killed, and another push placed the content in another way.
 #[test]
 fn a_part_beside_what_is_whole_goes_unless_somebody_has_it() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = lab.person();
     ada.run(&["--push"]);
@@ -169,9 +160,6 @@ fn a_part_beside_what_is_whole_goes_unless_somebody_has_it() {
 /// Of those that were killed long ago, wherever something is written beside what they left.
 #[test]
 fn what_nobody_goes_on_with_is_removed_after_two_weeks() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = person(&lab);
     ada.run(&[]).ran_just(&["large"]);
@@ -200,9 +188,6 @@ fn what_nobody_goes_on_with_is_removed_after_two_weeks() {
 /// Whoever writes the same is waited for; whoever has it and does not go on is not, for ever.
 #[test]
 fn a_part_that_somebody_has_is_waited_for() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let ada = person(&lab);
     ada.run(&[]).ran_just(&["large"]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Lab, built, sound, well};
+use super::{Lab, sound, well};
 use crate::context::Context;
 
 const LUCK: &str =
@@ -25,9 +25,6 @@ fn digest_in(lock: &str, stage: &str) -> String {
 
 #[test]
 fn of_several_results_all_are_kept_and_the_lock_files_wins() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let person = || {
         let context = lab.person();
@@ -71,9 +68,6 @@ fn of_several_results_all_are_kept_and_the_lock_files_wins() {
 
 #[test]
 fn other_results_of_what_is_here_are_taken_over_and_told() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = (lab.person(), lab.person());
     for one in [&ada, &ben] {
@@ -114,9 +108,6 @@ fn other_results_of_what_is_here_are_taken_over_and_told() {
 /// What rests on a result has a key that follows from it: with the lock file's result the others of the lock file are found.
 #[test]
 fn a_pull_brings_the_lock_files_results_where_others_are_here() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let person = || {
         let context = lab.person();
@@ -148,9 +139,6 @@ fn a_pull_brings_the_lock_files_results_where_others_are_here() {
 /// another one is here.
 #[test]
 fn what_rests_on_a_locked_result_that_is_nowhere_comes_by_the_lock_files_keys() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let chain = LUCKS.to_owned()
         + "  last: { stage: command, from: more, with: { run: 'cat \"$in\" > \"$out\"; echo $n >> \"$out\"', n: 1 } }\n";

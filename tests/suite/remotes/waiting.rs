@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{CELLS, Lab, built, git_pull, sound, well};
+use super::{CELLS, Lab, git_pull, sound, well};
 use crate::context::Context;
 
 /// A remote that has all but the record of `games`, whoever pushed it, and somebody else's clone.
@@ -17,9 +17,6 @@ fn without_games(lab: &Lab) -> (Context, Context) {
 
 #[test]
 fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
     let status = well(ben.cwm(&["status", "--remote"])).stdout;
@@ -48,9 +45,6 @@ fn what_rests_on_a_result_that_is_nowhere_is_pulled_by_the_lock_files_keys() {
 
 #[test]
 fn what_cannot_be_had_by_the_lock_files_keys_is_told_as_it_is() {
-    if !built() {
-        return;
-    }
     let lab = Lab::new();
     let (ada, ben) = without_games(&lab);
     // The lock file names another result of its key than the remote has.

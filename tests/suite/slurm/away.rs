@@ -47,10 +47,6 @@ fn with_files(context: &Context) {
 }
 
 fn start(yaml: &str, more: &str) -> Option<Cluster> {
-    if false {
-        println!("skipped: built without the feature `remote`");
-        return None;
-    }
     let cluster = Cluster::start(yaml, &settings(more), &[])?;
     with_files(&cluster.context);
     Some(cluster)
@@ -313,9 +309,6 @@ fn without_a_remote_to_write_to_nothing_is_run() {
         assert!(ran.code == 2 && ran.stderr.contains(told), "{told}: {}", ran.stderr);
         assert!(!context.path("artifacts").exists());
     };
-    if false {
-        return refused("", &[], "this build of cwm knows no remotes");
-    }
     refused("", &[], "there are no remotes");
     refused("[remotes.a]\nurl = \"https://example.org/cwm\"\n", &[], "every remote is read-only");
     let lab = "[remotes.lab]\nurl = \"shared\"\n";

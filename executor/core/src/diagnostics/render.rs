@@ -60,14 +60,14 @@ fn origin(source: &Source, place: Place) -> Origin<'_> {
     Origin::path(visible(&source.name)).line(place.line as usize).char_column(place.column as usize)
 }
 
-/// The lines from the first to the last place, or nothing where they are too long to be shown.
+/// The lines from the first to the last place, or nothing where there is no text or they are too long to be shown.
 fn excerpt<'a>(
     source: &'a Source,
     place: Place,
     label: &'a str,
     related: &[&'a (Place, String)],
 ) -> Option<Snippet<'a, Annotation<'a>>> {
-    let text = source.text.as_str();
+    let text = Some(source.text.as_str()).filter(|text| !text.is_empty())?;
     let places = || std::iter::once(place).chain(related.iter().map(|(other, _)| *other));
     let first = places().min_by_key(|place| place.start)?;
     let start = line_start(text, first.start as usize)?;

@@ -6,7 +6,6 @@ mod pipeline;
 mod stage;
 mod yaml;
 mod yaml_fault;
-mod yaml_plain;
 
 pub use axes::{AxisSpec, AxisValueSpec, bad_label};
 pub use inputs::{FromSpec, InputSpec, SourceSpec};

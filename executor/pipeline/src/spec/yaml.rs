@@ -1,32 +1,42 @@
-//! Text -> located tree: the only module that knows how YAML is parsed, with [`yaml_plain`](super::yaml_plain), which reads
-//! what is usual in less time, and what this then need not.
+//! Text -> located tree: the only module that knows how YAML is parsed.
 //!
-//! `serde_yaml` is serde-saphyr under that name. It gives the place of every node ([`Spanned`]), refuses bombs by a
-//! budget, and stops at a key that is written twice. As all faults are to be told at once, such a text is read again
-//! with the last one winning; the tree then holds both, and whoever reads the map says what stands there twice.
+//! The tree is built from the events of `granit-parser`: through serde each node and its place would be copied several
+//! times, which was a third of a run that finds nothing to do. An alias stands for a copy of what it refers to, with the
+//! places of the original. A map keeps keys that are written twice, so that whoever reads it reports them beside all
+//! other errors.
 //!
 //! Scalars: `null`, `true`, `false` (no `yes` or `on`), integers from −2^127 to 2^127 − 1 (also `0x1F`, `0o17`), numbers
 //! with a point or an exponent, `.inf`, `.nan`. All else is text; so are `017` and `1_000`, which YAML's versions read
 //! differently.
 
-use cwm_contract::Value;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_yaml::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
-use serde_yaml::{Location, Options, Spanned, from_str_with_options};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
-use super::yaml_fault as fault;
-use super::yaml_plain;
+use cwm_contract::Value;
+use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
+
+use super::yaml_fault::{not_yaml, too_large};
 use cwm_core::diagnostics::{Diagnostic, Place};
 use cwm_core::located::{Content, Node, Word};
 
 /// A larger file is no pipeline.
 pub const LARGEST: usize = 16 << 20;
 
+/// How many lists and maps may stand inside each other, and how many values there may be, before it is no pipeline.
+const MAX_DEPTH: usize = 64;
+const MAX_VALUES: usize = 2_000_000;
+const MAX_ALIASES: usize = 10_000;
+/// How many values may be copied for aliases; and for anchors, where they stand inside each other.
+const MAX_COPIED: usize = 200_000;
+const MAX_ANCHORED: usize = 4_000_000;
+
+type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
 /// The tree of one document that is the text numbered `source`. An empty text is null.
 ///
 /// # Errors
 /// Why this is not one YAML document.
-pub fn parse(text: &str, source: u32) -> Result<Node, Box<Diagnostic>> {
+pub fn parse(text: &str, source: u32) -> Result<Node> {
     if text.len() > LARGEST {
         return Err(Box::new(Diagnostic::nowhere(format!(
             "a text of {} MiB is too long for a pipeline file: at most {} MiB are read",
@@ -34,196 +44,340 @@ pub fn parse(text: &str, source: u32) -> Result<Node, Box<Diagnostic>> {
             LARGEST >> 20
         ))));
     }
-    yaml_plain::parse(text, source).map_or_else(|| through_serde(text, source), Ok)
+    let mut options = granit_parser::Options::default();
+    options.set_emit_comments(false);
+    let parser = Parser::new_from_str_with_options(text, options);
+    Reading { parser, text, source, anchors: HashMap::new(), values: 0, aliases: 0, copied: 0, anchored: 0 }.document()
 }
 
-/// As [`parse`], of whatever is in the text.
-pub(super) fn through_serde(text: &str, source: u32) -> Result<Node, Box<Diagnostic>> {
-    let read = |duplicates| from_str_with_options::<Tree>(text, options(duplicates));
-    let reading = Reading { text, source };
-    match read(DuplicateKeyPolicy::Error) {
-        Ok(tree) => reading.node(tree),
-        Err(error) if fault::is_duplicate(&error) => {
-            let first = reading.fault(&error);
-            let node = reading.node(read(DuplicateKeyPolicy::LastWins).map_err(|_| first.clone())?)?;
-            // Keys that are integers are compared by value, and of those only the last is left: the first reading's
-            // error is then all there is to tell.
-            if has_duplicate(&node) { Ok(node) } else { Err(first) }
-        }
-        Err(error) => Err(reading.fault(&error)),
-    }
-}
-
-fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
-    serde_yaml::options! {
-        duplicate_keys: duplicate_keys,
-        strict_booleans: true,
-        with_snippet: false,
-        emit_comments: false,
-        reject_unsupported_tags: true,
-        non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
-        budget: serde_yaml::budget! {
-            max_events: 5_000_000,
-            max_nodes: 2_000_000,
-            max_aliases: 10_000,
-            max_depth: 64,
-            enforce_alias_anchor_ratio: false,
-        },
-        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 200_000 },
-    }
-}
-
-fn has_duplicate(node: &Node) -> bool {
-    match &node.content {
-        Content::Scalar(_) => false,
-        Content::List(items) => items.iter().any(has_duplicate),
-        Content::Map(entries) => {
-            let mut seen = std::collections::HashSet::new();
-            entries.iter().any(|(key, value)| !seen.insert(&key.text) || has_duplicate(value))
-        }
-    }
-}
-
-/// A node as the parser hands it over.
-struct Tree(Spanned<Untyped>);
-
-enum Untyped {
-    Scalar(Value),
-    List(Vec<Tree>),
-    Map(Vec<(Spanned<String>, Tree)>),
-}
-
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Spanned::deserialize(deserializer).map(Tree)
-    }
-}
-
-impl<'de> Deserialize<'de> for Untyped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Anything)
-    }
-}
-
-struct Anything;
-
-impl<'de> Visitor<'de> for Anything {
-    type Value = Untyped;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str("a value")
-    }
-    fn visit_unit<E>(self) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Null))
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Bool(value)))
-    }
-    fn visit_i64<E>(self, value: i64) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Int(value.into())))
-    }
-    fn visit_u64<E>(self, value: u64) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Int(value.into())))
-    }
-    fn visit_f64<E>(self, value: f64) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Float(value)))
-    }
-    fn visit_str<E>(self, value: &str) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Text(value.to_owned())))
-    }
-    fn visit_string<E>(self, value: String) -> Result<Untyped, E> {
-        Ok(Untyped::Scalar(Value::Text(value)))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Untyped, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Untyped::List(list))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Untyped, A::Error> {
-        let mut map = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            map.push(entry);
-        }
-        Ok(Untyped::Map(map))
-    }
-}
-
-/// What turns the parser's tree into ours.
-struct Reading<'a> {
-    text: &'a str,
+/// A document while it is read.
+struct Reading<'t> {
+    parser: Parser<'t, StrInput<'t>>,
+    text: &'t str,
     source: u32,
+    /// What has an anchor, by the parser's number; nothing while it is still being read.
+    anchors: HashMap<usize, Option<Anchored>>,
+    values: usize,
+    aliases: usize,
+    copied: usize,
+    anchored: usize,
 }
 
-impl Reading<'_> {
-    fn fault(&self, error: &serde_yaml::Error) -> Box<Diagnostic> {
-        Box::new(fault::diagnostic(error, self.text, self.source))
-    }
+/// A node that aliases may refer to.
+struct Anchored {
+    node: Node,
+    values: usize,
+    depth: usize,
+}
 
-    fn place(&self, at: Location) -> Place {
-        let (start, length) = match (at.span().byte_offset(), at.span().byte_len()) {
-            (Some(start), Some(length)) => (start as u32, length as u32),
-            _ => (0, 0),
-        };
-        // A block scalar's span ends in the indentation of the line after it.
-        let end = self
-            .text
-            .get(start as usize..start.saturating_add(length) as usize)
-            .map_or(start, |span| start + span.trim_end().len() as u32);
-        Place { source: self.source, start, end, line: at.line() as u32, column: at.column() as u32 }
-    }
-
-    fn node(&self, Tree(spanned): Tree) -> Result<Node, Box<Diagnostic>> {
-        let place = self.place(spanned.defined);
-        let content = match spanned.value {
-            Untyped::Scalar(value) => Content::Scalar(self.exact(value, place)?),
-            Untyped::List(items) => {
-                Content::List(items.into_iter().map(|item| self.node(item)).collect::<Result<_, _>>()?)
+impl<'t> Reading<'t> {
+    fn document(mut self) -> Result<Node> {
+        self.event()?; // The stream's start.
+        let node = match self.event()? {
+            (Event::StreamEnd, span) => {
+                return Ok(Node { place: self.place(&span), origin: None, content: Content::Scalar(Value::Null) });
             }
-            Untyped::Map(entries) => Content::Map(
-                entries
-                    .into_iter()
-                    .map(|(key, value)| {
-                        Ok((Word { place: self.place(key.defined), text: key.value }, self.node(value)?))
-                    })
-                    .collect::<Result<_, Box<Diagnostic>>>()?,
-            ),
+            // The document's start.
+            _ => {
+                let first = self.event()?;
+                self.node(first, 0)?
+            }
         };
-        Ok(Node { place, origin: None, content })
+        self.event()?; // The document's end.
+        match self.event()? {
+            (Event::StreamEnd, _) => Ok(node),
+            (_, span) => {
+                let message = "a pipeline file is one YAML document, and here a second one begins";
+                Err(Box::new(Diagnostic::at(self.place(&span), message).hint("remove the `---`")))
+            }
+        }
     }
 
-    /// The parser knows integers of 64 bits and makes floats of longer ones, silently: what was written decides.
-    fn exact(&self, value: Value, place: Place) -> Result<Value, Box<Diagnostic>> {
-        if !matches!(value, Value::Int(_) | Value::Float(_)) {
-            return Ok(value);
+    fn event(&mut self) -> Result<(Event<'t>, Span)> {
+        match self.parser.next_event() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => Err(not_yaml(&error, self.text, self.source)),
+            None => Err(Box::new(Diagnostic::nowhere("this is not YAML: it ends before its document does"))),
         }
-        let written = self.text.get(place.start as usize..place.end as usize).unwrap_or_default();
-        let digits = written.trim_start_matches(['+', '-']);
-        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if written.contains('_')
-            || (digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit())
-        {
-            return Ok(Value::Text(written.to_owned()));
+    }
+
+    /// The node that begins with this event, inside `depth` lists and maps.
+    fn node(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<Node> {
+        let place = self.place(&span);
+        let before = self.values;
+        self.count(1, place)?;
+        let (content, anchor) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                (Content::Scalar(scalar(text, style, tag.as_deref(), place)?), anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.begin(depth, anchor, (tag.as_deref(), "seq"), place)?;
+                let mut items = Vec::new();
+                loop {
+                    match self.event()? {
+                        (Event::SequenceEnd, _) => break,
+                        first => items.push(self.node(first, depth + 1)?),
+                    }
+                }
+                (Content::List(items), anchor)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.begin(depth, anchor, (tag.as_deref(), "map"), place)?;
+                (Content::Map(self.entries(depth + 1)?), anchor)
+            }
+            Event::Alias(anchor) => return self.alias(anchor, depth, place),
+            _ => return Err(Box::new(Diagnostic::at(place, "this is not YAML: a value is missing here"))),
+        };
+        let node = Node { place, origin: None, content };
+        if anchor != 0 {
+            self.anchor(anchor, &node, self.values - before)?;
         }
-        match value {
-            Value::Float(x) if plain && x.abs() >= 9e15 => written.parse().map(Value::Int).map_err(|_| {
-                Box::new(
-                    Diagnostic::at(place, "this integer is not within −2^127 and 2^127 − 1")
-                        .hint("quote it if it is text"),
-                )
-            }),
-            Value::Float(x) if x.is_infinite() && !written.to_ascii_lowercase().contains("inf") => Err(Box::new(
-                Diagnostic::at(place, "this number is too large for a 64-bit float")
-                    .hint("quote it if it is text, such as a digest"),
-            )),
-            other => Ok(other),
+        Ok(node)
+    }
+
+    /// The entries of a map: its own, then those that merge keys bring in and it does not have.
+    fn entries(&mut self, depth: usize) -> Result<Vec<(Word, Node)>> {
+        let mut entries = Vec::new();
+        let mut merged = Vec::new();
+        loop {
+            let key = match self.event()? {
+                (Event::MappingEnd, _) => break,
+                first => self.key(first)?,
+            };
+            let first = self.event()?;
+            let value = self.node(first, depth)?;
+            match key {
+                Some(key) => entries.push((key, value)),
+                None => merge(value, &mut merged)?,
+            }
         }
+        if !merged.is_empty() {
+            let mut names: HashSet<String> = entries.iter().map(|(key, _)| key.text.clone()).collect();
+            for mut others in merged {
+                others.retain(|(key, _)| !names.contains(&key.text));
+                names.extend(others.iter().map(|(key, _)| key.text.clone()));
+                entries.append(&mut others);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The key that is this event; nothing for a merge key.
+    fn key(&mut self, (event, span): (Event<'t>, Span)) -> Result<Option<Word>> {
+        let place = self.place(&span);
+        let text = match event {
+            Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<" => return Ok(None),
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_text = match (tag.as_deref(), style) {
+                    (None, ScalarStyle::Plain) => !is_null(&text),
+                    (None, _) => true,
+                    (Some(tag), _) => known(tag, place)? == "str",
+                };
+                if is_text && anchor != 0 {
+                    let content = Content::Scalar(Value::Text(text.clone().into_owned()));
+                    self.anchor(anchor, &Node { place, origin: None, content }, 1)?;
+                }
+                is_text.then(|| text.into_owned())
+            }
+            Event::Alias(anchor) => return self.alias(anchor, 0, place)?.word().map(Some).ok_or_else(|| no_key(place)),
+            _ => None,
+        };
+        text.map(|text| Some(Word { text, place })).ok_or_else(|| no_key(place))
+    }
+
+    /// A list or a map begins.
+    fn begin(&mut self, depth: usize, anchor: usize, (tag, kind): (Option<&Tag>, &str), place: Place) -> Result<()> {
+        if depth >= MAX_DEPTH {
+            return Err(too_large(place, "more than 64 levels of nesting"));
+        }
+        if let Some(tag) = tag {
+            let known = known(tag, place)?;
+            if known != kind && tag.core_suffix().is_some() {
+                return Err(mismatch(tag, place));
+            }
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, None);
+        }
+        Ok(())
+    }
+
+    fn anchor(&mut self, anchor: usize, node: &Node, values: usize) -> Result<()> {
+        self.anchored += values;
+        if self.anchored > MAX_ANCHORED {
+            return Err(too_large(node.place, "anchors that stand for far too much"));
+        }
+        self.anchors.insert(anchor, Some(Anchored { node: node.clone(), values, depth: depth(node) }));
+        Ok(())
+    }
+
+    /// A copy of what an alias refers to.
+    fn alias(&mut self, anchor: usize, depth: usize, place: Place) -> Result<Node> {
+        self.aliases += 1;
+        if self.aliases > MAX_ALIASES {
+            return Err(too_large(place, "more than 10,000 aliases"));
+        }
+        let found = match self.anchors.get(&anchor) {
+            Some(Some(found)) => found,
+            Some(None) => return Err(Box::new(Diagnostic::at(place, "this alias stands inside what it refers to"))),
+            None => return Err(Box::new(Diagnostic::at(place, "this alias refers to no anchor"))),
+        };
+        self.copied += found.values;
+        if self.copied > MAX_COPIED {
+            return Err(too_large(place, "aliases that stand for far too much"));
+        }
+        if depth + found.depth > MAX_DEPTH {
+            return Err(too_large(place, "more than 64 levels of nesting"));
+        }
+        let (node, values) = (found.node.clone(), found.values);
+        self.count(values, place)?;
+        Ok(node)
+    }
+
+    fn count(&mut self, values: usize, place: Place) -> Result<()> {
+        self.values += values;
+        match self.values > MAX_VALUES {
+            true => Err(too_large(place, "more than two million values, counting what aliases stand for")),
+            false => Ok(()),
+        }
+    }
+
+    fn place(&self, span: &Span) -> Place {
+        let bytes = span.byte_range().unwrap_or_default();
+        // A block scalar's span ends in the indentation of the line after it.
+        let end = self.text.get(bytes.clone()).map_or(bytes.start, |text| bytes.start + text.trim_end().len());
+        Place {
+            source: self.source,
+            start: bytes.start as u32,
+            end: end as u32,
+            line: span.start.line() as u32,
+            column: span.start.col() as u32 + 1,
+        }
+    }
+}
+
+/// Collects the entries that the value of a merge key brings in, map by map.
+fn merge(value: Node, merged: &mut Vec<Vec<(Word, Node)>>) -> Result<()> {
+    match value.content {
+        Content::Map(entries) => merged.push(entries),
+        Content::List(items) => items.into_iter().try_for_each(|item| merge(item, merged))?,
+        Content::Scalar(Value::Null) => {}
+        Content::Scalar(_) => {
+            let message = "what `<<` brings in must be a map or a list of maps";
+            return Err(Box::new(Diagnostic::at(value.place, message)));
+        }
+    }
+    Ok(())
+}
+
+fn no_key(place: Place) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at(place, "a key must be text").hint("quote it"))
+}
+
+/// How many lists and maps stand inside each other.
+fn depth(node: &Node) -> usize {
+    match &node.content {
+        Content::Scalar(_) => 0,
+        Content::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Content::Map(entries) => 1 + entries.iter().map(|(_, item)| depth(item)).max().unwrap_or(0),
+    }
+}
+
+/// The name of a tag of YAML's own; `!` alone makes text of a scalar, as `!!str` does.
+fn known(tag: &Tag, place: Place) -> Result<&str> {
+    match tag.core_suffix() {
+        Some(name) => Ok(name),
+        None if tag.original() == "!" => Ok("str"),
+        None => {
+            let message = format!("the tag `{}` has no meaning here", tag.original());
+            Err(Box::new(Diagnostic::at(place, message).hint("remove it, or quote text that begins with `!`")))
+        }
+    }
+}
+
+fn mismatch(tag: &Tag, place: Place) -> Box<Diagnostic> {
+    Box::new(Diagnostic::at(place, format!("this is not what its tag `{}` says", tag.original())))
+}
+
+fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>, place: Place) -> Result<Value> {
+    let Some(tag) = tag else {
+        return Ok(match style {
+            ScalarStyle::Plain => plain(&text, place)?.unwrap_or_else(|| Value::Text(text.into_owned())),
+            _ => Value::Text(text.into_owned()),
+        });
+    };
+    let name = known(tag, place)?;
+    if name == "str" {
+        return Ok(Value::Text(text.into_owned()));
+    }
+    match (name, plain(text.trim(), place)?) {
+        ("null", Some(Value::Null)) => Ok(Value::Null),
+        ("bool", Some(value @ Value::Bool(_))) => Ok(value),
+        ("int", Some(value @ Value::Int(_))) => Ok(value),
+        ("float", Some(value @ Value::Float(_))) => Ok(value),
+        ("float", Some(Value::Int(integer))) => Ok(Value::Float(integer as f64)),
+        _ => Err(mismatch(tag, place)),
+    }
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~") || text.eq_ignore_ascii_case("null")
+}
+
+/// What `text`, written without quotes, is, if it is not text.
+fn plain(text: &str, place: Place) -> Result<Option<Value>> {
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    Ok(match text.as_bytes() {
+        [] | [b'~'] => Some(Value::Null),
+        [b'n' | b'N', ..] if is("null") => Some(Value::Null),
+        [b't' | b'T', ..] if is("true") => Some(Value::Bool(true)),
+        [b'f' | b'F', ..] if is("false") => Some(Value::Bool(false)),
+        [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => number(text, place)?,
+        _ => None,
+    })
+}
+
+/// As [`plain`], of what begins like a number.
+fn number(text: &str, place: Place) -> Result<Option<Value>> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let radix = |radix| {
+        let is_number = digits[2..].bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let number = i128::from_str_radix(&digits[2..], radix).ok().filter(|_| is_number);
+        let number = number.map(|number| if text.starts_with('-') { -number } else { number });
+        // A longer one is more likely a digest.
+        number.filter(|number| (i64::MIN.into()..=u64::MAX.into()).contains(number)).map(Value::Int)
+    };
+    let too_large = |what: &str, hint: &str| Err(Box::new(Diagnostic::at(place, what).hint(hint)));
+    match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => Ok(radix(16)),
+        [b'0', b'o' | b'O', ..] => Ok(radix(8)),
+        [b'0', b'b' | b'B', ..] => Ok(radix(2)),
+        // YAML's versions read these differently.
+        [b'0', b'0'..=b'9', ..] => Ok(None),
+        [b'0'..=b'9', ..] if digits.bytes().all(|byte| byte.is_ascii_digit()) => match text.parse() {
+            Ok(integer) => Ok(Some(Value::Int(integer))),
+            Err(_) => too_large("this integer is not within −2^127 and 2^127 − 1", "quote it if it is text"),
+        },
+        [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => match text.parse::<f64>() {
+            Ok(float) if float.is_finite() => Ok(Some(Value::Float(float))),
+            Ok(_) => {
+                let hint = "quote it if it is text, such as a digest";
+                too_large("this number is too large for a 64-bit float", hint)
+            }
+            Err(_) => Ok(None),
+        },
+        _ if digits.eq_ignore_ascii_case(".nan") => Ok(Some(Value::Float(f64::NAN))),
+        _ if digits.eq_ignore_ascii_case(".inf") => {
+            Ok(Some(Value::Float(if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY })))
+        }
+        _ => Ok(None),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn value(text: &str) -> Value {
@@ -318,5 +472,144 @@ mod tests {
     fn a_merged_key_may_be_overridden() {
         let node = parse("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\n", 0).unwrap();
         assert_eq!(node.value().to_string(), "{a: {x: 1, y: 2}, b: {x: 1, y: 3}}");
+    }
+
+    #[test]
+    fn the_maps_own_keys_come_before_merged_ones_and_those_in_their_order() {
+        let text = "a: &a {p: 1, q: 2}\nb: &b {<<: *a, q: 3, r: 4}\nc: {<<: [*b, *a, null], s: 5}\nd: {<<: *a, <<: *b, p: 6}\n'<<': 7\n";
+        let Value::Map(found) = value(text) else { panic!() };
+        let shown = |name: &str| found[name].to_string();
+        assert_eq!(shown("b"), "{p: 1, q: 3, r: 4}");
+        assert_eq!(shown("c"), "{p: 1, q: 3, r: 4, s: 5}");
+        assert_eq!(shown("d"), "{p: 6, q: 2, r: 4}");
+        assert_eq!(shown("<<"), "7", "in quotes it is a key as others");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_at_its_place() {
+        for (text, column, words) in [
+            ("a: &a [*a]", 8, "inside what it refers to"),
+            ("a: {<<: 1}", 9, "must be a map or a list of maps"),
+            ("[a]: 1", 1, "a key must be text"),
+            ("~: 1", 1, "a key must be text"),
+            ("!!int 1: 1", 7, "a key must be text"),
+            ("a: !t x", 7, "the tag `!t` has no meaning here"),
+            ("a: !!int x", 10, "this is not what its tag `!!int` says"),
+            ("a: !!map [1]", 10, "this is not what its tag `!!map` says"),
+            ("a: *b", 4, "this alias refers to no anchor"),
+            ("a: [", 4, "unclosed bracket"),
+            ("--- a\n--- b", 1, "here a second one begins"),
+        ] {
+            let refused = parse(text, 0).expect_err(text);
+            assert!(refused.message.contains(words), "{text}: {}", refused.message);
+            assert_eq!(refused.place.map(|place| place.column), Some(column), "{text}");
+        }
+    }
+
+    /// Whether what `serde-saphyr` reads is the same, but for what the first lines here say of numbers.
+    fn is_same(ours: &Value, theirs: &serde_json::Value) -> bool {
+        use serde_json::Value as Json;
+        match (ours, theirs) {
+            (Value::Null, Json::Null) => true,
+            (Value::Bool(ours), Json::Bool(theirs)) => ours == theirs,
+            (Value::Text(ours), Json::String(theirs)) => ours == theirs,
+            (Value::Text(ours), Json::Number(_)) => {
+                let digits = ours.trim_start_matches(['+', '-']);
+                ours.contains('_') || digits.len() > 1 && digits.starts_with('0')
+            }
+            (Value::Int(ours), Json::Number(theirs)) => {
+                theirs.as_i128() == Some(*ours) || theirs.as_f64() == Some(*ours as f64)
+            }
+            (Value::Float(ours), Json::Number(theirs)) => theirs.as_f64() == Some(*ours),
+            (Value::Float(ours), Json::Null) => !ours.is_finite(),
+            (Value::List(ours), Json::Array(theirs)) => {
+                ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| is_same(ours, theirs))
+            }
+            (Value::Map(ours), Json::Object(theirs)) => {
+                ours.len() == theirs.len()
+                    && ours.iter().all(|(key, ours)| theirs.get(key).is_some_and(|theirs| is_same(ours, theirs)))
+            }
+            _ => false,
+        }
+    }
+
+    fn has_duplicate(node: &Node) -> bool {
+        match &node.content {
+            Content::Scalar(_) => false,
+            Content::List(items) => items.iter().any(has_duplicate),
+            Content::Map(entries) => {
+                let mut seen = HashSet::new();
+                entries.iter().any(|(key, value)| !seen.insert(&key.text) || has_duplicate(value))
+            }
+        }
+    }
+
+    /// Holds what is read against another reader of YAML, and places against the text.
+    fn hold(text: &str) -> std::result::Result<(), TestCaseError> {
+        let options = serde_yaml::options! {
+            strict_booleans: true,
+            reject_unsupported_tags: true,
+            non_finite_float_policy: serde_yaml::options::NonFiniteFloatPolicy::PassThrough,
+        };
+        match (parse(text, 0), serde_yaml::from_str_with_options::<serde_json::Value>(text, options)) {
+            (Ok(ours), Ok(theirs)) => prop_assert!(is_same(&ours.value(), &theirs), "{text:?}: {ours:?}, {theirs:?}"),
+            (Ok(ours), Err(theirs)) => prop_assert!(has_duplicate(&ours), "{text:?}: {ours:?}, {theirs}"),
+            // They do not read what stands behind the end of a document; we keep integers exact.
+            (Err(ours), Ok(theirs)) => prop_assert!(
+                text.contains("...") || ours.message.contains("number") || ours.message.contains("integer"),
+                "{text:?}: {ours:?}, {theirs}"
+            ),
+            (Err(ours), Err(_)) => {
+                let place = ours.place.expect("a place");
+                prop_assert!(place.end as usize <= text.len() && place.line >= 1 && place.column >= 1, "{ours:?}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_repositorys_pipelines_are_what_another_reader_reads() {
+        let mut count = 0;
+        for folder in [".", "examples/pytorch", ".github"] {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+            for entry in std::fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.extension().is_some_and(|extension| extension == "yaml") {
+                    hold(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                    count += 1;
+                }
+            }
+        }
+        assert!(count >= 6, "{count}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_scalar_is_what_another_reader_reads(text in "[-+.0-9eExob_infaNIAtru~:é\" ]{0,9}") {
+            hold(&format!("a: [{text}]"))?;
+            hold(&format!("a: {text}\n{text}: a"))?;
+            hold(&text)?;
+        }
+
+        #[test]
+        fn any_text_is_what_another_reader_reads(pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "b: ", "- ", "\n", "\n  ", "\n    ", "{", "}", "[", "]", ", ", ": ", "'", "\"", "|\n", ">\n", "#", " # c\n",
+                "&x ", "*x", "<<: ", "!t ", "?", "---\n", "...\n", "1", "0.5", "é", "\t", "\\", "%", "\u{feff}", "\r\n", "null",
+            ]), 0..24)) {
+            hold(&pieces.concat())?;
+        }
+
+        #[test]
+        fn any_merge_is_what_another_reader_makes_of_it(pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "a: &x {p: 1, q: 2}\n", "b: &y {q: 3, r: [1, *x]}\n", "c: &z [*x, *y]\n", "d: {<<: *x, q: 7}\n",
+                "e: {<<: *z, s: 1}\n", "f: &y {<<: [*y, *x], u: *z}\n", "<<: *y\n", "<<: *z\n", "<<: {a: 0, k: *x}\n",
+                "a: 5\n", "g: *y\n", "h: {<<: {p: 1, p: 2}}\n", "&k i: &x 1\n", "*k : 4\n",
+            ]), 0..9)) {
+            hold(&pieces.concat())?;
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::secrets::{is_scheme, is_secret};
 use cwm_core::names::suggest;
 
 /// Where a remote is.
@@ -114,6 +113,18 @@ impl Address {
     pub fn is_read_only(&self) -> bool {
         matches!(self, Address::Http(_))
     }
+}
+
+/// Whether a name is that of a credential; none of cwm's own keys is.
+pub(super) fn is_secret(name: &str) -> bool {
+    let words = ["secret", "key", "token", "passw", "pwd", "credential", "auth", "sas", "sig"];
+    let name = name.to_ascii_lowercase();
+    words.iter().any(|word| name.contains(word))
+}
+
+/// Whether this looks like the scheme of a URL.
+fn is_scheme(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 10 && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
 fn refused<T>(message: &str, hint: Option<&str>) -> Result<T, Refused> {

@@ -4,13 +4,9 @@
 //! Read as the pipeline is: text -> a tree with places -> what it says, all faults at once. It knows no plan and no network.
 
 mod address;
-mod covered;
 mod edit;
 mod folder;
 mod read;
-#[cfg(test)]
-mod secret_tests;
-mod secrets;
 mod slurm;
 #[cfg(test)]
 mod tests;

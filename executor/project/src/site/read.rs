@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use cwm_contract::Value;
 
-use super::address::Address;
-use super::covered::without_secrets_of;
-use super::secrets::unknown_key;
-use super::slurm::{self, Slurm};
+use super::address::{Address, WHERE_CREDENTIALS_ARE, is_secret};
+use super::slurm::Slurm;
 use super::tree::parse;
 use super::{ExecutorKind, Remote, Site};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
@@ -21,10 +19,8 @@ use cwm_core::names::{NAME_RULE, is_name, suggest};
 /// A longer file is no site's.
 const LARGEST: usize = 1 << 20;
 
-pub(super) const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
-pub(super) const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
-/// The names of all keys.
-pub(super) const ALL_KEYS: [&[&str]; 3] = [KEYS, REMOTE_KEYS, slurm::KEYS];
+const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
+const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
 const TIMEOUT: Duration = Duration::from_secs(30);
 const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 const EXECUTORS: [&str; 2] = ["local", "slurm"];
@@ -74,8 +70,8 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
 pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> {
     let (root, faults) = parse(text);
     let is_toml = faults.is_empty();
-    let shown = without_secrets_of(text, &root, is_toml);
-    let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: shown }]));
+    // Without its text, errors show places and no excerpts: a line may hold a credential that somebody wrote there.
+    let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: String::new() }]));
     // Each of its marks would be told otherwise, in words of TOML.
     match conflict(text).filter(|_| !is_toml) {
         Some(conflict) => problems.push(conflict),
@@ -101,6 +97,15 @@ pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> 
         }
     }
     problems.into_result(site)
+}
+
+/// Reports a key that is not known; of one that is named like a credential, where those belong.
+pub(super) fn unknown_key(reader: &mut Reader<'_>, key: &Word, whose: &str, known: &[&str]) {
+    if !is_secret(&key.text) {
+        return reader.unknown_key(key, whose, known);
+    }
+    let message = format!("{whose} has no key `{}`", key.text);
+    reader.report(Diagnostic::at(key.place, message).hint(WHERE_CREDENTIALS_ARE));
 }
 
 /// That git left a conflict in the file.
@@ -130,14 +135,12 @@ fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
 
 fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> Option<Remote> {
     if !is_name(&name.text) {
-        // It is not repeated: what is no name may be a secret.
-        let message = "this cannot be the name of a remote";
+        let message = format!("`{}` cannot be the name of a remote", name.text);
         reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
     }
-    let shown = if is_name(&name.text) { name.text.as_str() } else { "…" };
-    let whose = format!("remote `{shown}`");
+    let whose = format!("remote `{}`", name.text);
     if !matches!(node.content, Content::Map(_)) {
-        let hint = format!("write `[remotes.{shown}]`, and below it `url = \"s3://bucket/prefix\"`");
+        let hint = format!("write `[remotes.{}]`, and below it `url = \"s3://bucket/prefix\"`", name.text);
         reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
         return None;
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cwm_contract::Value;
 
-use super::secrets::unknown_key;
+use super::read::unknown_key;
 use cwm_core::diagnostics::Diagnostic;
 use cwm_core::located::duration;
 use cwm_core::located::{Content, Node, Reader};

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hashing::hash_own_file;
 use cwm_core::digest::Digest;
 pub(super) use cwm_core::files::EXPORT_LIST as LIST;
 use cwm_core::files::durable::Temporary;
@@ -21,22 +20,36 @@ const LIST_FORMAT: u32 = 1;
 pub(super) const OUT_OF_THE_WAY: &str =
     "move it away, or export to another place; cwm replaces only what it exported itself";
 
+/// What people find who open the file.
+const NOTE: &str = "`cwm export` made these files; the next export overwrites what is changed in them";
+
 /// What `.cwm-export` holds: JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct List {
-    pub cwm_export: u32,
+    #[serde(default)]
+    note: String,
+    cwm_export: u32,
     /// Whether the folder as a whole is one export; else each file is one.
     pub whole: bool,
     /// By name in the folder.
     pub files: BTreeMap<String, Copied>,
-    /// What stood there when a file was last replaced, and does so still where we ended in the middle.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub before: BTreeMap<String, Copied>,
 }
 
-impl Default for List {
-    fn default() -> Self {
-        List { cwm_export: LIST_FORMAT, whole: false, files: BTreeMap::new(), before: BTreeMap::new() }
+impl List {
+    /// A list of no files.
+    pub fn new(whole: bool) -> Self {
+        List { note: NOTE.to_owned(), cwm_export: LIST_FORMAT, whole, files: BTreeMap::new() }
+    }
+
+    /// Whether these files, by name, content and mode, are what was exported into `folder`, and stand there as they were
+    /// copied.
+    pub fn stands(&self, folder: &Path, files: impl ExactSizeIterator<Item = (String, Digest, bool)>) -> bool {
+        self.files.len() == files.len()
+            && files.into_iter().all(|(name, digest, executable)| {
+                self.files.get(&name).is_some_and(|copied| {
+                    (copied.digest, copied.executable) == (digest, executable) && copied.stands(&folder.join(&name))
+                })
+            })
     }
 }
 
@@ -47,6 +60,14 @@ pub(super) struct Copied {
     pub size: u64,
     pub mtime_ns: i64,
     pub executable: bool,
+}
+
+impl Copied {
+    /// Whether the file at `path` was not written since.
+    pub fn stands(&self, path: &Path) -> bool {
+        let found = fs::symlink_metadata(path);
+        found.is_ok_and(|found| found.is_file() && (found.len(), mtime(&found)) == (self.size, self.mtime_ns))
+    }
 }
 
 pub(super) fn write_list(aside: &Temporary<'_>, exported: &List) -> Result<()> {
@@ -60,7 +81,7 @@ pub(super) fn read_list(path: &Path) -> Result<List> {
     let bytes = match read_plain(path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(List::default());
+            return Ok(List::new(false));
         }
         Err(error) => return Err(StoreError::io("read", path)(error)),
     };
@@ -76,28 +97,6 @@ pub(super) fn read_list(path: &Path) -> Result<List> {
         });
     }
     Ok(list)
-}
-
-/// How a file compares with the copy that an export made.
-pub(super) enum There {
-    AsCopied,
-    /// With the digest that it has now, if it is a plain file.
-    Changed(Option<Digest>),
-}
-
-pub(super) fn look_at_copy(path: &Path, known: Option<&Copied>) -> Result<There> {
-    let metadata = fs::symlink_metadata(path).map_err(StoreError::io("look at", path))?;
-    if !metadata.is_file() {
-        return Ok(There::Changed(None));
-    }
-    if known.is_some_and(|known| known.size == metadata.len() && known.mtime_ns == mtime(&metadata)) {
-        return Ok(There::AsCopied);
-    }
-    let digest = hash_own_file(path)?;
-    match known {
-        Some(known) if known.digest == digest => Ok(There::AsCopied),
-        _ => Ok(There::Changed(Some(digest))),
-    }
 }
 
 pub(super) fn mtime(metadata: &fs::Metadata) -> i64 {

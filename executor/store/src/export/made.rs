@@ -17,8 +17,7 @@ impl Store {
     /// are made from does not tell whether the code that makes them has changed.
     ///
     /// # Errors
-    /// Those of `fill`; the destination is in the store; something is in the way that no export made, or that was
-    /// changed since; the disk refuses.
+    /// Those of `fill`; the destination is in the store; something is in the way that no export made; the disk refuses.
     pub fn export_made<E: From<StoreError>>(
         &self,
         destination: &Path,
@@ -27,19 +26,17 @@ impl Store {
         let target = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
         let export = self.export_to(&target)?;
         let _turn = export.turn()?;
-        let earlier = match fs::symlink_metadata(&target) {
-            Ok(_) => Some(export.look_at_folder()?),
-            Err(_) => None,
-        };
+        let earlier = export.earlier()?;
         self.disk.make_folders(export.parent)?;
         let (aside, _held) = export.aside()?;
         fill(aside.path())?;
         let made = list_of(aside.path())?;
-        if earlier.as_ref().is_some_and(|(exported, there)| *there == exported.files.len() && exported.holds(&made)) {
+        let files = made.files.iter().map(|(name, file)| (name.clone(), file.digest, file.executable));
+        if earlier.as_ref().is_some_and(|list| list.whole && list.stands(&target, files)) {
             return Ok(Exported { path: target.clone(), written: false, replaced: false });
         }
         write_list(&aside, &made)?;
-        let replaced = earlier.as_ref().is_some_and(|(exported, _)| exported.whole);
+        let replaced = earlier.as_ref().is_some_and(|list| list.whole);
         match earlier {
             Some(_) => aside.replace(&target)?,
             None => aside.place(&target)?,
@@ -48,18 +45,9 @@ impl Store {
     }
 }
 
-impl List {
-    /// Whether the files are those of `other` by name and content.
-    fn holds(&self, other: &List) -> bool {
-        let contents =
-            |list: &List| -> Vec<_> { list.files.iter().map(|(name, file)| (name.clone(), file.digest)).collect() };
-        contents(self) == contents(other)
-    }
-}
-
 /// The files in a folder, as they are now.
 fn list_of(folder: &Path) -> Result<List> {
-    let mut list = List { whole: true, ..List::default() };
+    let mut list = List::new(true);
     for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
         let entry = entry.map_err(StoreError::io("read the folder", folder))?;
         let path = entry.path();

@@ -26,7 +26,7 @@ fn a_folder_is_copied_as_a_whole_and_replaced_as_a_whole() {
     assert_eq!(fs::metadata(report.join("index.html")).unwrap().nlink(), 1, "never a hard link");
     fs::write(report.join("index.html"), "mine").unwrap();
     assert_eq!(fs::read_to_string(path_of(&store, &first, "folder").join("index.html")).unwrap(), "one");
-    fs::write(report.join("index.html"), "one").unwrap();
+    assert!(export(&store, &first, "folder", &report).unwrap().written, "an edited copy is made again");
 
     assert!(!export(&store, &first, "folder", &report).unwrap().written, "nothing to do");
     let second = store.record(finished(&store, "b", "hello", &[("index.html", "new")])).unwrap().record;
@@ -81,11 +81,50 @@ fn what_cwm_did_not_write_is_never_replaced() {
     assert!(message.contains("mine/notes.txt is in the way"), "{message}");
     fs::remove_dir_all(report.join("mine")).unwrap();
 
-    fs::write(report.join("index.html"), "edited by hand").unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::rename(&report, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &report).unwrap();
     let message = export(&store, &second, "folder", &report).unwrap_err().to_string();
-    assert!(message.contains("changed since"), "{message}");
-    assert_eq!(fs::read_to_string(report.join("index.html")).unwrap(), "edited by hand");
-    assert_eq!(names_in(folder.path()), ["artifacts", "report"]);
+    assert!(message.contains("is not a folder"), "{message}");
+    assert_eq!(fs::read_to_string(elsewhere.join("index.html")).unwrap(), "one");
+    assert_eq!(names_in(folder.path()), ["artifacts", "elsewhere", "report"]);
+}
+
+#[test]
+fn an_edited_copy_is_overwritten_as_the_list_says() {
+    let (folder, store) = new_store();
+    let record = store.record(finished(&store, "a", "hello", &[("index.html", "one")])).unwrap().record;
+    for (output, copy) in [("folder", "index.html"), ("text", "text.txt")] {
+        let to = folder.path().join(output);
+        export(&store, &record, output, &to).unwrap();
+        let before = fs::read_to_string(to.join(copy)).unwrap();
+        fs::write(to.join(copy), "edited by hand").unwrap();
+        assert!(export(&store, &record, output, &to).unwrap().replaced);
+        assert_eq!(fs::read_to_string(to.join(copy)).unwrap(), before);
+        assert!(fs::read_to_string(to.join(".cwm-export")).unwrap().contains("overwrites what is changed"));
+    }
+}
+
+#[test]
+fn links_in_an_exported_folder_are_not_followed() {
+    let (folder, store) = new_store();
+    let report = folder.path().join("report");
+    let first = store.record(finished(&store, "a", "hello", &[("deep/x", "one")])).unwrap().record;
+    let second = store.record(finished(&store, "b", "hello", &[("deep/x", "two")])).unwrap().record;
+    export(&store, &first, "folder", &report).unwrap();
+    let mine = folder.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    fs::write(mine.join("x"), "mine").unwrap();
+    fs::remove_dir_all(report.join("deep")).unwrap();
+    std::os::unix::fs::symlink(&mine, report.join("deep")).unwrap();
+    let message = export(&store, &second, "folder", &report).unwrap_err().to_string();
+    assert!(message.contains("deep is in the way"), "{message}");
+    fs::remove_file(report.join("deep")).unwrap();
+    fs::create_dir(report.join("deep")).unwrap();
+    std::os::unix::fs::symlink(mine.join("x"), report.join("deep/x")).unwrap();
+    assert!(export(&store, &second, "folder", &report).unwrap().replaced);
+    assert_eq!(fs::read_to_string(report.join("deep/x")).unwrap(), "two");
+    assert_eq!(fs::read_to_string(mine.join("x")).unwrap(), "mine");
 }
 
 #[test]
@@ -103,8 +142,6 @@ fn files_are_exported_side_by_side() {
     assert_eq!(names_in(&to), [".cwm-export", "notes.txt", "text.txt"]);
     assert!(export(&store, &first, "folder", &to).unwrap_err().to_string().contains("single files"));
 
-    fs::write(to.join("text.txt"), "edited by hand").unwrap();
-    assert!(export(&store, &first, "text", &to).unwrap_err().to_string().contains("changed since"));
     let fresh = folder.path().join("fresh");
     fs::create_dir(&fresh).unwrap();
     fs::write(fresh.join("text.txt"), "mine").unwrap();
@@ -161,8 +198,6 @@ fn a_file_whose_export_was_killed_at_any_step_is_replaced_by_any_later_one() {
         drop(export(&killed, &records[1], "text", &to));
         export(&store, &records[2], "text", &to).unwrap();
         assert_eq!(text(), "third");
-        fs::write(to.join("text.txt"), "edited by hand").unwrap();
-        assert!(export(&store, &records[1], "text", &to).unwrap_err().to_string().contains("changed since"));
         if steps.load(Ordering::SeqCst) <= last {
             assert!(last > 2);
             break;

@@ -30,7 +30,7 @@ fn bombs_are_refused_in_words() {
         ("- ".repeat(1 << 19), "more than 64 levels of nesting"),
         ("{a: ".repeat(1 << 18), "more than 64 levels of nesting"),
         (steps, "more than 64 levels of nesting"),
-        (merges, "more than 10,000 merge keys"),
+        (merges, "more than 10,000 aliases"),
         ("x".repeat(1 << 20), "this is not a pipeline but text"),
         ("a: b\n".repeat(1 << 17), "keys of a pipeline are named `a`"),
         (format!("cwm: 1\n{}", "k".repeat(1 << 20)), "not YAML"),
