@@ -13,12 +13,12 @@ pub struct SlurmJobs;
 
 impl BatchJobs for SlurmJobs {
     fn awaited_keys(&self, store: &Store) -> HashSet<Key> {
-        cwm_slurm::awaited_keys(store)
+        cwm_slurm::pending_keys(store)
     }
 
     fn garbage(&self, store: &Store, time: Timestamp) -> Vec<PathBuf> {
         let batches = cwm_slurm::ended_batches(store, time);
-        let binaries = cwm_slurm::unused_binaries(store, &batches, time);
+        let binaries = cwm_slurm::unused_job_binaries(store, &batches, time);
         batches.into_iter().chain(binaries).collect()
     }
 }

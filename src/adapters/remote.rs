@@ -1,35 +1,35 @@
-//! What a run asks of remotes, and what it is told.
+//! Remotes as the engine sees them.
 
 use cwm_core::digest::Key;
 use cwm_engine::Direction;
 use cwm_engine::{Article, Fetcher, Provided, Provider, Tell, Tidings};
-use cwm_remote::{Exchange, Fault, Job, Told};
+use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 use cwm_store::ActionRecord;
 
 /// Remotes, as a run uses them.
-pub struct Remotes(pub Exchange);
+pub struct Remotes(pub TransferService);
 
 impl Fetcher for Remotes {
     fn records(&self, cell: usize, keys: Vec<Key>, tell: Tell) {
-        let is_news = self.0.news();
-        self.0.start(Job::Records(keys), move |told| {
-            if let Told::Records(_, mut faults) = told {
-                faults.retain(|(remote, fault)| is_news(remote, fault));
-                let words = |(remote, fault): (String, Fault)| format!("the remote `{remote}`: {}", fault.words());
-                tell(Tidings::Records { cell, faults: faults.into_iter().map(words).collect() });
+        let is_first_report = self.0.is_first_report();
+        self.0.start(TransferRequest::FetchRecords(keys), move |event| {
+            if let TransferEvent::RecordsFetched { mut errors, .. } = event {
+                errors.retain(|(remote, error)| is_first_report(remote, error));
+                let message = |(remote, error): (String, RemoteError)| format!("the remote `{remote}`: {error}");
+                tell(Tidings::Records { cell, faults: errors.into_iter().map(message).collect() });
             }
         });
     }
 
     fn files(&self, cell: usize, candidates: Vec<ActionRecord>, tell: Tell) {
-        self.0.start(Job::Files(candidates), move |told| match told {
-            Told::Begun(objects, bytes) => {
+        self.0.start(TransferRequest::FetchResult(candidates), move |event| match event {
+            TransferEvent::Started { objects, bytes } => {
                 tell(Tidings::Begun { cell, direction: Direction::Pull, objects, bytes });
             }
-            Told::Progress(done, total) => tell(Tidings::Progress { cell, done, total }),
-            Told::Files(objects, bytes, seconds, lacks) => {
-                let reached = lacks.iter().all(|lack| lack.reached);
-                let lacks = lacks.iter().map(ToString::to_string).collect();
+            TransferEvent::Progress { done, total } => tell(Tidings::Progress { cell, done, total }),
+            TransferEvent::ContentFetched { objects, bytes, seconds, missing } => {
+                let reached = missing.iter().all(|object| object.all_remotes_answered);
+                let lacks = missing.iter().map(ToString::to_string).collect();
                 tell(Tidings::Files { cell, objects, bytes, seconds, lacks, reached });
             }
             _ => {}
@@ -41,27 +41,25 @@ impl Provider for Remotes {
     fn provide(&self, cell: usize, article: Article, tell: Tell) {
         let id = article.id();
         let remote = self.0.names().first().copied().unwrap_or_default().to_owned();
-        let job = match article {
-            Article::Result(record) => Job::Offer(record),
-            Article::File(file) => Job::Send(file),
+        let request = match article {
+            Article::Result(record) => TransferRequest::UploadIfMissing(record),
+            Article::File(file) => TransferRequest::UploadFile(file),
         };
-        self.0.start(job, move |told| {
-            let (outcome, seconds) = match told {
-                Told::Begun(objects, bytes) => {
-                    return tell(Tidings::Begun { cell, direction: Direction::Push, objects, bytes });
-                }
-                Told::Progress(done, total) => return tell(Tidings::Progress { cell, done, total }),
-                Told::Offered(outcome, seconds) => (outcome, seconds),
-                Told::Pushed(outcome, seconds) => (outcome.map(Some), seconds),
-                Told::Prepared(Some(words)) => return tell(Tidings::Said(words)),
-                Told::Records(..) | Told::Files(..) | Told::Prepared(None) | Told::Looked(_) => return,
-            };
-            let came = match outcome {
-                Ok(Some(sent)) => Provided::There { objects: sent.objects, bytes: sent.bytes, seconds },
-                Ok(None) => Provided::Nowhere,
-                Err(fault) => Provided::Failed(format!("the remote `{remote}`: {}", fault.words())),
-            };
-            tell(Tidings::Provided { article: id.clone(), came });
+        self.0.start(request, move |event| match event {
+            TransferEvent::Started { objects, bytes } => {
+                tell(Tidings::Begun { cell, direction: Direction::Push, objects, bytes });
+            }
+            TransferEvent::Progress { done, total } => tell(Tidings::Progress { cell, done, total }),
+            TransferEvent::Initialized(Some(message)) => tell(Tidings::Said(message)),
+            TransferEvent::Uploaded { outcome, seconds } => {
+                let came = match outcome {
+                    Ok(Some(stats)) => Provided::There { objects: stats.objects, bytes: stats.bytes, seconds },
+                    Ok(None) => Provided::Nowhere,
+                    Err(error) => Provided::Failed(format!("the remote `{remote}`: {error}")),
+                };
+                tell(Tidings::Provided { article: id.clone(), came });
+            }
+            _ => {}
         });
     }
 }

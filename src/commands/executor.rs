@@ -6,7 +6,7 @@ use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
 use cwm_slurm::Settings;
-use cwm_slurm::isolated::Away;
+use cwm_slurm::isolated::RemoteStoreConfig;
 
 /// How jobs are to be, if the cells of this run are done as jobs.
 ///
@@ -28,18 +28,18 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
         return Err(Error::usage("`--jobs` counts cores of this machine, and the work is done by Slurm")
             .hint("`max_jobs` under [slurm] in cwm.toml limits the jobs in the queue"));
     }
-    let away = match site.slurm.store {
+    let remote_store = match site.slurm.store {
         JobStore::Shared => None,
-        JobStore::Remote => Some(away(arguments, site)?),
+        JobStore::Remote => Some(remote_store(arguments, site)?),
     };
-    Ok(Some(Settings { away, ..Settings::from(&site.slurm) }))
+    Ok(Some(Settings { remote_store, ..Settings::from(&site.slurm) }))
 }
 
-/// Where jobs have content from that do not read the run's store, and where their results go.
+/// The remotes that jobs exchange content with if they do not share the run's store.
 ///
 /// # Errors
 /// No remote can be written; or what is asked for needs content in the run's store.
-fn away(arguments: &RunArguments, site: &Site) -> Result<Away, Error> {
+fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConfig, Error> {
     const WHERE: &str = "`store = \"remote\"` under [slurm] in cwm.toml";
     if arguments.check {
         let (typed, local) = match arguments.rebuild {
@@ -64,7 +64,7 @@ fn away(arguments: &RunArguments, site: &Site) -> Result<Away, Error> {
     };
     // The order of the others stays.
     remotes[..=to].rotate_right(1);
-    Ok(Away { remotes, scratch: site.slurm.scratch.clone() })
+    Ok(RemoteStoreConfig { remotes, scratch: site.slurm.scratch.clone() })
 }
 
 /// `cwm run --detach`: the same run as a job.
@@ -79,7 +79,7 @@ pub fn detach(workspace: &Workspace, settings: &Settings) -> Result<ExitCode, Er
     let words: Vec<String> = words.chain(["--executor=slurm".to_owned()]).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
     let run = cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &again::typed())?;
-    let what = if run.was_there { "is already a run of this pipeline" } else { "runs it" };
+    let what = if run.already_running { "is already a run of this pipeline" } else { "runs it" };
     print(&format!("job {} {what}; it writes to {}", run.job, run.output.display()))?;
     Ok(ExitCode::OK)
 }

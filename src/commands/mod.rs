@@ -146,12 +146,18 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
             let registry = crate::registry::built_in();
             match (&arguments.batch, arguments.task) {
                 (Some(batch), Some(index)) => {
-                    let task = cwm_slurm::task(root, batch, index, &key)?;
-                    cwm_action::exec(Some(&task.events), |lines, cancellation| match &task.away {
+                    let task = cwm_slurm::task_entry(root, batch, index, &key)?;
+                    cwm_action::exec(Some(&task.events), |lines, cancellation| match &task.remote_store {
                         None => cwm_action::perform(&registry, root, &key, &task.terms, lines, cancellation, None),
-                        Some(away) => {
-                            cwm_slurm::isolated::perform(&registry, root, &key, &task.terms, lines, cancellation, away)
-                        }
+                        Some(config) => cwm_slurm::isolated::perform(
+                            &registry,
+                            root,
+                            &key,
+                            &task.terms,
+                            lines,
+                            cancellation,
+                            config,
+                        ),
                     })
                 }
                 _ => {
@@ -225,7 +231,7 @@ impl Workspace {
         let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
         plan.name_descriptors();
         let pins = Pins::beside(&plan.file)?.asked_with(typed::options(store, arguments));
-        let site = Site::of(&file)?;
+        let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
         let store = Store::at(&store_root(store, &site, &plan.folder))?.remembering();
         let passed_over = None;
         let files = Files::of_store(&store);
@@ -353,7 +359,11 @@ pub(crate) fn store_of(store: Option<&Path>, file: Option<&Path>) -> Result<Stor
         return Ok(Store::at(root)?);
     }
     let file = pipeline_file(file)?;
-    Ok(Store::at(&store_root(None, &Site::of(&file)?, file.parent().unwrap_or(Path::new("."))))?)
+    Ok(Store::at(&store_root(
+        None,
+        &Site::of(&file, crate::adapters::REMOTE_KINDS)?,
+        file.parent().unwrap_or(Path::new(".")),
+    ))?)
 }
 
 /// As [`store_of`], of a store that must be there if it was named: a mistyped name must not pass for a store in which all is

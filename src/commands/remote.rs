@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::adapters::{REMOTE_KINDS, check_is_no_store};
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::commands::{pipeline_file, print, print_json, store_root};
 use cwm_core::error::Error;
@@ -32,15 +33,18 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
     let (file, as_json) = match &arguments.command {
         RemoteCommand::Add(add) => {
             let file = pipeline_file(add.file.as_deref())?;
-            let (endpoint, region) = (add.endpoint.as_deref(), add.region.as_deref());
-            let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, endpoint, region };
+            let options = [("endpoint", &add.endpoint), ("region", &add.region)];
+            let options = options.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?))).collect();
+            let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
-            add_remote(&Site::path_for(&file), &new, |site| store_root(store, site, folder))?;
+            add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
+                check_is_no_store(remote, &store_root(store, site, folder))
+            })?;
             (file, add.json)
         }
         RemoteCommand::Remove(remove) => {
             let file = pipeline_file(remove.file.as_deref())?;
-            remove_remote(&Site::path_for(&file), &remove.name)?;
+            remove_remote(&Site::path_for(&file), REMOTE_KINDS, &remove.name)?;
             (file, remove.json)
         }
         RemoteCommand::List(list) => return tell(&pipeline_file(list.file.as_deref())?, list.json),
@@ -52,7 +56,7 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
 }
 
 fn tell(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
-    let site = Site::of(file)?;
+    let site = Site::of(file, REMOTE_KINDS)?;
     let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
     let row = |(at, remote): (usize, cwm_project::site::Remote)| Row {
         name: remote.name,

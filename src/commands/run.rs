@@ -22,9 +22,9 @@ use cwm_core::exit_code::ExitCode;
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_engine::{Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
 use cwm_project::site::Site;
-use cwm_remote::Exchange;
+use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
-use cwm_slurm::isolated::Away;
+use cwm_slurm::isolated::RemoteStoreConfig;
 
 /// Runs `cwm run`.
 ///
@@ -46,8 +46,8 @@ pub fn run_until(
     arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
     let cluster = executor::cluster(&arguments, &workspace.site)?;
-    let away = cluster.as_ref().and_then(|settings| settings.away.clone());
-    if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || away.is_some()) {
+    let remote_store = cluster.as_ref().and_then(|settings| settings.remote_store.clone());
+    if let (Some(remote), false) = (&arguments.remote, arguments.pull || arguments.push || remote_store.is_some()) {
         return Err(Error::usage(format!("`--remote {remote}` says where, and not which way"))
             .hint("add `--pull`, `--push`, or both"));
     }
@@ -94,10 +94,10 @@ pub fn run_until(
     }
     if arguments.dry_run {
         workspace.pass_over_damaged_records();
-        return dry_run::run(&mut workspace, &targets, &force, &arguments, away.is_some(), &mut sinks);
+        return dry_run::run(&mut workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);
     }
     let pushing = match arguments.push {
-        true => Some(Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
+        true => Some(TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
         false => None,
     };
     workspace.store = workspace.store.setting_records_aside();
@@ -115,7 +115,7 @@ pub fn run_until(
     {
         return Ok(ExitCode::INTERRUPTED);
     }
-    let made_again = match arguments.check && !whole && away.is_none() {
+    let made_again = match arguments.check && !whole && remote_store.is_none() {
         true => before_check::let_go_of(&mut workspace, &targets)?,
         false => Vec::new(),
     };
@@ -147,17 +147,17 @@ pub fn run_until(
     }
     if !arguments.check
         && !arguments.pull
-        && away.is_none()
+        && remote_store.is_none()
         && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")?
     {
         sinks.event(&RunEvent::Warning { message });
     }
-    let fetcher = match &away {
-        Some(away) => Some(fetcher(&workspace, &away.site(), None)?),
+    let fetcher = match &remote_store {
+        Some(remote_store) => Some(fetcher(&workspace, &remote_store.site(), None)?),
         None if arguments.pull => Some(fetcher(&workspace, &workspace.site, arguments.remote.as_deref())?),
         None => None,
     };
-    let provider = away.as_ref().map(|away| provider(&workspace, away)).transpose()?;
+    let provider = remote_store.as_ref().map(|remotes| provider(&workspace, remotes)).transpose()?;
     let options = Options {
         fetcher,
         has_remotes: !workspace.site.remotes.is_empty(),
@@ -201,8 +201,8 @@ pub fn run_until(
     let noted = cwm_gc::note_run(store, lock, &records, is_written, !ran_now.is_empty());
     store.remember();
     let pushed = match &pushing {
-        Some(exchange) if !summary.interrupted => {
-            transfer::push::results(exchange, plan, store, files, &records, &mut sinks)?
+        Some(service) if !summary.interrupted => {
+            transfer::push::results(service, plan, store, files, &records, &mut sinks)?
         }
         _ => true,
     };
@@ -240,12 +240,12 @@ pub fn run_until(
 
 /// Who fetches what others made.
 fn fetcher(workspace: &Workspace, site: &Site, remote: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
-    Ok(Box::new(Remotes(Exchange::open(site, remote, &workspace.store, false)?)))
+    Ok(Box::new(Remotes(TransferService::open(site, remote, &workspace.store, false)?)))
 }
 
-/// Who sends what jobs read to where they read it: to the first remote, unless another has it.
-fn provider(workspace: &Workspace, away: &Away) -> Result<Box<dyn Provider>, Error> {
-    Ok(Box::new(Remotes(Exchange::open(&away.site(), None, &workspace.store, false)?)))
+/// Uploads what jobs read to the first remote, unless another has it.
+fn provider(workspace: &Workspace, remote_store: &RemoteStoreConfig) -> Result<Box<dyn Provider>, Error> {
+    Ok(Box::new(Remotes(TransferService::open(&remote_store.site(), None, &workspace.store, false)?)))
 }
 
 /// The end of a run that checked: nothing is recorded, exported or locked.

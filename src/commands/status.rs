@@ -12,7 +12,7 @@ use crate::commands::{Workspace, print_json, print_words};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
-use cwm_slurm::Standing;
+use cwm_slurm::QueueStatus;
 use cwm_store::Dropped;
 
 #[derive(Serialize)]
@@ -57,7 +57,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     chosen.sort_unstable();
     chosen.dedup();
     let survey = workspace.survey()?;
-    let standings = cwm_slurm::standings(&workspace.store);
+    let standings = cwm_slurm::query_queue(&workspace.store);
     let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
     let forecast = workspace.forecast(&survey)?;
     let (mut rows, mut open) = (Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
             }
             CellState::Absent(resolved) if standings.contains_key(&resolved.components.key()) => {
                 let key = resolved.components.key();
-                let Standing { state, detail } = &standings[&key];
+                let QueueStatus { state, detail } = &standings[&key];
                 (*state, Some(key.short()), detail.clone())
             }
             CellState::Absent(resolved) => {
@@ -152,8 +152,8 @@ fn on_remotes(
     survey: &Survey,
     cells: &[usize],
 ) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
-    use cwm_remote::{Exchange, Fault, Job, Presence, Told};
-    let exchange = Exchange::open(&workspace.site, None, &workspace.store, false)?;
+    use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
+    let service = TransferService::open(&workspace.site, None, &workspace.store, false)?;
     let (sender, inbox) = std::sync::mpsc::channel();
     let mut by_lock = BTreeSet::new();
     for &index in cells {
@@ -161,23 +161,23 @@ fn on_remotes(
         let locked = |key| line.filter(|line| line.key == key).map(|line| line.outputs.clone());
         let job = match &survey.states[index] {
             CellState::Cached(record) => {
-                Job::Look(record.key, locked(record.key).or_else(|| Some(record.output_digests())))
+                TransferRequest::Stat(record.key, locked(record.key).or_else(|| Some(record.output_digests())))
             }
             CellState::Absent(resolved) => {
                 let key = resolved.components.key();
-                Job::Look(key, locked(key))
+                TransferRequest::Stat(key, locked(key))
             }
             // Today's key is not known before what it waits for; in a fresh clone it is that of the lock file.
             CellState::Open | CellState::Unread(_) => {
                 let Some(line) = line else { continue };
                 by_lock.insert(index);
-                Job::Look(line.key, Some(line.outputs.clone()))
+                TransferRequest::Stat(line.key, Some(line.outputs.clone()))
             }
             CellState::Unreadable(_) => continue,
         };
         let sender = std::sync::Mutex::new(sender.clone());
-        exchange.start(job, move |told| {
-            if let (Told::Looked(found), Ok(sender)) = (told, sender.lock()) {
+        service.start(job, move |told| {
+            if let (TransferEvent::Status(found), Ok(sender)) = (told, sender.lock()) {
                 let _ = sender.send((index, found));
             }
         });
@@ -185,16 +185,16 @@ fn on_remotes(
     drop(sender);
     let mut rows = BTreeMap::new();
     for (index, found) in inbox {
-        let row = |(name, found): (String, Result<Presence, Fault>)| {
+        let row = |(name, found): (String, Result<RemoteStatus, RemoteError>)| {
             let how = if by_lock.contains(&index) { "by the lock file's key" } else { "" }.to_owned();
             let (state, detail) = match found {
-                Ok(Presence::Whole) => ("there", how),
-                Ok(Presence::Other) => ("another result", how),
-                Ok(Presence::Record) => ("record only", how),
-                Ok(Presence::Nothing) | Err(Fault::NotThere) => ("not there", how),
-                Err(Fault::NotReached(why)) => ("not reached", why),
-                Err(Fault::Broken) => ("not reached", Fault::Broken.words()),
-                Err(fault) => ("refused", fault.words().trim_start_matches("refused: ").to_owned()),
+                Ok(RemoteStatus::Complete) => ("there", how),
+                Ok(RemoteStatus::OtherResult) => ("another result", how),
+                Ok(RemoteStatus::RecordOnly) => ("record only", how),
+                Ok(RemoteStatus::Absent) | Err(RemoteError::NotFound) => ("not there", how),
+                Err(RemoteError::Unreachable(why)) => ("not reached", why),
+                Err(RemoteError::Panicked) => ("not reached", RemoteError::Panicked.to_string()),
+                Err(fault) => ("refused", fault.to_string().trim_start_matches("refused: ").to_owned()),
             };
             OnRemote { name, state, detail }
         };

@@ -3,7 +3,6 @@
 
 mod away;
 mod cluster;
-mod copies;
 mod preempted;
 mod pretended;
 mod real;

@@ -8,6 +8,7 @@ mod attempt;
 pub mod brought;
 mod command_end;
 mod command_stage;
+mod current_exe;
 mod elsewhere;
 mod family;
 mod inputs;
@@ -27,11 +28,12 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+pub use current_exe::current_exe;
 pub use family::kill_descendants;
 pub use log_end::log_end;
 pub use protocol::{FailedKind, Line};
@@ -104,12 +106,6 @@ pub fn exec(
             ExitCode::STAGE_FAILED
         }
     })
-}
-
-/// The path of this program. On Linux it names the file that was started, even if that was replaced since, as a rebuild does.
-pub fn current_exe() -> PathBuf {
-    let linux = Path::new("/proc/self/exe");
-    if linux.exists() { linux.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
 }
 
 /// Has the key's lock, after whoever has it now; nothing if it was asked to stop meanwhile.

@@ -2,6 +2,7 @@
 //!
 //! Every other crate of the executor uses these words. This crate knows no pipeline, no store and no process.
 
+pub mod backoff;
 pub mod diagnostics;
 pub mod digest;
 pub mod error;
@@ -10,6 +11,5 @@ pub mod files;
 pub mod key;
 pub mod located;
 pub mod names;
-pub mod os;
 pub mod registry;
 pub mod text;

@@ -154,7 +154,7 @@ impl Cause {
     pub fn of_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, StoreError> {
         Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
             (0, Some(Dropped::NotPulled)) => {
-                Cause::NotPulled { from: store.not_pulled_from(record)?, origin: record.origin() }
+                Cause::NotPulled { from: store.remote_of_unpulled(record)?, origin: record.origin() }
             }
             (0, Some(reason)) => Cause::LetGo { reason },
             (0, None) => Cause::ObjectsMissing { count: missing.len() },

@@ -236,7 +236,7 @@ impl Lacking {
             None => "files of its result are missing; made again when needed".to_owned(),
             Some(Dropped::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
             Some(Dropped::NotPulled) => {
-                let remote = store.not_pulled_from(record)?;
+                let remote = store.remote_of_unpulled(record)?;
                 let remote = remote.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"));
                 let label = shell_quote(&record.label.to_string());
                 format!(

@@ -1,9 +1,10 @@
-//! One remote, asked patiently: a request that a bad moment broke is made again; one that was answered is not.
+//! One remote. `object_store` retries its requests; here are limits, the end of broken bodies, and what to do while a remote is
+//! down.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -16,201 +17,226 @@ use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::fault::{Fault, unbroken};
-use super::folder;
-use super::ranges::NotTheRange;
-use super::turns::Turns;
+use super::backends::{Backend, OpenedRemote, classify, open};
+use super::error::RemoteError;
+use super::folder_writer;
+use super::http_connector::{MIN_BYTES_PER_SECOND, RangeError};
+use super::upload_dedup::UploadDedup;
+use cwm_core::backoff::Backoff;
+use cwm_project::site::Remote;
 
-/// Requests of one remote at a time.
-pub const REQUESTS: usize = 32;
+/// Requests to one remote at a time.
+pub const MAX_REQUESTS: usize = 32;
 
-/// How often one request is made at most.
-const TRIES: u32 = 8;
+/// How often a body that broke off is read again. `object_store` resumes bodies only of servers that send ETags.
+const BODY_ATTEMPTS: u32 = 4;
 
-/// How long nothing more is asked of a remote that was given up.
-const REST: Duration = Duration::from_secs(60);
+/// How long requests fail at once after one to a remote that does not answer: a run asks key by key, and would wait for each.
+const COOLDOWN: Duration = Duration::from_secs(60);
 
-/// Whoever takes bytes more slowly than this is gone.
-const SLOWEST: u64 = 64 << 10;
+/// The content of an object, piece by piece.
+pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
 
-/// Whether anything of cwm is with a remote, as far as that was asked.
+/// Whether a remote has cwm's format file, as far as that was asked.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub enum Heard {
+pub enum FormatCheck {
     /// Nobody asked.
     #[default]
-    Nothing,
-    /// It was not when this was asked. Others may begin it at any time.
-    Not(Instant),
-    /// It is.
-    There,
+    Unknown,
+    /// It was not there at this time. Others may initialize the remote at any time.
+    Absent(Instant),
+    /// It is there.
+    Present,
 }
 
-/// A remote that can be asked.
+/// When a remote last answered, and since when it does not.
+struct Health {
+    last_answer: Instant,
+    circuit_open_since: Option<(Instant, RemoteError)>,
+}
+
+/// A remote that requests can be made of.
 pub struct Client {
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// Its uploads in parts that can be gone on with.
+    /// Its uploads in parts that can be resumed.
     pub multipart: Option<Arc<dyn MultipartStore>>,
-    /// Where it is, if it is a folder.
+    /// The folder, if it is one.
     pub folder: Option<PathBuf>,
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) prefix: String,
-    pub(super) silence: Duration,
-    pub(super) requests: Semaphore,
-    pub(super) heard: Mutex<Instant>,
-    /// What was heard of its version.
-    pub(super) format: Mutex<Heard>,
-    /// Whoever asks for that: one at a time.
+    pub(super) backend: &'static dyn Backend,
+    pub(super) idle_timeout: Duration,
+    requests: Semaphore,
+    health: Mutex<Health>,
+    /// What is known of its format.
+    pub(super) format: Mutex<FormatCheck>,
+    /// Held by the one who asks for that.
     pub(super) asking_format: tokio::sync::Mutex<()>,
-    /// That it was begun.
-    pub(super) begun: OnceCell<()>,
-    /// When it was given up, and why: nothing else waits for it as long.
-    pub(super) given_up: Mutex<Option<(Instant, Fault)>>,
-    /// Whose turn it is to send what.
-    pub(super) going: Turns,
+    /// That it was initialized for writing.
+    pub(super) initialized: OnceCell<()>,
+    /// Uploads that are in progress.
+    pub(super) uploads: UploadDedup,
     /// Of a remote that is a folder: the folders in it that were written to.
-    pub(super) written: Mutex<BTreeSet<String>>,
+    written: Mutex<BTreeSet<String>>,
 }
 
 impl Client {
-    /// The whole name of something.
-    pub fn path(&self, name: &str) -> Result<Path, Fault> {
+    /// Opens a remote. Nothing is requested yet.
+    ///
+    /// # Errors
+    /// Its settings or credentials do not fit together.
+    pub fn open(remote: &Remote) -> Result<Client, RemoteError> {
+        let (backend, OpenedRemote { store, multipart, prefix, folder }) = open(remote)?;
+        Ok(Client {
+            name: remote.name.clone(),
+            multipart,
+            folder,
+            store,
+            prefix,
+            backend,
+            idle_timeout: remote.timeout,
+            requests: Semaphore::new(MAX_REQUESTS),
+            health: Mutex::new(Health { last_answer: Instant::now(), circuit_open_since: None }),
+            format: Mutex::default(),
+            asking_format: tokio::sync::Mutex::default(),
+            initialized: OnceCell::new(),
+            uploads: UploadDedup::default(),
+            written: Mutex::default(),
+        })
+    }
+
+    /// The path of a name in the object store.
+    pub fn path(&self, name: &str) -> Result<Path, RemoteError> {
         if let Some(folder) = &self.folder {
-            return Path::from_absolute_path(folder.join(name)).map_err(|error| Fault::Refused(error.to_string()));
+            return Path::from_absolute_path(folder.join(name))
+                .map_err(|error| RemoteError::Refused(error.to_string()));
         }
         Ok(Path::from(if self.prefix.is_empty() { name.to_owned() } else { format!("{}/{name}", self.prefix) }))
     }
 
-    /// Notes that something is written beside `name`; whether it is the first here.
-    pub fn writes_beside(&self, name: &str) -> bool {
-        let beside = name.rsplit_once('/').map_or("", |(beside, _)| beside).to_owned();
-        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(beside)
+    /// Whether it is a web server, which nobody can initialize by a push.
+    pub fn is_web(&self) -> bool {
+        self.backend.is_read_only()
     }
 
-    /// All of something small.
+    /// Notes that something is written beside `name`, and returns whether it is the first there.
+    pub fn is_first_write_beside(&self, name: &str) -> bool {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(folder)
+    }
+
+    /// Reads all of something small.
     ///
     /// # Errors
     /// It is not there, is longer than `limit`, or does not come.
-    pub async fn small(&self, name: &str, limit: u64) -> Result<Vec<u8>, Fault> {
+    pub async fn small(&self, name: &str, limit: u64) -> Result<Vec<u8>, RemoteError> {
         let path = &self.path(name)?;
-        self.plain_file(name, 0)?;
-        self.patiently(|| {
-            Box::pin(async move {
-                let mut body = self.body(path, None).await?;
-                let mut bytes = Vec::new();
-                while let Some(piece) = self.piece(&mut body).await? {
-                    if bytes.len() as u64 + piece.len() as u64 > limit {
-                        return Err(Fault::Bad(format!("is longer than it can be ({limit} bytes)")));
-                    }
-                    bytes.extend_from_slice(&piece);
-                }
-                Ok(bytes)
-            })
+        self.require_file(name, 0)?;
+        let too_long = move || RemoteError::Invalid(format!("is longer than it can be ({limit} bytes)"));
+        self.retry_body(|| {
+            Box::pin(async move { self.read(self.body(path, None).await?, limit).await?.ok_or_else(too_long) })
         })
         .await
     }
 
-    /// Some of the bytes of something.
+    /// Reads a range of something.
     ///
     /// # Errors
     /// It is not there, is shorter, or does not come.
-    pub async fn range(&self, name: &str, range: Range<u64>) -> Result<Bytes, Fault> {
+    pub async fn range(&self, name: &str, range: Range<u64>) -> Result<Bytes, RemoteError> {
         let path = &self.path(name)?;
-        self.plain_file(name, range.end)?;
-        self.patiently(|| {
+        self.require_file(name, range.end)?;
+        let length = range.end - range.start;
+        self.retry_body(|| {
             let range = range.clone();
             Box::pin(async move {
-                let length = range.end - range.start;
-                let mut body = self.body(path, Some(range)).await?;
-                let mut bytes = Vec::new();
-                while let Some(piece) = self.piece(&mut body).await? {
-                    bytes.extend_from_slice(&piece);
-                    if bytes.len() as u64 > length {
-                        return Err(Fault::Bad("has another length than it should have".to_owned()));
-                    }
-                }
-                match bytes.len() as u64 == length {
-                    true => Ok(Bytes::from(bytes)),
-                    false => Err(Fault::NotReached("the connection ended too early".to_owned())),
+                match self.read(self.body(path, Some(range)).await?, length).await? {
+                    Some(bytes) if bytes.len() as u64 == length => Ok(Bytes::from(bytes)),
+                    Some(_) => Err(RemoteError::Unreachable("the connection ended too early".to_owned())),
+                    None => Err(RemoteError::Invalid("has another length than it should have".to_owned())),
                 }
             })
         })
         .await
     }
 
-    /// A stream of something from its beginning: one request, not made again.
+    /// Opens a stream of all of something.
     ///
     /// # Errors
     /// It is not there, or does not come.
-    pub async fn stream(&self, name: &str) -> Result<BoxStream<'static, object_store::Result<Bytes>>, Fault> {
-        self.plain_file(name, 0)?;
+    pub async fn stream(&self, name: &str) -> Result<Body, RemoteError> {
+        self.require_file(name, 0)?;
         self.body(&self.path(name)?, None).await
     }
 
-    /// The next piece of a stream.
+    /// The next piece of a body.
     ///
     /// # Errors
     /// It does not come.
-    pub async fn piece(
-        &self,
-        body: &mut BoxStream<'static, object_store::Result<Bytes>>,
-    ) -> Result<Option<Bytes>, Fault> {
-        match timeout(self.silence, body.next()).await {
+    pub async fn piece(&self, body: &mut Body) -> Result<Option<Bytes>, RemoteError> {
+        match timeout(self.idle_timeout, body.next()).await {
             Ok(None) => Ok(None),
             Ok(Some(Ok(piece))) => {
-                self.hear();
+                self.record_answer();
                 Ok(Some(piece))
             }
-            Ok(Some(Err(error))) => Err(error.into()),
-            Err(_) => Err(self.silent()),
+            Ok(Some(Err(error))) => Err(classify(self.backend, error)),
+            Err(_) => Err(self.no_answer()),
         }
     }
 
-    async fn body(
-        &self,
-        path: &Path,
-        range: Option<Range<u64>>,
-    ) -> Result<BoxStream<'static, object_store::Result<Bytes>>, Fault> {
+    async fn body(&self, path: &Path, range: Option<Range<u64>>) -> Result<Body, RemoteError> {
         let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
-        match timeout(self.silence, self.store.get_opts(path, options)).await {
-            Ok(Ok(result)) => Ok(result.into_stream()),
-            Ok(Err(error)) => Err(self.fault(error)),
-            Err(_) => Err(self.silent()),
-        }
+        Ok(self.request(0, self.store.get_opts(path, options)).await?.into_stream())
     }
 
-    /// What an answer means; a web server is asked without credentials.
-    fn fault(&self, error: object_store::Error) -> Fault {
-        match error.into() {
-            // What follows its status is a page for people.
-            Fault::Denied { why, .. } if self.is_web() => {
-                Fault::Denied { why: why.split(':').next().unwrap_or_default().to_owned(), is_web: true }
+    /// All pieces of a body; nothing if there are more than `limit` bytes.
+    async fn read(&self, mut body: Body, limit: u64) -> Result<Option<Vec<u8>>, RemoteError> {
+        let mut bytes = Vec::new();
+        while let Some(piece) = self.piece(&mut body).await? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() as u64 > limit {
+                return Ok(None);
             }
-            fault => fault,
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Reads a body, again if it broke off.
+    ///
+    /// # Errors
+    /// The last error.
+    pub async fn retry_body<'a, T>(
+        &self,
+        read: impl Fn() -> BoxFuture<'a, Result<T, RemoteError>>,
+    ) -> Result<T, RemoteError> {
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+        let mut attempt = 1;
+        loop {
+            match read().await {
+                Err(error) if error.is_transient() && attempt < BODY_ATTEMPTS && self.outage().is_none() => {
+                    attempt += 1;
+                    sleep(backoff.pause()).await;
+                }
+                outcome => return outcome,
+            }
         }
     }
 
     /// The size of something; nothing if it is not there.
     ///
     /// # Errors
-    /// It cannot be told.
-    pub async fn size(&self, name: &str) -> Result<Option<u64>, Fault> {
+    /// It is not known.
+    pub async fn size(&self, name: &str) -> Result<Option<u64>, RemoteError> {
         if let Some(folder) = &self.folder {
-            return folder::size(&folder.join(name));
+            return folder_writer::size(&folder.join(name));
         }
-        let path = &self.path(name)?;
-        let asked = self.patiently(|| {
-            Box::pin(async move {
-                match timeout(self.silence, self.store.head(path)).await {
-                    Ok(answer) => Ok(answer.map_err(|error| self.fault(error))?.size),
-                    Err(_) => Err(self.silent()),
-                }
-            })
-        });
-        match asked.await {
-            Ok(size) => Ok(Some(size)),
-            Err(Fault::NotThere) => Ok(None),
-            Err(fault) => Err(fault),
+        let path = self.path(name)?;
+        match self.request(0, self.store.head(&path)).await {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(RemoteError::NotFound) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -218,125 +244,94 @@ impl Client {
     ///
     /// # Errors
     /// The remote does not take it.
-    pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), Fault> {
+    pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), RemoteError> {
         if let Some(folder) = &self.folder {
-            return folder::put(folder, name, &bytes);
+            return folder_writer::put(folder, name, &bytes);
         }
-        let path = &self.path(name)?;
-        self.patiently(|| {
-            let bytes = bytes.clone();
-            Box::pin(async move {
-                let limit = self.silence + Duration::from_secs(bytes.len() as u64 / SLOWEST);
-                match timeout(limit, self.store.put(path, PutPayload::from(bytes))).await {
-                    Ok(answer) => answer.map(drop).map_err(Fault::from),
-                    Err(_) => Err(self.silent()),
-                }
-            })
-        })
-        .await
+        let path = self.path(name)?;
+        let length = bytes.len() as u64;
+        self.request(length, self.store.put(&path, PutPayload::from(bytes))).await.map(drop)
     }
 
-    /// The names in a folder of the remote, whole.
+    /// The full names in a folder of the remote.
     ///
     /// # Errors
     /// It cannot be listed.
-    pub async fn names(&self, name: &str) -> Result<BTreeSet<String>, Fault> {
-        let path = &self.path(name)?;
-        self.patiently(|| {
-            Box::pin(async move {
-                let mut names = BTreeSet::new();
-                let mut listed = self.store.list(Some(path));
-                loop {
-                    match timeout(self.silence, listed.next()).await {
-                        Ok(None) => return Ok(names),
-                        Ok(Some(Ok(meta))) => names.insert(meta.location.to_string()),
-                        // What another one was just renaming.
-                        Ok(Some(Err(object_store::Error::NotFound { .. }))) => continue,
-                        Ok(Some(Err(error))) => return Err(error.into()),
-                        Err(_) => return Err(self.silent()),
-                    };
-                    self.hear();
-                }
-            })
-        })
-        .await
+    pub async fn names(&self, name: &str) -> Result<BTreeSet<String>, RemoteError> {
+        let path = self.path(name)?;
+        let mut names = BTreeSet::new();
+        let mut entries = self.store.list(Some(&path));
+        loop {
+            let next = async { entries.next().await.transpose() };
+            match self.request(0, next).await {
+                Ok(None) => return Ok(names),
+                Ok(Some(meta)) => _ = names.insert(meta.location.to_string()),
+                // Another process was just renaming it.
+                Err(RemoteError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
-    /// Does a request, again after a pause while it fails in a way that may pass: until the remote was silent for as long as
-    /// it may be, or eight times. If nothing was heard of it all the while, it is given up: for a minute nothing is asked,
-    /// then things are asked once.
+    /// Makes a request that sends so many bytes, and that `object_store` retries. Fails at once if the remote did not answer
+    /// within the last minute.
     ///
     /// # Errors
-    /// The last failure.
-    pub async fn patiently<'a, T>(&'a self, request: impl Fn() -> BoxFuture<'a, Result<T, Fault>>) -> Result<T, Fault> {
-        if let Some((_, fault)) = self.given_up().as_ref().filter(|(when, _)| when.elapsed() < REST) {
-            return Err(fault.clone());
+    /// The request failed, and what that means.
+    pub async fn request<T>(
+        &self,
+        sends: u64,
+        request: impl Future<Output = object_store::Result<T>>,
+    ) -> Result<T, RemoteError> {
+        let _permit = self.requests.acquire().await;
+        if let Some(error) = self.outage() {
+            return Err(error);
         }
-        let tries = if self.given_up().is_some() { 1 } else { TRIES };
         let began = Instant::now();
-        let mut pause = Duration::from_millis(100);
-        for attempt in 1.. {
-            let permit = self.requests.acquire().await;
-            let outcome = unbroken(request()).await.flatten();
-            drop(permit);
-            let fault = match outcome {
-                Ok(value) => {
-                    self.answered();
-                    return Ok(value);
+        // The connector limits each attempt; this ends one whose answer begins and never ends.
+        let limit = self.idle_timeout * 20 + Duration::from_secs(sends / MIN_BYTES_PER_SECOND) * 3;
+        let outcome = match timeout(limit, request).await {
+            Ok(outcome) => outcome.map_err(|error| classify(self.backend, error)),
+            Err(_) => Err(self.no_answer()),
+        };
+        match &outcome {
+            Err(error) if error.is_transient() => {
+                let mut health = self.health();
+                // Where other requests were answered meanwhile, this one had bad luck.
+                if health.last_answer < began {
+                    health.circuit_open_since = Some((Instant::now(), error.clone()));
                 }
-                Err(fault) => fault,
-            };
-            if !fault.may_pass() {
-                self.answered();
-                return Err(fault);
             }
-            let heard = self.last_heard();
-            let is_silent = heard.max(began).elapsed() >= self.silence;
-            if is_silent || attempt >= tries {
-                if is_silent || heard < began {
-                    *self.given_up() = Some((Instant::now(), fault.clone()));
-                }
-                return Err(fault);
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
+            _ => self.record_answer(),
         }
-        unreachable!("the loop ends by returning")
+        outcome
     }
 
-    /// How long a request of so many bytes may take.
-    pub fn limit(&self, bytes: u64) -> Duration {
-        self.silence + Duration::from_secs(bytes / SLOWEST)
+    /// The error of a remote that did not answer just now.
+    pub fn no_answer(&self) -> RemoteError {
+        RemoteError::Unreachable(format!("no answer within {} s", self.idle_timeout.as_secs_f64()))
     }
 
-    /// The remote gave no sign of life.
-    pub fn silent(&self) -> Fault {
-        Fault::NotReached(format!("no answer within {} s", self.silence.as_secs_f64()))
+    fn outage(&self) -> Option<RemoteError> {
+        let health = self.health();
+        let (since, error) = health.circuit_open_since.as_ref()?;
+        (since.elapsed() < COOLDOWN).then(|| error.clone())
     }
 
-    fn answered(&self) {
-        self.hear();
-        *self.given_up() = None;
+    fn record_answer(&self) {
+        *self.health() = Health { last_answer: Instant::now(), circuit_open_since: None };
     }
 
-    fn hear(&self) {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn given_up(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Fault)>> {
-        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn last_heard(&self) -> Instant {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// In a shared folder there may lie what is no file: a pipe would be waited for without end; or a file that is too short.
-    fn plain_file(&self, name: &str, least: u64) -> Result<(), Fault> {
+    /// A shared folder may hold what is no file, such as a pipe, which a reader would wait for, or a file that is too short.
+    fn require_file(&self, name: &str, least: u64) -> Result<(), RemoteError> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        match folder::size(&folder.join(name))? {
-            None => Err(Fault::NotThere),
-            Some(size) if size < least => Err(Fault::Bad(NotTheRange::Shorter.to_string())),
+        match folder_writer::size(&folder.join(name))? {
+            None => Err(RemoteError::NotFound),
+            Some(size) if size < least => Err(RemoteError::Invalid(RangeError::Shorter.to_string())),
             Some(_) => Ok(()),
         }
     }

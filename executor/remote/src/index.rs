@@ -64,7 +64,7 @@ impl Index {
     }
 
     /// The records of `listed` that are not in here.
-    pub fn lacks(&self, listed: &BTreeSet<Digest>) -> BTreeSet<Digest> {
+    pub fn missing(&self, listed: &BTreeSet<Digest>) -> BTreeSet<Digest> {
         listed.iter().filter(|record| !self.records.contains_key(record)).copied().collect()
     }
 }

@@ -1,30 +1,29 @@
-//! Remotes: results shared by hash, in a folder, in S3 and what speaks it, in Google's or Azure's storage, or behind a web
-//! server (docs/design/remotes.md).
+//! Remotes: results shared by hash, in a folder, in an object store, or behind a web server (docs/design/remotes.md).
 //!
-//! It knows digests, records and the store; it knows no plan and no terminal. `object_store` does the talking; tokio stands
-//! around that alone, and is started when a remote is first asked. What arrives is hostile until it was checked.
+//! It knows digests, records, the store and the addresses of `cwm.toml`; it knows no plan, no run and no terminal.
+//! `object_store` makes the requests. tokio is used here alone, and starts with the first request. What comes from a remote is
+//! untrusted until it is checked. A kind of remote is a file in `backends/` and a line in [`backends::BACKENDS`].
 
-mod begun;
+mod backends;
 mod client;
-mod credentials;
-mod download;
-mod exchange;
-mod fault;
-mod folder;
+mod error;
+mod fetch_object;
+mod fetch_result;
+mod folder_writer;
+mod http_connector;
 mod index;
+mod initialize;
 mod layout;
-mod open;
-mod part;
-mod pull;
-mod push;
-mod ranges;
+mod progress;
 mod records;
-mod settings;
-mod stale;
-mod tally;
-mod turns;
-mod upload;
+mod service;
+mod transfer;
+mod upload_dedup;
+mod upload_object;
+mod upload_result;
 
-pub use exchange::{Exchange, Job, Lack, Presence, Told};
-pub use fault::Fault;
-pub use push::{Parcel, Pushed};
+pub use backends::{Kinds, check_is_no_store};
+pub use error::RemoteError;
+pub use service::TransferService;
+pub use transfer::{MissingObject, RemoteStatus, TransferEvent, TransferRequest};
+pub use upload_result::{ResultBundle, UploadStats};

@@ -5,33 +5,35 @@ use std::time::Instant;
 use futures::{StreamExt, stream};
 
 use super::client::Client;
-use super::fault::Fault;
+use super::error::RemoteError;
 use super::index::{self, Index, result_of};
 use super::layout;
 use cwm_core::digest::{Digest, Key};
 use cwm_store::{ActionRecord, LARGEST_RECORD, check_record};
 
 /// More results of one key than this nobody has.
-const MOST: usize = 1000;
+const MAX_RECORDS: usize = 1000;
 
 /// What was found.
 #[derive(Default)]
-pub struct Found {
+pub struct FoundRecords {
     /// Records with their bytes.
     pub records: Vec<(ActionRecord, Vec<u8>)>,
-    /// What is wrong with others, in words.
-    pub bad: Vec<String>,
+    /// What is wrong with others.
+    pub invalid: Vec<String>,
 }
 
 /// The index of a key; an empty one where there is none.
 ///
 /// # Errors
 /// It does not come, or is wrong.
-pub async fn index_of(client: &Client, key: &Key) -> Result<Index, Fault> {
+pub async fn index_of(client: &Client, key: &Key) -> Result<Index, RemoteError> {
     match client.small(&layout::index(key), index::LARGEST).await {
-        Ok(bytes) => Index::decode(&bytes).map_err(|what| Fault::Bad(format!("the index of {} {what}", key.short()))),
-        Err(Fault::NotThere) => Ok(Index::default()),
-        Err(fault) => Err(fault),
+        Ok(bytes) => {
+            Index::decode(&bytes).map_err(|what| RemoteError::Invalid(format!("the index of {} {what}", key.short())))
+        }
+        Err(RemoteError::NotFound) => Ok(Index::default()),
+        Err(error) => Err(error),
     }
 }
 
@@ -39,9 +41,11 @@ pub async fn index_of(client: &Client, key: &Key) -> Result<Index, Fault> {
 ///
 /// # Errors
 /// It is not there, does not come, or is not what it should be.
-pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>), Fault> {
+pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(ActionRecord, Vec<u8>), RemoteError> {
     let bytes = client.small(&layout::record(key, digest), LARGEST_RECORD).await?;
-    let about = |what: &str| Fault::Bad(format!("the record {} of {} {what}", &digest.to_string()[..12], key.short()));
+    let about = |what: &str| {
+        RemoteError::Invalid(format!("the record {} of {} {what}", &digest.to_string()[..12], key.short()))
+    };
     if Digest::of(&bytes) != *digest {
         return Err(about("does not have the digest that names it"));
     }
@@ -53,37 +57,37 @@ pub async fn record(client: &Client, key: &Key, digest: &Digest) -> Result<(Acti
 ///
 /// # Errors
 /// The remote cannot be asked.
-pub async fn look(client: &Client, key: &Key) -> Result<Found, Fault> {
-    let mut found = Found::default();
+pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, RemoteError> {
+    let mut found = FoundRecords::default();
     if !client.has_format(Instant::now()).await? {
         return Ok(found);
     }
     let index = match index_of(client, key).await {
         Ok(index) => index,
-        Err(Fault::Bad(what)) => {
-            found.bad.push(what);
+        Err(RemoteError::Invalid(what)) => {
+            found.invalid.push(what);
             return Ok(found);
         }
-        Err(fault) => return Err(fault),
+        Err(error) => return Err(error),
     };
-    let listed: Vec<(Digest, Digest)> = index.records.into_iter().take(MOST).collect();
+    let listed: Vec<(Digest, Digest)> = index.records.into_iter().take(MAX_RECORDS).collect();
     let mut coming = stream::iter(listed)
         .map(|(digest, result)| async move { (digest, result, record(client, key, &digest).await) })
         .buffer_unordered(8);
     while let Some((digest, result, one)) = coming.next().await {
         match one {
             // Whoever looks in the index alone, as `status --remote` does, must not see another result than who fetches it.
-            Ok((record, _)) if result_of(&record.output_digests()) != result => found.bad.push(format!(
+            Ok((record, _)) if result_of(&record.output_digests()) != result => found.invalid.push(format!(
                 "the record {} of {} has another result than the index says; whoever has it mends that with `cwm push --force`",
                 &digest.to_string()[..12],
                 key.short()
             )),
             Ok(pair) => found.records.push(pair),
-            Err(Fault::Bad(what)) => found.bad.push(what),
-            Err(Fault::NotThere) => {
-                found.bad.push(format!("the record {} of {} is gone", &digest.to_string()[..12], key.short()));
+            Err(RemoteError::Invalid(what)) => found.invalid.push(what),
+            Err(RemoteError::NotFound) => {
+                found.invalid.push(format!("the record {} of {} is gone", &digest.to_string()[..12], key.short()));
             }
-            Err(fault) => return Err(fault),
+            Err(error) => return Err(error),
         }
     }
     Ok(found)

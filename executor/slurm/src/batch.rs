@@ -6,9 +6,9 @@
 //! | `keys` | the same for the script: a key a line |
 //! | `script` | what `sbatch` was given |
 //! | `job` | the job's id, written by `sbatch` itself; empty until then |
-//! | `<index>.events` | what the task tells, as a child tells its executor |
-//! | `<index>.out` | what the task and Slurm said before and beside the stage's log |
-//! | `ended` | a JSON line a task that somebody saw the end of |
+//! | `<index>.events` | the messages of the task, as a child process sends them to its executor |
+//! | `<index>.out` | what the task and Slurm wrote before and beside the stage's log |
+//! | `ended` | a JSON line for each task that a run saw the end of |
 //! | `over` | empty: nothing more comes of any task |
 //!
 //! The first three are on the disk for good before `sbatch` is called.
@@ -16,7 +16,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
@@ -25,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::binary;
 use super::events_file::EventsFile;
-use crate::isolated::Away;
+use super::isolated::RemoteStoreConfig;
 use cwm_action::{FailedKind, Line, Terms, user};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
@@ -64,9 +63,9 @@ pub struct BatchFile {
     /// The pipeline of a run that is a job itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_of: Option<PathBuf>,
-    /// Where its jobs do not read the run's store: how they come by content.
+    /// The remotes that its jobs exchange content with, if they do not share the run's store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub away: Option<Away>,
+    pub remote_store: Option<RemoteStoreConfig>,
 }
 
 /// A cell of a batch.
@@ -78,7 +77,7 @@ pub struct BatchTask {
     pub label: Label,
     /// Whether it is done even if it is recorded.
     pub force: bool,
-    /// On which terms.
+    /// The options of the attempt.
     pub terms: Terms,
 }
 
@@ -123,7 +122,7 @@ pub fn new(binary: Digest, tasks: Vec<BatchTask>, by: &str, run_of: Option<PathB
         options: Vec::new(),
         tasks,
         run_of,
-        away: None,
+        remote_store: None,
     }
 }
 
@@ -174,20 +173,12 @@ impl Batch {
         Ok(Batch { folder, file })
     }
 
-    /// Whether it was submitted from this very store: its jobs tell and record here. One in a copy of a store tells of jobs that
-    /// work in the other; nothing if the folder in which it was submitted cannot be seen from here.
-    pub fn is_of_this_store(&self) -> Option<bool> {
-        let place = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-        let submitted = Path::new(self.file.options.last()?).parent()?;
-        Some(place(submitted)? == place(&self.folder)?)
-    }
-
-    /// Where the task of this index tells what it does.
+    /// The file of the messages of the task of this index.
     pub fn events(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.events"))
     }
 
-    /// What it and Slurm said beside the stage's log.
+    /// The file of what it and Slurm wrote beside the stage's log.
     pub fn out(&self, index: u32) -> PathBuf {
         self.folder.join(format!("{index}.out"))
     }
@@ -218,22 +209,22 @@ impl Batch {
         Ok(Disk::default().replace(&self.folder.join("job"), format!("{job}\n").as_bytes(), true)?)
     }
 
-    /// Notes that nothing more comes of a task. Who has no permission to says nothing.
+    /// Notes that a task has ended, if the folder can be written.
     pub fn note_end(&self, index: u32, how: &str) {
         let line = serde_json::to_string(&Ended { task: index, how: how.to_owned() }).unwrap_or_default();
         let file = File::options().create(true).append(true).open(self.folder.join("ended"));
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 
-    /// How the tasks ended whose end somebody saw.
+    /// How tasks ended, as far as a run saw it.
     pub fn ends(&self) -> HashMap<u32, String> {
         let text = std::fs::read_to_string(self.folder.join("ended")).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Ended>(line).ok());
         lines.map(|ended| (ended.task, ended.how)).collect()
     }
 
-    /// Whether nothing more comes of a task, as far as its files tell. One that was asked to stop may be started again.
-    pub fn is_settled(&self, index: u32, ends: &HashMap<u32, String>) -> bool {
+    /// Whether a task has ended, as far as its files say. One that was asked to stop may start again.
+    pub fn has_ended(&self, index: u32, ends: &HashMap<u32, String>) -> bool {
         if ends.contains_key(&index) {
             return true;
         }
@@ -246,7 +237,7 @@ impl Batch {
         }
     }
 
-    /// Notes that nothing more comes of it, if that is so: nobody then reads it again.
+    /// Marks the batch as over if all of its tasks have ended, so that nobody reads it again.
     pub fn close_if_over(&self) {
         let ends = self.ends();
         if (0..self.file.tasks.len() as u32).all(|index| ends.contains_key(&index)) {
@@ -262,21 +253,19 @@ impl Batch {
 /// The name of the file that says so.
 const OVER: &str = "over";
 
-/// The batches of a store of which more may come, the oldest first. What is no batch is left out, and so is what the store that
-/// this is a copy of submitted.
+/// The batches of a store that are not over, the oldest first. A folder that is no batch is left out.
 pub fn open(store: &Store) -> Vec<Batch> {
     let names = store.files_in(&folder(store)).unwrap_or_default();
     let open = names.into_iter().filter(|(_, path)| !path.join(OVER).exists());
-    let read = open.filter_map(|(name, _)| Batch::read(store, &name).ok());
-    read.filter(|batch| batch.is_of_this_store() != Some(false)).collect()
+    open.filter_map(|(name, _)| Batch::read(store, &name).ok()).collect()
 }
 
 /// The keys that jobs are making or will make, as far as is known without asking Slurm: `gc` keeps what they read.
-pub fn awaited_keys(store: &Store) -> HashSet<Key> {
+pub fn pending_keys(store: &Store) -> HashSet<Key> {
     let mut awaited = HashSet::new();
     for batch in open(store).into_iter().filter(|batch| !batch.is_old()) {
         let ends = batch.ends();
-        let open = (0..).zip(&batch.file.tasks).filter(|(index, _)| !batch.is_settled(*index, &ends));
+        let open = (0..).zip(&batch.file.tasks).filter(|(index, _)| !batch.has_ended(*index, &ends));
         awaited.extend(open.map(|(_, task)| task.key));
     }
     awaited
@@ -291,7 +280,7 @@ pub fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
             Ok(batch) if batch.file.run_of.is_some() => batch.is_old() || path.join(OVER).exists(),
             Ok(batch) => {
                 let ends = batch.ends();
-                batch.is_old() || (0..batch.file.tasks.len() as u32).all(|index| batch.is_settled(index, &ends))
+                batch.is_old() || (0..batch.file.tasks.len() as u32).all(|index| batch.has_ended(index, &ends))
             }
             Err(_) => is_older(&path, time),
         };
@@ -301,7 +290,7 @@ pub fn ended_batches(store: &Store, time: Timestamp) -> Vec<PathBuf> {
 }
 
 /// Copies of programs that no batch but those in `going` runs.
-pub fn unused_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
+pub fn unused_job_binaries(store: &Store, going: &[PathBuf], time: Timestamp) -> Vec<PathBuf> {
     let staying = open(store).into_iter().filter(|batch| !going.contains(&batch.folder));
     let used: BTreeSet<String> = staying.map(|batch| batch.file.binary.to_string()).collect();
     let copies = store.files_in(&binary::folder(store)).unwrap_or_default();
@@ -340,7 +329,7 @@ mod tests {
             std::fs::read_to_string(batch.folder.join("keys")).unwrap(),
             format!("{}\n{}\n", key('a'), key('b'))
         );
-        assert_eq!(awaited_keys(&store), HashSet::from([key('a'), key('b')]));
+        assert_eq!(pending_keys(&store), HashSet::from([key('a'), key('b')]));
         assert_eq!(batch.job(), None);
         std::fs::write(batch.folder.join("job"), "17;cluster\n").unwrap();
         assert_eq!(batch.job().as_deref(), Some("17"));
@@ -348,20 +337,20 @@ mod tests {
         // Asked to stop, and perhaps started again; then recorded.
         let cancelled = "\"started\"\n{\"failed\":{\"kind\":\"cancelled\",\"message\":\"\",\"hint\":null}}\n";
         std::fs::write(batch.events(0), cancelled).unwrap();
-        assert!(!batch.is_settled(0, &batch.ends()));
+        assert!(!batch.has_ended(0, &batch.ends()));
         std::fs::write(batch.events(0), format!("{cancelled}\"started\"\n{{\"recorded\":{{}}}}\n")).unwrap();
-        assert_eq!(awaited_keys(&store), HashSet::from([key('b')]));
+        assert_eq!(pending_keys(&store), HashSet::from([key('b')]));
 
         let later = Timestamp::now() + jiff::SignedDuration::from_hours(1);
         let program = binary::path(&store, &batch.file.binary);
         std::fs::create_dir_all(binary::folder(&store)).unwrap();
         std::fs::write(&program, "").unwrap();
-        assert!(ended_batches(&store, later).is_empty() && unused_binaries(&store, &[], later).is_empty());
+        assert!(ended_batches(&store, later).is_empty() && unused_job_binaries(&store, &[], later).is_empty());
         batch.note_end(1, "its job 17_1 was cancelled");
-        assert!(awaited_keys(&store).is_empty());
+        assert!(pending_keys(&store).is_empty());
         assert_eq!(ended_batches(&store, later), std::slice::from_ref(&batch.folder));
         assert!(ended_batches(&store, batch.file.made).is_empty(), "not yet");
-        assert_eq!(unused_binaries(&store, std::slice::from_ref(&batch.folder), later), [program]);
+        assert_eq!(unused_job_binaries(&store, std::slice::from_ref(&batch.folder), later), [program]);
         // One that everybody has seen the end of is not read again.
         batch.note_end(0, "done");
         batch.close_if_over();
@@ -370,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_batch_is_told_and_harms_nobody() {
+    fn a_folder_that_is_no_batch_is_an_error_and_is_left_out() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path()).unwrap();
         store.create().unwrap();
@@ -378,7 +367,7 @@ mod tests {
         for (name, text) in [("batch.json", "{"), ("batch.json", "[]")] {
             std::fs::write(batch.folder.join(name), text).unwrap();
             assert!(Batch::read(&store, &batch.file.id).unwrap_err().message.contains("is damaged"));
-            assert!(awaited_keys(&store).is_empty() && open(&store).is_empty());
+            assert!(pending_keys(&store).is_empty() && open(&store).is_empty());
         }
         for name in ["", "../work", "a/b", ".new-x"] {
             assert!(Batch::read(&store, name).unwrap_err().message.contains("is no name of a batch"));

@@ -1,4 +1,4 @@
-//! The program that jobs run: a copy in the store, so that a rebuild changes nothing, and every node has it.
+//! The program that jobs run: a copy in the store, so that a rebuild changes nothing and every node has it.
 
 use std::fs::{File, Permissions};
 use std::io;

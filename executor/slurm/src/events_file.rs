@@ -1,4 +1,4 @@
-//! What a job tells while it runs: the lines that a child writes to its pipe, in a file beside its batch.
+//! The messages of a running job: the lines that a child process writes to its pipe, in a file beside its batch.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_once_and_when_they_are_whole() {
+    fn each_line_is_read_once_and_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0.events");
         let mut events = EventsFile::at(path.clone());

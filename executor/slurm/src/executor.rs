@@ -1,5 +1,5 @@
 //! Slurm as an executor of the engine: queues tasks until there may be more jobs, hands them to the [`Cluster`], and translates
-//! what that tells into events of the engine.
+//! what reports into events of the engine.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cwm_contract::Label;
 
-use super::cluster::{Cluster, NewTask, Told};
-use super::request::Request;
+use super::cluster::{Cluster, JobUpdate, TaskSpec};
+use super::request::ResourceRequest;
 use super::settings::Settings;
 use cwm_action::{FailedKind, Line, Terms};
 use cwm_core::text::plural;
@@ -50,26 +50,26 @@ impl SlurmExecutor {
         let start = move |events: ExecutorEvents| -> Box<dyn Executor> {
             let jobs: Arc<Mutex<Jobs>> = Arc::default();
             let (known, sender) = (jobs.clone(), events.clone());
-            let tell = move |told| {
-                let events = translate(&mut locked(&known), told);
+            let receive = move |update| {
+                let events = translate(&mut locked(&known), update);
                 events.into_iter().for_each(|event| sender(event));
             };
-            let cluster = Cluster::start(store.clone(), settings.clone(), command, tell);
+            let cluster = Cluster::start(store.clone(), settings.clone(), command, receive);
             Box::new(SlurmExecutor { store, settings, cluster, queued: BTreeMap::new(), jobs, events })
         };
         BatchExecutor { start: Box::new(start), local_stages }
     }
 
     /// Writes the action file of a task.
-    fn prepare(&self, task: Task) -> Result<NewTask, cwm_core::error::Error> {
+    fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::error::Error> {
         let Task { cell, mut action, terms, needs, device, time } = task;
         let limit = terms.time.map(|limit| limit + Terms::grace(limit) + START);
-        let request = Request::of(&action.label.stage, &needs, time.or(limit), &self.settings);
+        let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);
         let folder = if terms.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
         folder.write_action(&action)?;
         let (key, label, force) = (action.key, action.label, action.force);
-        Ok(NewTask { cell, key, label, request, terms, force, lost: 0 })
+        Ok(TaskSpec { cell, key, label, request, terms, force, resubmissions: 0 })
     }
 }
 
@@ -119,7 +119,7 @@ impl Executor for SlurmExecutor {
     }
 
     fn shares_store(&self) -> bool {
-        self.settings.away.is_none()
+        self.settings.remote_store.is_none()
     }
 
     fn outlives_run(&self) -> bool {
@@ -145,34 +145,38 @@ fn locked(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
     jobs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the engine is to know of what the cluster tells.
-fn translate(jobs: &mut Jobs, told: Told) -> Vec<ExecutorEvent> {
-    let update = |cell, update| vec![ExecutorEvent::Update(cell, update)];
+/// Translates an update of the cluster into events of the engine.
+fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
+    let of_action = |cell, update| vec![ExecutorEvent::Update(cell, update)];
     let emit = |event| vec![ExecutorEvent::Emit(event)];
-    match told {
-        Told::Line(cell, line) => {
+    match update {
+        JobUpdate::Message(cell, line) => {
             if matches!(line, Line::Started) {
                 jobs.running.insert(cell);
             }
-            update(cell, ActionUpdate::Message(line))
+            of_action(cell, ActionUpdate::Message(line))
         }
-        Told::Ended(cell, ended) => {
-            let ended = ended.map_err(|super::Fault { kind, reason, hint }| AttemptFailure { kind, reason, hint });
-            update(cell, ActionUpdate::Exited(ended))
+        JobUpdate::Ended(cell, ended) => {
+            let ended = ended.map_err(|super::task_outcome::JobFailure { kind, reason, hint }| AttemptFailure {
+                kind,
+                reason,
+                hint,
+            });
+            of_action(cell, ActionUpdate::Exited(ended))
         }
-        Told::Submitted { job, cells, asks, found } => {
+        JobUpdate::Submitted { job, cells, request: asks, adopted: found } => {
             let labels = cells.iter().filter_map(|cell| jobs.labels.get(cell).cloned()).collect();
             jobs.ids.insert(job.clone());
             jobs.has_others |= found;
             emit(RunEvent::Submitted { job, labels, asks, found })
         }
-        Told::Stands(cell, what) => match jobs.labels.get(&cell).filter(|_| jobs.running.contains(&cell)) {
+        JobUpdate::StateChanged(cell, what) => match jobs.labels.get(&cell).filter(|_| jobs.running.contains(&cell)) {
             Some(label) => emit(RunEvent::Doing { label: label.clone(), what }),
             None => Vec::new(),
         },
-        Told::Queue { pending, running, reasons } => emit(RunEvent::Queue { pending, running, reasons }),
-        Told::Warning(message) => emit(RunEvent::Warning { message }),
-        Told::Broken(reason) => {
+        JobUpdate::Queue { pending, running, reasons } => emit(RunEvent::Queue { pending, running, reasons }),
+        JobUpdate::Warning(message) => emit(RunEvent::Warning { message }),
+        JobUpdate::WatcherFailed(reason) => {
             let failure = AttemptFailure { kind: FailedKind::Internal, reason, hint: None };
             let failed = |cell: &usize| ExecutorEvent::Update(*cell, ActionUpdate::Exited(Err(failure.clone())));
             jobs.open.iter().map(failed).collect()

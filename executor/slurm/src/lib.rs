@@ -1,37 +1,35 @@
 //! Slurm: the cells of a run as batch jobs.
 //!
-//! What a job recorded in the store is the truth; the queue only tells why there is nothing yet. [`SlurmExecutor`] hands cells to a cluster, which submits
-//! ([`submit`]) and watches ([`watch`]) from a thread of its own, by files in `batches/` of the store ([`batch`]) from which
-//! any other run, or the next one, knows the same. What a job does that does not read that store is [`crate::isolated`]. `docs/design/slurm.md` says why.
+//! The store is the truth: a job succeeded if it recorded its result. The queue only says why there is no result yet. [`Cluster`]
+//! submits ([`submit`]) and watches ([`watch`]) from a thread of its own. It keeps what it submitted in `batches/` of the store
+//! ([`batch`]), where any other run finds it. `docs/design/slurm.md` says why.
 
+mod apply_outcomes;
 mod batch;
 mod binary;
 mod cluster;
 mod detach;
-mod ends;
 mod events_file;
 mod executor;
-mod flight;
+mod held_tasks;
 pub mod isolated;
-mod judge;
-mod node;
-mod program;
-mod put_back;
+mod job_output;
 mod queue;
+mod queue_status;
 mod request;
-mod said;
 mod settings;
-mod settled;
-mod standing;
-mod stuck;
+mod slurm_cli;
 mod submit;
+mod submitted_task;
+mod task_entry;
+mod task_outcome;
 mod watch;
 
-pub use batch::{awaited_keys, ended_batches, unused_binaries};
-pub use detach::{Detached, detach};
+pub use batch::{ended_batches, pending_keys, unused_job_binaries};
+pub use detach::{DetachedRun, detach};
 pub use executor::SlurmExecutor;
-pub use judge::Fault;
-pub use node::{Task, task};
-pub use request::Request;
+pub use queue_status::{QueueStatus, query_queue};
+pub use request::ResourceRequest;
 pub use settings::Settings;
-pub use standing::{Standing, standings};
+pub use task_entry::{TaskEntry, task_entry};
+pub use task_outcome::JobFailure;

@@ -1,4 +1,4 @@
-//! What is asked of Slurm for a cell, and the script of a batch.
+//! The resources that a cell requests of Slurm, the options of `sbatch` for them, and the script of a batch.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use super::queue::MARK;
 use super::settings::Settings;
 use cwm_core::text::shell_quote;
 
-/// What cells must have in common to be tasks of one array.
+/// The resources of a job. Cells with equal requests are tasks of one array.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct ResourceRequest {
     /// Their stage.
     pub stage: String,
     /// Cores.
@@ -24,10 +24,10 @@ pub struct Request {
     pub time: Option<Duration>,
 }
 
-impl Request {
+impl ResourceRequest {
     /// What `needs` come to on a cluster. Of a GPU there are no parts, so that a part of one is a whole one.
-    pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &Settings) -> Request {
-        Request {
+    pub fn of(stage: &str, needs: &Needs, time: Option<Duration>, settings: &Settings) -> ResourceRequest {
+        ResourceRequest {
             stage: stage.to_owned(),
             cpus: needs.cpu.unwrap_or(settings.cpus).max(1),
             gpus: needs.gpu.ceil() as u32,
@@ -60,9 +60,11 @@ impl Request {
         options.extend(self.time.map(|time| format!("--time={}", slurm_time(time))));
         options
     }
+}
 
-    /// In words: `4 cores, 1 GPU, 8192 MiB, 2:00:00`.
-    pub fn in_words(&self) -> String {
+/// `4 cores, 1 GPU, 8.6 GB, 2:00:00`.
+impl std::fmt::Display for ResourceRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut words = vec![format!("{} {}", self.cpus, if self.cpus == 1 { "core" } else { "cores" })];
         if self.gpus > 0 {
             words.push(format!("{} {}", self.gpus, if self.gpus == 1 { "GPU" } else { "GPUs" }));
@@ -71,7 +73,7 @@ impl Request {
             words.push(cwm_contract::amount::in_words(self.memory));
         }
         words.extend(self.time.map(slurm_time));
-        words.join(", ")
+        f.write_str(&words.join(", "))
     }
 }
 
@@ -109,7 +111,7 @@ pub fn literal(folder: &Path) -> std::path::PathBuf {
 /// The options of `sbatch` for a batch of `count` cells in `folder`.
 pub fn array(
     settings: &Settings,
-    request: &Request,
+    request: &ResourceRequest,
     batch: &str,
     count: usize,
     folder: &Path,
@@ -154,7 +156,7 @@ pub const SETUP_ENDED: &str = "cwm: setup ended with exit status ";
 /// The script of a batch: its task finds its key, and becomes `cwm exec KEY`.
 pub fn array_script(
     settings: &Settings,
-    request: &Request,
+    request: &ResourceRequest,
     batch: &str,
     folder: &Path,
     root: &Path,
@@ -191,21 +193,21 @@ pub fn detached_script(settings: &Settings, folder: &Path, binary: &Path, words:
 mod tests {
     use super::*;
 
-    fn request(needs: &Needs) -> Request {
-        Request::of("train", needs, None, &Settings::default())
+    fn request(needs: &Needs) -> ResourceRequest {
+        ResourceRequest::of("train", needs, None, &Settings::default())
     }
 
     #[test]
     fn needs_become_options() {
         let needs = Needs { cpu: Some(4), gpu: 0.25, memory: (8 << 30) + 1 };
-        let asked = Request::of("train", &needs, Some(Duration::from_secs(100_000)), &Settings::default());
+        let asked = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &Settings::default());
         let options = asked.options().join(" ");
         assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1-3:46:40");
         let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
         assert_eq!(plain.options().join(" "), "--ntasks=1 --nodes=1 --cpus-per-task=8");
         let site = cwm_project::site::Slurm { time: Some(Duration::from_secs(90)), ..Default::default() };
         let settings = Settings::from(&site);
-        assert_eq!(Request::of("a", &needs, None, &settings).in_words(), "4 cores, 1 GPU, 8.6 GB, 0:01:30");
+        assert_eq!(ResourceRequest::of("a", &needs, None, &settings).to_string(), "4 cores, 1 GPU, 8.6 GB, 0:01:30");
     }
 
     #[test]
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn setup_that_ends_the_script_leaves_its_status() {
-        let said = |setup: &[&str]| {
+        let output_of = |setup: &[&str]| {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("keys"), "first\n").unwrap();
             let setup = setup.iter().map(|line| (*line).to_owned()).collect();
@@ -234,10 +236,10 @@ mod tests {
             (&["set -e", "false", "true"], 1),
             (&["exit"], 0),
         ] {
-            assert_eq!(said(setup), (status, format!("{SETUP_ENDED}{status}\n")), "{setup:?}");
+            assert_eq!(output_of(setup), (status, format!("{SETUP_ENDED}{status}\n")), "{setup:?}");
         }
         // As in any script, what fails and ends nothing is passed over.
-        let (status, text) = said(&["false", "(exit 3)", "x=$(false)"]);
+        let (status, text) = output_of(&["false", "(exit 3)", "x=$(false)"]);
         assert!(status == 0 && text.starts_with("exec first --store /s"), "{text}");
     }
 

@@ -1,28 +1,28 @@
-//! Submitting: what no living job is making already, in arrays, in few calls.
+//! Submits what no live job is making already, as arrays, in few calls.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::batch::{self, Batch, BatchTask};
 use super::binary;
-use super::cluster::{NewTask, Told};
+use super::cluster::{JobUpdate, TaskSpec};
 use super::events_file::EventsFile;
-use super::flight::Flight;
-use super::program::{self, Trouble};
-use super::request::{Request, array, array_script};
-use super::watch::{Watched, Watcher};
+use super::request::{ResourceRequest, array, array_script};
+use super::slurm_cli::{self, SlurmCliError};
+use super::submitted_task::SubmittedTask;
+use super::watch::{WatchedBatch, Watcher};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 
-/// How long nothing more is submitted when Slurm says that there are too many jobs.
-const FULL: Duration = Duration::from_secs(60);
+/// The longest pause between submissions while Slurm says that there are too many jobs.
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What to do about a refusal.
 const REFUSED: &str = "look at [slurm] in cwm.toml and at `needs:` of the stage; `sinfo` shows what partitions offer";
 
 impl Watcher<'_> {
-    /// Takes over what other runs submitted, and submits the rest. Whoever submits holds a lock of the store, so that two
-    /// runs never submit the same; it is handed on to `sbatch`, so that it also holds while that outlives this process.
+    /// Adopts what other runs submitted, and submits the rest. A lock of the store keeps two runs from submitting the same task;
+    /// `sbatch` inherits it, so that it holds also if `sbatch` outlives this process.
     pub fn submit(&mut self) {
         let lock = match self.store.lock_batches() {
             Ok(lock) => lock,
@@ -34,16 +34,18 @@ impl Watcher<'_> {
             }
         };
         self.submit_absent(&lock);
-        self.take_over();
+        self.adopt_live_tasks();
         if self.waiting.is_empty() {
             return;
         }
         let prepared = self.array_size().and_then(|size| self.binary().map(|binary| (size, binary)));
         let (size, binary) = match prepared {
             Ok(prepared) => prepared,
-            Err(Failed::Slurm(Trouble::Unreachable(words))) => return self.is_silent(&Trouble::Unreachable(words)),
+            Err(SubmitError::Slurm(SlurmCliError::Unreachable(words))) => {
+                return self.note_outage(&SlurmCliError::Unreachable(words));
+            }
             Err(failed) => {
-                let (reason, hint) = failed.in_words();
+                let (reason, hint) = failed.reason_and_hint();
                 let tasks = std::mem::take(&mut self.waiting);
                 return self.refuse(tasks, &reason, &hint);
             }
@@ -53,44 +55,44 @@ impl Watcher<'_> {
                 self.submit_array(&request, tasks, &binary, &lock);
             }
         }
-        self.look_soon();
+        self.poll_soon();
     }
 
-    /// The jobs of which another run says that they make what waits here.
-    fn take_over(&mut self) {
+    /// Watches the tasks that other runs submitted for what is to be submitted here.
+    fn adopt_live_tasks(&mut self) {
         let wanted: HashSet<Key> = self.waiting.iter().map(|task| task.key).collect();
-        let mut living: HashMap<(Key, bool), (String, u32, bool)> = HashMap::new();
+        let mut live: HashMap<(Key, bool), (String, u32, bool)> = HashMap::new();
         let mut batches: HashMap<String, Batch> = HashMap::new();
         for batch in batch::open(&self.store) {
             let ends = batch.ends();
             for (index, task) in (0..).zip(&batch.file.tasks) {
-                if wanted.contains(&task.key) && !batch.is_settled(index, &ends) {
-                    living.insert((task.key, task.terms.check), (batch.file.id.clone(), index, task.force));
+                if wanted.contains(&task.key) && !batch.has_ended(index, &ends) {
+                    live.insert((task.key, task.terms.check), (batch.file.id.clone(), index, task.force));
                     batches.entry(batch.file.id.clone()).or_insert_with(|| batch.clone());
                 }
             }
         }
-        let mut found: HashMap<String, (Vec<usize>, String)> = HashMap::new();
+        let mut adopted: HashMap<String, (Vec<usize>, String)> = HashMap::new();
         for task in std::mem::take(&mut self.waiting) {
-            match living.get(&(task.key, task.terms.check)) {
+            match live.get(&(task.key, task.terms.check)) {
                 Some((id, index, force)) if *force || !task.force => {
-                    let (cells, asks) = found.entry(id.clone()).or_default();
+                    let (cells, words) = adopted.entry(id.clone()).or_default();
                     cells.push(task.cell);
-                    *asks = task.request.in_words();
+                    *words = task.request.to_string();
                     let events = EventsFile::at(batches[id].events(*index));
-                    self.flights.push(Flight::new(task, id.clone(), *index, events, true));
+                    self.tasks.push(SubmittedTask::new(task, id.clone(), *index, events, true));
                 }
                 _ => self.waiting.push(task),
             }
         }
-        for (id, (cells, asks)) in found {
+        for (id, (cells, request)) in adopted {
             let batch = batches.remove(&id).unwrap_or_else(|| unreachable!("it was found in this batch"));
             let job = batch.job();
             if let Some(job) = job.clone() {
-                (self.tell)(Told::Submitted { job, cells, asks, found: true });
+                (self.send)(JobUpdate::Submitted { job, cells, request, adopted: true });
             }
-            self.batches.entry(id).or_insert(Watched { batch, job, is_absent: false });
-            self.look_soon();
+            self.batches.entry(id).or_insert(WatchedBatch { batch, job, is_absent: false });
+            self.poll_soon();
         }
     }
 
@@ -110,19 +112,19 @@ impl Watcher<'_> {
 
     fn submit_array(
         &mut self,
-        request: &Request,
-        tasks: &[NewTask],
+        request: &ResourceRequest,
+        tasks: &[TaskSpec],
         binary: &cwm_core::digest::Digest,
         lock: &std::fs::File,
     ) {
-        let of = |task: &NewTask| BatchTask {
+        let of = |task: &TaskSpec| BatchTask {
             key: task.key,
             label: task.label.clone(),
             force: task.force,
             terms: task.terms.clone(),
         };
         let mut file = batch::new(*binary, tasks.iter().map(of).collect(), &self.command, None);
-        file.away = self.settings.away.clone();
+        file.remote_store = self.settings.remote_store.clone();
         let folder = batch::folder(&self.store).join(&file.id);
         let root = self.store.root();
         file.options = array(&self.settings, request, &file.id, tasks.len(), &folder, root);
@@ -135,27 +137,29 @@ impl Watcher<'_> {
         let id = batch.file.id.clone();
         for (index, task) in (0..).zip(tasks) {
             let events = EventsFile::at(batch.events(index));
-            self.flights.push(Flight::new(task.clone(), id.clone(), index, events, false));
+            self.tasks.push(SubmittedTask::new(task.clone(), id.clone(), index, events, false));
         }
         let submitted = sbatch(&batch, lock);
-        self.batches.insert(id.clone(), Watched { batch, job: None, is_absent: false });
+        self.batches.insert(id.clone(), WatchedBatch { batch, job: None, is_absent: false });
         self.submitted(&id, submitted, false);
     }
 
-    /// What came of `sbatch`.
-    fn submitted(&mut self, id: &str, submitted: Result<(), Failed>, found: bool) {
+    /// Takes note of what `sbatch` answered.
+    fn submitted(&mut self, id: &str, submitted: Result<(), SubmitError>, adopted: bool) {
         let Some(watched) = self.batches.get_mut(id) else { return };
         let failed = match submitted {
             Ok(()) => {
                 watched.job = watched.batch.job();
                 watched.is_absent = false;
                 let job = watched.job.clone();
-                self.answers();
-                let flights: Vec<&Flight> = self.flights.iter().filter(|flight| flight.batch == id).collect();
-                let asks = flights.first().map(|flight| flight.task.request.in_words()).unwrap_or_default();
-                let cells = flights.iter().map(|flight| flight.task.cell).collect();
+                self.end_outage();
+                self.limit_backoff.reset();
+                let tasks: Vec<&SubmittedTask> =
+                    self.tasks.iter().filter(|submitted_task| submitted_task.batch == id).collect();
+                let request = tasks.first().map(|task| task.spec.request.to_string()).unwrap_or_default();
+                let cells = tasks.iter().map(|submitted_task| submitted_task.spec.cell).collect();
                 if let Some(job) = job {
-                    (self.tell)(Told::Submitted { job, cells, asks, found });
+                    (self.send)(JobUpdate::Submitted { job, cells, request, adopted });
                 }
                 return;
             }
@@ -163,52 +167,53 @@ impl Watcher<'_> {
         };
         match failed {
             // Whether it was taken cannot be told: the queue is asked for its comment first.
-            Failed::Slurm(Trouble::Unreachable(words)) => {
+            SubmitError::Slurm(SlurmCliError::Unreachable(words)) => {
                 watched.is_absent = false;
-                self.is_silent(&Trouble::Unreachable(words));
+                self.note_outage(&SlurmCliError::Unreachable(words));
             }
-            Failed::Slurm(Trouble::Full(words)) => self.is_full(id, &words),
+            SubmitError::Slurm(SlurmCliError::LimitReached(words)) => self.limit_reached(id, &words),
             failed => {
-                let (reason, hint) = failed.in_words();
-                let tasks = self.give_up(id, &reason);
+                let (reason, hint) = failed.reason_and_hint();
+                let tasks = self.drop_batch(id, &reason);
                 self.refuse(tasks, &reason, &hint);
             }
         }
     }
 
-    /// There are too many jobs: fewer at a time, and later. If this run has none, waiting for them to end is in vain.
-    fn is_full(&mut self, id: &str, words: &str) {
-        let tasks = self.give_up(id, words);
+    /// The site allows no more jobs: submits fewer at a time, and later. It fails if this run has no jobs whose end it could wait for.
+    fn limit_reached(&mut self, id: &str, words: &str) {
+        let tasks = self.drop_batch(id, words);
         let size = self.array_size.unwrap_or(1);
         if tasks.len() > 1 {
             self.array_size = Some(size.min(tasks.len()).div_ceil(2));
             self.waiting.extend(tasks);
-        } else if self.flights.is_empty() && self.waiting.is_empty() {
+        } else if self.tasks.is_empty() && self.waiting.is_empty() {
             let hint =
                 "`max_jobs` under [slurm] in cwm.toml keeps a run below such a limit; `squeue --me` shows your jobs";
             self.refuse(tasks, words, hint);
         } else {
             self.waiting.extend(tasks);
-            self.next_submission = Instant::now() + FULL;
+            self.next_submission = Instant::now() + self.limit_backoff.pause();
         }
     }
 
-    /// Lets go of a batch that Slurm did not take; its cells.
-    fn give_up(&mut self, id: &str, how: &str) -> Vec<NewTask> {
+    /// Drops a batch that Slurm refused, and returns its tasks.
+    fn drop_batch(&mut self, id: &str, how: &str) -> Vec<TaskSpec> {
         let Some(watched) = self.batches.remove(id) else { return Vec::new() };
         (0..watched.batch.file.tasks.len() as u32).for_each(|index| watched.batch.note_end(index, how));
-        let (its, others) = std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.batch == id);
-        self.flights = others;
-        let its: Vec<Flight> = its;
-        its.into_iter().map(|flight| flight.task).collect()
+        let (its, others) =
+            std::mem::take(&mut self.tasks).into_iter().partition(|submitted_task| submitted_task.batch == id);
+        self.tasks = others;
+        let its: Vec<SubmittedTask> = its;
+        its.into_iter().map(|task| task.spec).collect()
     }
 
     /// How many tasks an array may have.
-    fn array_size(&mut self) -> Result<usize, Failed> {
+    fn array_size(&mut self) -> Result<usize, SubmitError> {
         if let Some(size) = self.array_size {
             return Ok(size);
         }
-        let config = program::ask("scontrol", &["show", "config"]).map_err(Failed::Slurm)?;
+        let config = slurm_cli::query("scontrol", &["show", "config"]).map_err(SubmitError::Slurm)?;
         let limit =
             config.lines().find_map(|line| line.split_once('=').filter(|(name, _)| name.trim() == "MaxArraySize"));
         let limit = limit.and_then(|(_, value)| value.trim().parse::<usize>().ok());
@@ -216,55 +221,55 @@ impl Watcher<'_> {
         let limit = limit.unwrap_or(1001);
         if limit == 0 {
             let words = "this Slurm has arrays of jobs switched off (MaxArraySize is 0)".to_owned();
-            return Err(Failed::Slurm(Trouble::Refused(words)));
+            return Err(SubmitError::Slurm(SlurmCliError::Refused(words)));
         }
         let size = self.settings.site.array_size.map_or(limit, |size| limit.min(size as usize));
         self.array_size = Some(size);
         Ok(size)
     }
 
-    fn binary(&mut self) -> Result<cwm_core::digest::Digest, Failed> {
+    fn binary(&mut self) -> Result<cwm_core::digest::Digest, SubmitError> {
         if let Some(binary) = self.binary {
             return Ok(binary);
         }
-        let kept = binary::keep(&self.store).map_err(Failed::Store)?;
+        let kept = binary::keep(&self.store).map_err(SubmitError::Store)?;
         self.binary = Some(kept);
         Ok(kept)
     }
 }
 
-/// Why something was not submitted.
-pub(super) enum Failed {
-    /// Slurm.
-    Slurm(Trouble),
-    /// The store.
+/// Why a batch was not submitted.
+pub(super) enum SubmitError {
+    /// Slurm refused it or did not answer.
+    Slurm(SlurmCliError),
+    /// The store could not be read or written.
     Store(Error),
 }
 
-impl Failed {
-    fn in_words(&self) -> (String, String) {
+impl SubmitError {
+    fn reason_and_hint(&self) -> (String, String) {
         match self {
-            Failed::Slurm(Trouble::NotThere(program)) => (
-                Trouble::NotThere(program).to_string(),
+            SubmitError::Slurm(SlurmCliError::NotInstalled(program)) => (
+                SlurmCliError::NotInstalled(program).to_string(),
                 "run on a node from which jobs are submitted, or with `--executor local`".to_owned(),
             ),
-            Failed::Slurm(trouble) => (format!("Slurm does not take its job: {trouble}"), REFUSED.to_owned()),
-            Failed::Store(error) => (error.message.clone(), error.hints.first().cloned().unwrap_or_default()),
+            SubmitError::Slurm(trouble) => (format!("Slurm does not take its job: {trouble}"), REFUSED.to_owned()),
+            SubmitError::Store(error) => (error.message.clone(), error.hints.first().cloned().unwrap_or_default()),
         }
     }
 }
 
 /// Calls `sbatch` for a batch that is on the disk.
-pub(super) fn sbatch(batch: &Batch, lock: &std::fs::File) -> Result<(), Failed> {
-    let job = batch.job_file().map_err(Failed::Store)?;
+pub(super) fn sbatch(batch: &Batch, lock: &std::fs::File) -> Result<(), SubmitError> {
+    let job = batch.job_file().map_err(SubmitError::Store)?;
     let held =
-        lock.try_clone().map_err(|error| Failed::Store(Error::system(format!("cannot share a lock: {error}"))))?;
-    program::submit(&batch.file.options, job, held).map_err(Failed::Slurm)
+        lock.try_clone().map_err(|error| SubmitError::Store(Error::system(format!("cannot share a lock: {error}"))))?;
+    slurm_cli::submit(&batch.file.options, job, held).map_err(SubmitError::Slurm)
 }
 
 /// Cells that may share an array, in the order in which they came.
-fn grouped(tasks: Vec<NewTask>) -> Vec<(Request, Vec<NewTask>)> {
-    let mut groups: Vec<(Request, Vec<NewTask>)> = Vec::new();
+fn grouped(tasks: Vec<TaskSpec>) -> Vec<(ResourceRequest, Vec<TaskSpec>)> {
+    let mut groups: Vec<(ResourceRequest, Vec<TaskSpec>)> = Vec::new();
     for task in tasks {
         match groups.iter_mut().find(|(request, _)| *request == task.request) {
             Some((_, group)) => group.push(task),

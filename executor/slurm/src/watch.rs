@@ -1,27 +1,26 @@
-//! The jobs of a run, watched: what they tell is read from their files, the queue is asked once for all, and rarely.
+//! Watches the jobs of a run: their messages are read from files, and the queue is asked rarely, once for all of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
-use super::cluster::{NewTask, Told};
-use super::flight::Flight;
-use super::judge::Fault;
-use super::program::Trouble;
-use super::put_back::{self, PutBack};
-use super::queue::{Phase, Queue, is_stuck};
+use super::cluster::{JobUpdate, TaskSpec};
+use super::held_tasks::{self, HeldTask};
+use super::queue::{JobPhase, Queue, needs_intervention};
 use super::settings::Settings;
-use super::settled::Settled;
-use super::stuck::{self, Stuck};
+use super::slurm_cli::SlurmCliError;
+use super::submit::LONGEST_PAUSE;
+use super::submitted_task::SubmittedTask;
+use super::task_outcome::JobFailure;
 use cwm_action::{FailedKind, log_end};
+use cwm_core::backoff::Backoff;
 use cwm_core::digest::Digest;
 use cwm_store::Store;
 use cwm_store::outside::Files;
 
 /// A batch that holds cells of this run.
-pub(super) struct Watched {
+pub(super) struct WatchedBatch {
     pub batch: Batch,
     /// The job's id, as soon as that is known.
     pub job: Option<String>,
@@ -33,52 +32,45 @@ pub(super) struct Watcher<'t> {
     pub store: Store,
     pub settings: Settings,
     pub command: String,
-    pub tell: &'t dyn Fn(Told),
-    /// Whether nobody hears any more what is told; as long as it is locked, somebody does.
-    pub is_deaf: Arc<Mutex<bool>>,
+    /// Sends an update to the run.
+    pub send: &'t dyn Fn(JobUpdate),
     pub files: Files,
-    pub batches: HashMap<String, Watched>,
-    pub flights: Vec<Flight>,
-    pub waiting: Vec<NewTask>,
+    pub batches: HashMap<String, WatchedBatch>,
+    pub tasks: Vec<SubmittedTask>,
+    pub waiting: Vec<TaskSpec>,
     /// The copy of this program in the store.
     pub binary: Option<Digest>,
     /// Tasks of an array at most.
     pub array_size: Option<usize>,
     /// When `sbatch` may be called next.
     pub next_submission: Instant,
+    /// Pauses between submissions while the site allows no more jobs.
+    pub limit_backoff: Backoff,
     next_look: Instant,
     interval: Duration,
     /// Since when the controller has not answered.
     outage: Option<Instant>,
     counted: (usize, usize, BTreeMap<String, usize>),
-    /// What waits in the queue for nothing.
-    pub settled: Settled,
-    /// Tasks of which it was told that they are stuck, and why they were.
-    warned: HashSet<(String, u32, String)>,
+    /// Held tasks that were reported, with their reasons.
+    reported_held: HashSet<(String, String)>,
 }
 
 /// How much rarer looks at the queue become while nothing changes.
 const RAREST: u32 = 12;
 
 impl<'t> Watcher<'t> {
-    pub fn new(
-        store: Store,
-        settings: Settings,
-        command: String,
-        tell: &'t dyn Fn(Told),
-        is_deaf: Arc<Mutex<bool>>,
-    ) -> Self {
+    pub fn new(store: Store, settings: Settings, command: String, send: &'t dyn Fn(JobUpdate)) -> Self {
         let now = Instant::now();
         Watcher {
             files: Files::of_store(&store),
             interval: settings.poll,
+            limit_backoff: Backoff::new(settings.poll, LONGEST_PAUSE),
             store,
             settings,
             command,
-            tell,
-            is_deaf,
+            send,
             batches: HashMap::new(),
-            flights: Vec::new(),
+            tasks: Vec::new(),
             waiting: Vec::new(),
             binary: None,
             array_size: None,
@@ -86,12 +78,11 @@ impl<'t> Watcher<'t> {
             next_look: now,
             outage: None,
             counted: (0, 0, BTreeMap::new()),
-            settled: Settled::default(),
-            warned: HashSet::new(),
+            reported_held: HashSet::new(),
         }
     }
 
-    pub fn watch(mut self, inbox: &Receiver<Vec<NewTask>>) {
+    pub fn watch(mut self, inbox: &Receiver<Vec<TaskSpec>>) {
         let shortest = Duration::from_secs(1).min(self.settings.poll);
         let mut pause = shortest;
         loop {
@@ -99,30 +90,30 @@ impl<'t> Watcher<'t> {
             match inbox.recv_timeout(wait) {
                 Ok(tasks) => self.waiting.extend(tasks),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.tidy(),
+                Err(RecvTimeoutError::Disconnected) => return,
             }
             while let Ok(tasks) = inbox.try_recv() {
                 self.waiting.extend(tasks);
             }
             let now = Instant::now();
             if now >= self.next_submission && (!self.waiting.is_empty() || self.has_absent()) {
+                self.next_submission = now + self.settings.poll;
                 self.submit();
-                self.next_submission = Instant::now() + self.settings.poll;
             }
             let before = Instant::now();
-            self.listen();
+            self.read_events();
             let listened = before.elapsed();
-            if !self.flights.is_empty() && Instant::now() >= self.next_look {
-                self.look();
+            if !self.tasks.is_empty() && Instant::now() >= self.next_look {
+                self.poll_queue();
             }
-            self.judge();
+            self.apply_outcomes();
             // On a slow file system, at most a twentieth of the time is spent on looking.
             pause = shortest.max(listened * 20).min(Duration::from_secs(60));
         }
     }
 
-    /// Has the queue looked at as soon as may be.
-    pub fn look_soon(&mut self) {
+    /// Asks the queue as soon as possible.
+    pub fn poll_soon(&mut self) {
         self.interval = self.settings.poll;
         self.next_look = Instant::now();
     }
@@ -131,75 +122,67 @@ impl<'t> Watcher<'t> {
         self.batches.values().any(|watched| watched.is_absent)
     }
 
-    fn listen(&mut self) {
-        // One look at a batch's folder says who has told anything at all.
-        let mut speaking: HashMap<&str, Vec<u32>> = HashMap::new();
+    fn read_events(&mut self) {
+        // One listing of a batch's folder says which tasks have written events.
+        let mut writing: HashMap<&str, Vec<u32>> = HashMap::new();
         for (id, watched) in &self.batches {
             let names = self.store.files_in(&watched.batch.folder).unwrap_or_default();
             let indices = names.iter().filter_map(|(name, _)| name.strip_suffix(".events")?.parse().ok());
             let mut indices: Vec<u32> = indices.collect();
             indices.sort_unstable();
-            speaking.insert(id, indices);
+            writing.insert(id, indices);
         }
-        for flight in &mut self.flights {
-            let speaks = speaking.get(flight.batch.as_str());
-            if speaks.is_some_and(|indices| indices.binary_search(&flight.index).is_ok()) {
-                for line in flight.listen() {
-                    (self.tell)(Told::Line(flight.task.cell, line));
+        for task in &mut self.tasks {
+            let indices = writing.get(task.batch.as_str());
+            if indices.is_some_and(|indices| indices.binary_search(&task.index).is_ok()) {
+                for line in task.read_events() {
+                    (self.send)(JobUpdate::Message(task.spec.cell, line));
                 }
             }
         }
     }
 
-    /// One look at the queue, for all jobs.
-    fn look(&mut self) {
-        let queue = match Queue::ask() {
+    /// Asks the queue once for all jobs.
+    fn poll_queue(&mut self) {
+        let queue = match Queue::query() {
             Ok(queue) => queue,
             Err(trouble) => {
-                self.is_silent(&trouble);
+                self.note_outage(&trouble);
                 self.next_look = Instant::now() + self.settings.poll * 2;
                 return;
             }
         };
-        self.answers();
+        self.end_outage();
         let now = Instant::now();
         let mut changed = false;
-        let (mut stuck, mut put_back) = (Vec::new(), Vec::new());
+        let mut held = Vec::new();
         let found = self.find_jobs(&queue);
-        self.find_moot(&queue);
-        for flight in &mut self.flights {
-            let watched = self.batches.get(&flight.batch);
+        for task in &mut self.tasks {
+            let watched = self.batches.get(&task.batch);
             // Of a batch that is not submitted, the queue can know nothing.
             let Some(job) = watched.and_then(|watched| watched.job.as_deref()) else {
                 if watched.is_some_and(|watched| !watched.is_absent) {
-                    flight.look(&queue, None, now);
+                    task.update_from_queue(&queue, None, now);
                 }
                 continue;
             };
-            let was_back = flight.is_back;
-            if flight.look(&queue, Some(job), now) {
+            if task.update_from_queue(&queue, Some(job), now) {
                 changed = true;
-                let is_free = flight.entry.as_ref().is_some_and(|entry| !is_stuck(&entry.reason));
-                if flight.is_back && !was_back && !flight.is_moot && is_free {
-                    let said = watched.and_then(|watched| said_in(&watched.batch.out(flight.index)));
-                    put_back.push(PutBack::new(job, flight.index, flight.task.label.clone(), said.as_deref()));
-                }
-                if let Some(entry) = &flight.entry {
-                    let words = format!("job {} {}", flight.name(Some(job)), entry.in_words());
-                    (self.tell)(Told::Stands(flight.task.cell, words));
-                    if entry.phase() == Phase::Pending && is_stuck(&entry.reason) && !flight.is_moot {
-                        let (job, index, reason) = (job.to_owned(), flight.index, entry.reason.clone());
-                        if self.warned.insert((job.clone(), index, reason.clone())) {
-                            stuck.push(Stuck { job, index, label: flight.task.label.clone(), reason });
-                        }
+                if let Some(entry) = task.entry() {
+                    let name = task.name(Some(job));
+                    (self.send)(JobUpdate::StateChanged(task.spec.cell, format!("job {name} {entry}")));
+                    if entry.phase() == JobPhase::Pending
+                        && needs_intervention(&entry.reason)
+                        && self.reported_held.insert((name.clone(), entry.reason.clone()))
+                    {
+                        let (label, reason) = (task.spec.label.clone(), entry.reason.clone());
+                        held.push(HeldTask { name, label, reason });
                     }
                 }
             }
         }
-        found.into_iter().for_each(|(id, job)| self.tell_found(&id, job));
-        let warnings = put_back::warnings(&put_back).into_iter().chain(stuck::warnings(&stuck));
-        warnings.for_each(|words| (self.tell)(Told::Warning(words)));
-        self.cancel_settled(&queue);
+        found.into_iter().for_each(|(id, job)| self.report_adopted(&id, job));
+        held_tasks::warnings(&held).into_iter().for_each(|words| (self.send)(JobUpdate::Warning(words)));
         self.count();
         let rarest = self.settings.poll * RAREST;
         self.interval = if changed { self.settings.poll } else { (self.interval * 3 / 2).min(rarest) };
@@ -230,69 +213,64 @@ impl<'t> Watcher<'t> {
         found
     }
 
-    fn tell_found(&self, id: &str, job: String) {
-        let flights = || self.flights.iter().filter(|flight| flight.batch == id);
-        let Some(asks) = flights().next().map(|flight| flight.task.request.in_words()) else { return };
-        let cells = flights().map(|flight| flight.task.cell).collect();
-        (self.tell)(Told::Submitted { job, cells, asks, found: true });
+    fn report_adopted(&self, id: &str, job: String) {
+        let tasks = || self.tasks.iter().filter(|task| task.batch == id);
+        let Some(request) = tasks().next().map(|task| task.spec.request.to_string()) else { return };
+        let cells = tasks().map(|task| task.spec.cell).collect();
+        (self.send)(JobUpdate::Submitted { job, cells, request, adopted: true });
     }
 
     fn count(&mut self) {
         let (mut pending, mut running, mut reasons) = (0, 0, BTreeMap::new());
-        for entry in self.flights.iter().filter_map(|flight| flight.entry.as_ref()) {
+        for entry in self.tasks.iter().filter_map(|task| task.entry()) {
             match entry.phase() {
-                Phase::Pending => {
+                JobPhase::Pending => {
                     pending += 1;
                     *reasons.entry(entry.reason.clone()).or_default() += 1;
                 }
-                Phase::Running => running += 1,
-                Phase::Over(_) => {}
+                JobPhase::Running => running += 1,
+                JobPhase::Ended(_) => {}
             }
         }
         let counted = (pending, running, reasons);
         if counted != self.counted {
             self.counted = counted.clone();
             let (pending, running, reasons) = counted;
-            (self.tell)(Told::Queue { pending, running, reasons });
+            (self.send)(JobUpdate::Queue { pending, running, reasons });
         }
     }
 
-    /// Whether the controller is silent.
-    pub fn is_out(&self) -> bool {
-        self.outage.is_some()
-    }
-
     /// The controller did not answer: jobs go on, and nothing is concluded.
-    pub fn is_silent(&mut self, trouble: &Trouble) {
+    pub fn note_outage(&mut self, trouble: &SlurmCliError) {
         if self.outage.is_none() {
             let words = "jobs go on, and it is asked again; nothing is taken for lost meanwhile";
-            (self.tell)(Told::Warning(format!("Slurm does not answer ({trouble}): {words}")));
+            (self.send)(JobUpdate::Warning(format!("Slurm does not answer ({trouble}): {words}")));
             self.outage = Some(Instant::now());
         }
     }
 
     /// The controller answered.
-    pub fn answers(&mut self) {
+    pub fn end_outage(&mut self) {
         if let Some(since) = self.outage.take() {
-            let time = cwm_core::text::duration(since.elapsed().as_secs_f64());
-            (self.tell)(Told::Warning(format!("Slurm answers again, after {time}")));
+            let time = jiff::SignedDuration::from_secs(since.elapsed().as_secs() as i64);
+            (self.send)(JobUpdate::Warning(format!("Slurm answers again, after {time:#}")));
         }
     }
 
     /// These cells could not be submitted.
-    pub fn refuse(&self, tasks: impl IntoIterator<Item = NewTask>, reason: &str, hint: &str) {
+    pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, reason: &str, hint: &str) {
         for task in tasks {
             let hint = (!hint.is_empty()).then(|| hint.to_owned());
-            let fault = Fault { kind: FailedKind::System, reason: reason.to_owned(), hint };
-            (self.tell)(Told::Ended(task.cell, Err(fault)));
+            let failure = JobFailure { kind: FailedKind::System, reason: reason.to_owned(), hint };
+            (self.send)(JobUpdate::Ended(task.cell, Err(failure)));
         }
     }
 }
 
-/// The last of what a job and Slurm said; nothing if there is no such file.
-pub(super) fn said_in(path: &std::path::Path) -> Option<String> {
+/// The end of what a job and Slurm wrote; nothing if there is no such file.
+pub(super) fn read_output(path: &std::path::Path) -> Option<String> {
     match log_end(path, 0, 4096) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        said => Some(said.unwrap_or_default()),
+        output => Some(output.unwrap_or_default()),
     }
 }

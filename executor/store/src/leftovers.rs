@@ -7,12 +7,10 @@ use jiff::Timestamp;
 use super::Store;
 use super::actions::list;
 use super::inventory::size_and_time;
+use super::partial_object::partial_name;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
-
-/// Begins the names of downloads that are not whole yet, behind what begins all names there; their digest follows.
-const PART: &str = "part-";
 
 /// Begins the names of journals of uploads: whose upload it is and the digest of its content follow.
 const UPLOAD: &str = "upload-";
@@ -31,9 +29,9 @@ pub struct Leftover {
 }
 
 impl Store {
-    /// Where the part of this content is that came so far.
-    pub(super) fn part_path(&self, digest: &Digest) -> PathBuf {
-        self.layout.temporary().join(format!("{TEMPORARY}{PART}{digest}"))
+    /// The path of the partial object of this content.
+    pub(super) fn partial_path(&self, digest: &Digest) -> PathBuf {
+        self.layout.temporary().join(partial_name(digest))
     }
 
     /// Where it is noted how far the upload of this content is; `whose` tells remotes apart.
@@ -54,9 +52,13 @@ impl Store {
     }
 
     fn is_transfer(&self, name: &str) -> bool {
-        let Some(name) = name.strip_prefix(TEMPORARY) else { return false };
-        let digest = name.rsplit_once('-').and_then(|(_, digest)| digest.parse::<Digest>().ok());
-        let Some(is_here) = digest.map(|digest| self.object_path(&digest).exists()) else { return false };
-        (name.starts_with(PART) && !is_here) || (name.starts_with(UPLOAD) && is_here)
+        let Some(digest) = name.rsplit_once('-').and_then(|(_, digest)| digest.parse::<Digest>().ok()) else {
+            return false;
+        };
+        let is_upload = name.strip_prefix(TEMPORARY).is_some_and(|name| name.starts_with(UPLOAD));
+        match self.object_path(&digest).exists() {
+            true => is_upload,
+            false => name == partial_name(&digest),
+        }
     }
 }

@@ -5,7 +5,6 @@
 //! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
 
 mod actions;
-mod arrival;
 mod commit;
 mod compare;
 mod completeness;
@@ -17,6 +16,7 @@ mod garbage;
 mod hashing;
 mod heir;
 mod holder;
+mod import;
 mod intake;
 mod inventory;
 mod layout;
@@ -26,6 +26,7 @@ mod manifest;
 mod new_action;
 mod objects;
 pub mod outside;
+mod partial_object;
 mod record;
 mod remembered;
 mod seal;
@@ -47,7 +48,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use arrival::{LARGEST_MANIFEST, Part};
 pub use compare::{Difference, How};
 pub use completeness::Missing;
 pub use cwm_core::files::{Result, StoreError, Trouble};
@@ -57,6 +57,7 @@ pub use foreign_record::{LARGEST_RECORD, check_record};
 pub use garbage::Garbage;
 pub use hashing::hash_own_file;
 pub use holder::Holder;
+pub use import::LARGEST_MANIFEST;
 pub use intake::TakenIn;
 pub use inventory::{Held, Inventory, OldWork};
 pub use layout::STORE_FORMAT;
@@ -64,6 +65,7 @@ pub use leftovers::Leftover;
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
 pub use new_action::{Content, NewAction, NewOutput, Recorded};
+pub use partial_object::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
 pub use record::timestamp;
 pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
 pub use soundness::Damage;

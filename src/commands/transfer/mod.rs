@@ -17,18 +17,18 @@ use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
-use cwm_remote::{Exchange, Job, Told};
+use cwm_remote::{TransferEvent, TransferRequest, TransferService};
 
 /// Jobs that are under way at a time: enough for all that a remote is asked at once.
 const AT_ONCE: usize = 64;
 
 /// A number of jobs on their way, and what came of them.
 struct Transfer<'a> {
-    exchange: &'a Exchange,
+    service: &'a TransferService,
     direction: Direction,
     sinks: &'a mut EventSinks,
-    sender: Sender<(usize, Told)>,
-    inbox: Receiver<(usize, Told)>,
+    sender: Sender<(usize, TransferEvent)>,
+    inbox: Receiver<(usize, TransferEvent)>,
     /// What the jobs of each cell are about.
     keys: HashMap<usize, Key>,
     /// Jobs that have begun, and those of them that have ended.
@@ -44,13 +44,13 @@ struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    fn new(exchange: &'a Exchange, direction: Direction, sinks: &'a mut EventSinks) -> Self {
+    fn new(service: &'a TransferService, direction: Direction, sinks: &'a mut EventSinks) -> Self {
         let (sender, inbox) = channel();
         let (begun, ended, results, objects, bytes) = (0, 0, 0, 0, 0);
         let (began, keys) = (Instant::now(), HashMap::new());
         let (faults, missing) = (Vec::new(), Vec::new());
         Transfer {
-            exchange,
+            service,
             direction,
             sinks,
             sender,
@@ -68,11 +68,11 @@ impl<'a> Transfer<'a> {
     }
 
     /// Begins a job of the cell `index`, about `key`.
-    fn start(&mut self, index: usize, key: Key, job: Job) {
+    fn start(&mut self, index: usize, key: Key, request: TransferRequest) {
         self.keys.insert(index, key);
         let sender = std::sync::Mutex::new(self.sender.clone());
         self.begun += 1;
-        self.exchange.start(job, move |told| {
+        self.service.start(request, move |told| {
             // Whoever has ended listens no more.
             let _ = sender.lock().unwrap_or_else(std::sync::PoisonError::into_inner).send((index, told));
         });
@@ -95,11 +95,12 @@ impl<'a> Transfer<'a> {
     }
 
     /// What is told next; nothing once all jobs have ended.
-    fn next(&mut self) -> Option<(usize, Told)> {
+    fn next(&mut self) -> Option<(usize, TransferEvent)> {
         while self.ended < self.begun {
             match self.inbox.recv_timeout(std::time::Duration::from_millis(500)) {
                 Ok((index, told)) => {
-                    self.ended += usize::from(!matches!(told, Told::Begun(..) | Told::Progress(..)));
+                    self.ended +=
+                        usize::from(!matches!(told, TransferEvent::Started { .. } | TransferEvent::Progress { .. }));
                     return Some((index, told));
                 }
                 Err(_) => self.sinks.tick(),
@@ -109,30 +110,31 @@ impl<'a> Transfer<'a> {
     }
 
     /// What is told in the same way, whichever way files move.
-    fn tell(&mut self, plan: &Plan, index: usize, told: Told) {
+    fn tell(&mut self, plan: &Plan, index: usize, told: TransferEvent) {
         let Some(key) = self.keys.get(&index).copied() else { return };
         let (label, direction) = (plan.cells[index].label.clone(), self.direction);
         match told {
-            Told::Begun(objects, bytes) => {
+            TransferEvent::Started { objects, bytes } => {
                 self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
             }
-            Told::Progress(done, total) => {
+            TransferEvent::Progress { done, total } => {
                 let (total, unit) = (Some(total), "bytes".to_owned());
                 self.sinks.event(&RunEvent::Progress { label, done, total, unit });
             }
-            Told::Files(objects, bytes, seconds, lacks) => {
-                let missing: Vec<String> = lacks.iter().map(ToString::to_string).collect();
+            TransferEvent::ContentFetched { objects, bytes, seconds, missing } => {
+                let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
                 self.moved(label, key, objects, bytes, seconds, missing);
             }
-            Told::Pushed(Ok(pushed), seconds) => {
-                self.moved(label, key, pushed.objects, pushed.bytes, seconds, Vec::new());
+            TransferEvent::Uploaded { outcome: Ok(stats), seconds } => {
+                let stats = stats.unwrap_or_default();
+                self.moved(label, key, stats.objects, stats.bytes, seconds, Vec::new());
             }
-            Told::Pushed(Err(fault), seconds) => {
-                let remote = self.exchange.names().first().copied().unwrap_or_default().to_owned();
-                self.moved(label, key, 0, 0, seconds, vec![format!("the remote `{remote}` {}", fault.words())]);
+            TransferEvent::Uploaded { outcome: Err(error), seconds } => {
+                let remote = self.service.names().first().copied().unwrap_or_default().to_owned();
+                self.moved(label, key, 0, 0, seconds, vec![format!("the remote `{remote}` {error}")]);
             }
-            Told::Prepared(Some(message)) => self.sinks.event(&RunEvent::Warning { message }),
-            Told::Prepared(None) | Told::Records(..) | Told::Offered(..) | Told::Looked(_) => {}
+            TransferEvent::Initialized(Some(message)) => self.sinks.event(&RunEvent::Warning { message }),
+            TransferEvent::Initialized(None) | TransferEvent::RecordsFetched { .. } | TransferEvent::Status(_) => {}
         }
     }
 
@@ -150,7 +152,7 @@ impl<'a> Transfer<'a> {
         let is_whole = self.faults.is_empty() && self.missing.is_empty();
         self.sinks.event(&RunEvent::TransferSummary {
             direction: self.direction,
-            remotes: self.exchange.names().into_iter().map(str::to_owned).collect(),
+            remotes: self.service.names().into_iter().map(str::to_owned).collect(),
             results: self.results,
             objects: self.objects,
             bytes: self.bytes,

@@ -14,7 +14,7 @@ use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
 use cwm_engine::{CellState, Resolved, Survey};
 use cwm_engine::{Direction, EventSink, RunEvent};
-use cwm_remote::{Exchange, Fault, Job, Told};
+use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 
 /// What is missing of a cell that is not named, but that what is named rests on.
 const RECORD: &str = "its record, by which the keys of what rests on it are told";
@@ -27,14 +27,14 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = chosen(&workspace, &arguments.words)?;
-    let exchange = Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, false)?;
+    let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, false)?;
     let mut sinks = sinks(arguments.json, arguments.verbose);
     workspace.store.create()?;
     let _shared = workspace.store.lock_shared(|holder| {
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
     let all = workspace.plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
-    let mut transfer = Transfer::new(&exchange, Direction::Pull, &mut sinks);
+    let mut transfer = Transfer::new(&service, Direction::Pull, &mut sinks);
     let (mut so_far, mut others) = (SoFar::default(), HashSet::new());
     let survey = loop {
         let survey = records(&mut workspace, &all, &chosen, &others, &mut transfer, &mut so_far)?;
@@ -44,13 +44,13 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
             break survey;
         }
         for (index, record) in locked {
-            transfer.start(index, record.key, Job::Files(vec![record]));
+            transfer.start(index, record.key, TransferRequest::FetchResult(vec![record]));
             transfer.make_room(&workspace.plan);
         }
         transfer.wait(&workspace.plan);
     };
     let resting = on_others(&workspace, &survey, &all, &others)?;
-    let nowhere = |what: &str| match so_far.nobody_told(&exchange.names()) {
+    let nowhere = |what: &str| match so_far.nobody_told(&service.names()) {
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
     };
@@ -143,7 +143,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
             // Of another result of that key nobody knows yet whether it will count.
             Cow::Owned(record) => vec![record],
         };
-        transfer.start(index, key, Job::Files(candidates));
+        transfer.start(index, key, TransferRequest::FetchResult(candidates));
         transfer.make_room(&workspace.plan);
     }
     transfer.wait(&workspace.plan);
@@ -188,14 +188,14 @@ fn records(
     transfer: &mut Transfer<'_>,
     so_far: &mut SoFar,
 ) -> Result<Survey, Error> {
-    let is_news = transfer.exchange.news();
+    let is_first_report = transfer.service.is_first_report();
     loop {
         let survey = workspace.survey()?;
         let before = transfer.begun;
         for &index in cells {
             let keys = wanted(workspace, &survey, index, chosen.contains(&index));
             if let Some(key) = keys.first().copied().filter(|key| so_far.asked.insert(*key)) {
-                transfer.start(index, key, Job::Records(keys));
+                transfer.start(index, key, TransferRequest::FetchRecords(keys));
             }
         }
         // Of what waits for a result that is nowhere, so that no key is known today, the lock file's is asked for: it is today's
@@ -208,7 +208,7 @@ fn records(
                 if (is_open || resting.contains(&index))
                     && let Some(key) = line.map(|line| line.key).filter(|key| so_far.asked.insert(*key))
                 {
-                    transfer.start(index, key, Job::Records(vec![key]));
+                    transfer.start(index, key, TransferRequest::FetchRecords(vec![key]));
                 }
             }
         }
@@ -216,7 +216,7 @@ fn records(
             return Ok(survey);
         }
         while let Some((index, told)) = transfer.next() {
-            let Told::Records(new, faults) = told else { continue };
+            let TransferEvent::RecordsFetched { new, errors } = told else { continue };
             if let (CellState::Cached(record), true) = (&survey.states[index], new > 0) {
                 let label = workspace.plan.cells[index].label.clone();
                 let others = plural(new as u64, "other result", "other results");
@@ -226,17 +226,17 @@ fn records(
                 );
                 transfer.sinks.event(&RunEvent::Note { label, message });
             }
-            for (remote, fault) in faults {
-                if fault.is_no() || matches!(fault, Fault::NotReached(_) | Fault::Broken) {
-                    so_far.away.insert(remote.clone(), fault.is_no());
+            for (remote, fault) in errors {
+                if fault.is_refusal() || matches!(fault, RemoteError::Unreachable(_) | RemoteError::Panicked) {
+                    so_far.away.insert(remote.clone(), fault.is_refusal());
                 }
-                if !is_news(&remote, &fault) {
+                if !is_first_report(&remote, &fault) {
                     continue;
                 }
-                let message = format!("the remote `{remote}`: {}", fault.words());
+                let message = format!("the remote `{remote}`: {}", fault.to_string());
                 if so_far.told.insert(message.clone()) {
                     // A remote that is not there may have what the others lack.
-                    if !matches!(fault, Fault::NotThere) {
+                    if !matches!(fault, RemoteError::NotFound) {
                         transfer.faults.push(message.clone());
                     }
                     transfer.sinks.event(&RunEvent::Warning { message });

@@ -12,7 +12,7 @@ use cwm_core::text::plural;
 use cwm_engine::CellState;
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
-use cwm_remote::{Exchange, Job, Parcel};
+use cwm_remote::{ResultBundle, TransferRequest, TransferService};
 use cwm_store::outside::Files;
 use cwm_store::{ActionRecord, Dropped, Store};
 
@@ -24,7 +24,7 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
     arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let chosen = chosen(&workspace, &arguments.words)?;
-    let exchange = Exchange::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
+    let service = TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?;
     let mut sinks = sinks(arguments.json, arguments.verbose);
     let _shared = workspace.store.lock_shared(|holder| {
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
@@ -42,7 +42,7 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
         sinks.event(&RunEvent::Warning { message: format!("{cells} no result yet, and nothing to push") });
     }
     let results: Vec<_> = all.iter().filter_map(record).collect();
-    let is_whole = send(&exchange, plan, store, files, results, arguments.force, &mut sinks)?;
+    let is_whole = send(&service, plan, store, files, results, arguments.force, &mut sinks)?;
     Ok(if is_whole { ExitCode::OK } else { ExitCode::REMOTE })
 }
 
@@ -51,7 +51,7 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
 /// # Errors
 /// The store cannot be read.
 pub fn results(
-    exchange: &Exchange,
+    service: &TransferService,
     plan: &Plan,
     store: &Store,
     files: &Files,
@@ -59,12 +59,12 @@ pub fn results(
     sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
     let done = records.iter().enumerate().filter_map(|(index, record)| Some((index, record.as_ref()?, true)));
-    send(exchange, plan, store, files, done.collect(), false, sinks)
+    send(service, plan, store, files, done.collect(), false, sinks)
 }
 
 /// Sends results, each with its files if that is wanted and they are here.
 fn send(
-    exchange: &Exchange,
+    service: &TransferService,
     plan: &Plan,
     store: &Store,
     files: &Files,
@@ -72,10 +72,10 @@ fn send(
     anew: bool,
     sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
-    let mut transfer = Transfer::new(exchange, Direction::Push, sinks);
+    let mut transfer = Transfer::new(service, Direction::Push, sinks);
     // A folder that was mistyped, or a disk that is not mounted, would otherwise be filled without a word.
     if let Some((index, record, _)) = results.first() {
-        transfer.start(*index, record.key, Job::Prepare);
+        transfer.start(*index, record.key, TransferRequest::Initialize);
         while let Some((cell, told)) = transfer.next() {
             transfer.tell(plan, cell, told);
         }
@@ -87,8 +87,8 @@ fn send(
             continue;
         }
         transfer.make_room(plan);
-        let parcel = Parcel::of(store, files, record, with_files)?;
-        if with_files && !parcel.has_files {
+        let bundle = ResultBundle::of(store, files, record, with_files)?;
+        if with_files && !bundle.has_files {
             match record.dropped {
                 None => lacking.push((plan.cells[index].label.to_string(), "are missing here")),
                 Some(Dropped::NotPulled) => lacking.push((plan.cells[index].label.to_string(), "were not pulled")),
@@ -96,7 +96,7 @@ fn send(
                 Some(Dropped::Collected | Dropped::NotKept) => {}
             }
         }
-        transfer.start(index, record.key, Job::Push(Box::new(parcel), anew));
+        transfer.start(index, record.key, TransferRequest::Upload { bundle: Box::new(bundle), force: anew });
     }
     while let Some((cell, told)) = transfer.next() {
         transfer.tell(plan, cell, told);

@@ -46,15 +46,6 @@ cat "$PRETENDED/queue" 2>/dev/null || true
 
 const SCONTROL: &str = "#!/bin/sh\necho 'MaxArraySize            = 1001'\n";
 
-/// Takes no options: with a filter, the real one ends more than the tasks that are named.
-const SCANCEL: &str = r#"#!/bin/sh
-echo "$*" >> "$PRETENDED/cancelled"
-for task; do
-    case $task in *[!0-9_]*) exit 1 ;; esac
-    sed -i "/^${task%_*}|${task#*_}|\\(PENDING\\|REQUEUE_HOLD\\)|/d" "$PRETENDED/queue"
-done
-"#;
-
 /// A Slurm that is pretended, and a run on it.
 struct Pretended {
     context: Context,
@@ -72,7 +63,7 @@ impl Pretended {
             "cwm.toml",
             &format!("executor = \"slurm\"\n[slurm]\npoll = \"200ms\"\npatience = \"1500ms\"\n{slurm}"),
         );
-        for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL), ("scancel", SCANCEL)] {
+        for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL)] {
             let name = format!("bin/{name}");
             context.write(&name, text);
             let made = Command::new("chmod").arg("+x").arg(context.path(&name)).status().expect("chmod");
@@ -135,20 +126,10 @@ impl Pretended {
 
     /// Does what a node does with a task, and takes it off the queue.
     fn perform(&self, job: u32, index: u32) {
-        self.perform_unseen(job, index);
-        self.set(job, index, Some("COMPLETED"));
-    }
-
-    /// Does so, and the controller does not hear of it.
-    fn perform_unseen(&self, job: u32, index: u32) {
         let script = self.text(&format!("script-{job}"));
         let ran = Command::new("sh").arg(script.trim()).env("SLURM_ARRAY_TASK_ID", index.to_string()).status();
         assert!(ran.expect("a shell").success());
-    }
-
-    /// Which tasks were cancelled, a call a line.
-    fn cancelled(&self) -> Vec<String> {
-        self.text("cancelled").lines().map(str::to_owned).collect()
+        self.set(job, index, Some("COMPLETED"));
     }
 
     fn calls(&self) -> usize {
@@ -236,7 +217,7 @@ fn a_job_whose_id_is_given_to_another_one_is_lost() {
     pretended.perform(2, 0);
     let run = ended(run);
     run.ran_just(&["a[n=0]"]);
-    assert!(warned(&run, "nothing is left of its job 1_0") && pretended.cancelled().is_empty(), "{}", run.raw.stdout);
+    assert!(warned(&run, "nothing is left of its job 1_0"), "{}", run.raw.stdout);
 }
 
 /// Of a whole sweep a few are told of by themselves.
@@ -376,61 +357,22 @@ fn a_run_that_is_stopped_while_the_controller_is_silent_ends_at_once() {
     assert!(message.contains("`scancel 1` ends them, with all that other runs wait for"), "{message}");
 }
 
-/// Of a task that ran, and that a controller that was started again does not let run again.
-const HELD: Option<&str> = Some("PENDING|launch failed requeued held");
-
 #[test]
-fn a_task_that_is_done_and_still_waits_is_cancelled_by_itself() {
+fn a_held_task_is_reported_once_by_its_own_name_and_waited_for() {
     let pretended = Pretended::with(3, "");
     let run = pretended.start();
     pretended.await_job(1);
-    pretended.perform_unseen(1, 1);
-    pretended.set(1, 1, HELD);
-    pretended.await_true("it is cancelled", || !pretended.cancelled().is_empty());
+    pretended.set(1, 1, Some("PENDING|launch failed requeued held"));
     let looks = pretended.text("looks").lines().count();
-    pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 3);
-    assert_eq!(pretended.cancelled(), ["1_1"], "once");
-    pretended.perform(1, 0);
-    // The last, which nobody would ask for any more.
-    pretended.set(1, 2, HELD);
-    pretended.perform_unseen(1, 2);
+    pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 4);
+    (0..3).for_each(|index| pretended.perform(1, index));
     let run = ended(run);
     run.ran_just(&["a[n=0]", "a[n=1]", "a[n=2]"]);
-    assert_eq!((pretended.cancelled(), pretended.calls()), (vec!["1_1".to_owned(), "1_2".to_owned()], 1));
-    assert!(!pretended.text("queue").contains("PENDING"), "{}", pretended.text("queue"));
-    for task in ["1_1", "1_2"] {
-        let words = format!("job {task} waited in the queue, and its result is recorded: it was cancelled");
-        assert!(warned(&run, &words), "{}", run.raw.stdout);
-    }
-}
-
-#[test]
-fn what_waits_and_is_made_by_somebody_else_is_done_and_what_nobody_made_is_waited_for() {
-    let pretended = Pretended::with(5, "");
-    let run = pretended.start();
-    pretended.await_job(1);
-    // The second and the third are held, and so is the last, which nobody makes.
-    [1, 2, 4].iter().for_each(|index| pretended.set(1, *index, HELD));
-    let made = pretended.context.cwm(&["run", "--executor", "local", "a[n=0]", "a[n=1]", "a[n=2]"]);
-    assert_eq!(made.code, 0, "{}", made.stderr);
-    let cancelled = || {
-        let mut tasks: Vec<String> = pretended
-            .cancelled()
-            .iter()
-            .flat_map(|call| call.split(' ').map(str::to_owned).collect::<Vec<_>>())
-            .collect();
-        tasks.sort();
-        tasks
+    let reported = |event: &serde_json::Value| {
+        let message = event["message"].as_str().unwrap_or_default();
+        message.starts_with("Slurm does not start 1_1 (a[n=1]): launch failed requeued held")
     };
-    pretended.await_true("they are cancelled", || cancelled().len() >= 3);
-    let looks = pretended.text("looks").lines().count();
-    pretended.await_true("the queue is asked again", || pretended.text("looks").lines().count() >= looks + 3);
-    assert_eq!(cancelled(), ["1_0", "1_1", "1_2"], "the others have no result");
-    [3, 4].iter().for_each(|index| pretended.perform(1, *index));
-    let run = ended(run);
-    assert_eq!((run.raw.code, run.failed.len(), pretended.calls()), (0, 0, 1), "{}", run.raw.stdout);
-    assert!(warned(&run, "`scontrol release ") && warned(&run, "launch failed requeued held"), "{}", run.raw.stdout);
-    assert!(!warned(&run, "`scancel 1`"), "{}", run.raw.stdout);
+    assert_eq!(events(&run, "warning").iter().filter(|event| reported(event)).count(), 1, "{}", run.raw.stdout);
 }
 
 #[test]
@@ -444,23 +386,5 @@ fn what_is_to_be_made_anew_is_waited_for_though_it_is_recorded() {
     pretended.await_true("the queue is asked", || pretended.text("looks").lines().count() >= looks + 3);
     pretended.perform(1, 0);
     ended(run).ran_just(&["a[n=0]"]);
-    assert_eq!((pretended.cancelled().len(), pretended.calls()), (0, 1));
-}
-
-#[test]
-fn what_a_run_before_left_in_the_queue_is_cancelled_if_it_has_a_result() {
-    let pretended = Pretended::with(3, "");
-    let run = pretended.start();
-    pretended.await_job(1);
-    pretended.await_true("it is asked", || pretended.text("looks").lines().count() >= 1);
-    signal(&run, "-INT");
-    assert_eq!(ended(run).raw.code, 130);
-    let made = pretended.context.cwm(&["run", "--executor", "local", "a[n=0]"]);
-    assert_eq!(made.code, 0, "{}", made.stderr);
-    let run = pretended.start();
-    pretended.await_true("it is cancelled", || !pretended.cancelled().is_empty());
-    (1..3).for_each(|index| pretended.perform(1, index));
-    let run = ended(run);
-    assert_eq!((run.raw.code, run.failed.len()), (0, 0), "{}", run.raw.stdout);
-    assert_eq!((pretended.cancelled(), pretended.calls()), (vec!["1_0".to_owned()], 1));
+    assert_eq!(pretended.calls(), 1);
 }

@@ -1,11 +1,11 @@
 //! Changing a site's file as people would: comments, order and spaces stay.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::Site;
 use super::read::{site, text_of};
+use super::{Remote, RemoteKinds, Site};
 use cwm_core::error::Error;
 use cwm_core::files::durable::Disk;
 
@@ -18,18 +18,20 @@ pub struct NewRemote<'a> {
     pub url: &'a str,
     /// Whether it is only read.
     pub read_only: bool,
-    /// Of S3: the server.
-    pub endpoint: Option<&'a str>,
-    /// Of S3: the region.
-    pub region: Option<&'a str>,
+    /// Keys that its kind of remote has, with their values.
+    pub options: Vec<(&'a str, &'a str)>,
 }
 
-/// Adds a remote to the site's file, which is made if it is not there. `own` tells where the store of a site is, be it there or
-/// not yet.
+/// Adds a remote to the site's file, which is made if it is not there. `check` may refuse the remote.
 ///
 /// # Errors
-/// There is one of that name, something about it is wrong, it is a store, or the file is wrong or cannot be written.
-pub fn add_remote(file: &Path, new: &NewRemote<'_>, own: impl Fn(&Site) -> PathBuf) -> Result<(), Error> {
+/// There is one of that name, something about it is wrong, or the file is wrong or cannot be written.
+pub fn add_remote(
+    file: &Path,
+    kinds: &dyn RemoteKinds,
+    new: &NewRemote<'_>,
+    check: impl Fn(&Site, &Remote) -> Result<(), Error>,
+) -> Result<(), Error> {
     let edit = |document: &mut DocumentMut| {
         let remotes = document.entry("remotes").or_insert_with(|| {
             let mut table = Table::new();
@@ -46,24 +48,21 @@ pub fn add_remote(file: &Path, new: &NewRemote<'_>, own: impl Fn(&Site) -> PathB
         if new.read_only {
             table.insert("read_only", value(true));
         }
-        let texts = [("endpoint", new.endpoint), ("region", new.region)];
-        texts.into_iter().filter_map(|(key, text)| Some((key, text?))).for_each(|(key, text)| {
-            table.insert(key, value(text));
-        });
+        for (key, text) in &new.options {
+            table.insert(key, value(*text));
+        }
         // Behind the others, whatever stands behind them.
         remotes.insert(new.name, Item::Table(table));
         Ok(String::new())
     };
-    let no_store =
-        |site: &Site| site.remote(new.name).map_or(Ok(()), |remote| remote.must_be_no_store(Some(&own(site))));
-    change(file, edit, no_store)
+    change(file, kinds, edit, |site| site.remote(new.name).map_or(Ok(()), |remote| check(site, remote)))
 }
 
 /// Removes a remote from the site's file.
 ///
 /// # Errors
 /// There is none of that name, or the file is wrong or cannot be written.
-pub fn remove_remote(file: &Path, name: &str) -> Result<(), Error> {
+pub fn remove_remote(file: &Path, kinds: &dyn RemoteKinds, name: &str) -> Result<(), Error> {
     let edit = |document: &mut DocumentMut| {
         let text = document.to_string();
         let remotes = document.get_mut("remotes").and_then(Item::as_table_like_mut);
@@ -74,24 +73,25 @@ pub fn remove_remote(file: &Path, name: &str) -> Result<(), Error> {
         let files = above.rfind("\n\n").map_or(above, |at| &above[..at + 2]);
         Ok(if text.starts_with(above) && files.contains('#') { files.to_owned() } else { String::new() })
     };
-    change(file, edit, |_| Ok(()))
+    change(file, kinds, edit, |_| Ok(()))
 }
 
 /// Reads the file, changes it, looks whether it is right, also by `look`, and puts it in place in one instant. What
 /// `edit` returns comes before all else.
 fn change(
     file: &Path,
+    kinds: &dyn RemoteKinds,
     edit: impl FnOnce(&mut DocumentMut) -> Result<String, Error>,
     look: impl FnOnce(&Site) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let name = file.display().to_string();
     let folder = file.parent().unwrap_or(Path::new("."));
     let text = text_of(file).map_err(Error::usage)?.unwrap_or_default();
-    site(&text, &name, folder)?;
+    site(&text, &name, folder, kinds)?;
     // It has just been read: what is wrong now is a mistake of ours.
     let mut document: DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;
     let text = edit(&mut document)? + &document.to_string();
-    look(&site(&text, &name, folder)?)?;
+    look(&site(&text, &name, folder, kinds)?)?;
     Ok(Disk::default().replace(file, text.as_bytes(), true)?)
 }

@@ -3,22 +3,18 @@
 //!
 //! Read as the pipeline is: text -> a tree with places -> what it says, all faults at once. It knows no plan and no network.
 
-mod address;
 mod edit;
-mod folder;
 mod read;
 mod slurm;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use address::without_secrets;
-pub use address::{Address, Bucket};
 pub use edit::{NewRemote, add_remote, remove_remote};
-pub use folder::real;
 pub use slurm::{JobStore, Slurm};
 
 use serde::{Deserialize, Serialize};
@@ -48,23 +44,58 @@ pub struct Site {
     pub slurm: Slurm,
 }
 
-/// A place in which results are shared.
+/// A place in which results are shared. What kind of place its URL names, and what its options mean, [`RemoteKinds`] know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// Where it is, as written.
+    /// Its URL or path, as written.
     pub url: String,
-    /// The same, understood.
-    pub address: Address,
-    /// Whether nothing is to be written to it: it says so, or it is read by HTTP.
+    /// The folder that a relative path is relative to.
+    pub base: PathBuf,
+    /// Whether nothing is written to it: the file says so, or its kind can only be read.
     pub read_only: bool,
-    /// Of S3: the server, where it is not Amazon's.
-    pub endpoint: Option<String>,
-    /// Of S3: the region.
-    pub region: Option<String>,
-    /// How long it may be silent before it counts as not reached.
+    /// The keys that only some kinds of remotes have, such as `endpoint`.
+    pub options: BTreeMap<String, String>,
+    /// How long it may be silent before it counts as unreachable.
     pub timeout: Duration,
+}
+
+/// The kinds of remotes that there are: `cwm_remote` has them, if it is built.
+pub trait RemoteKinds {
+    /// Checks the URL and the options of a remote.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn check(&self, remote: &Remote) -> Result<(), InvalidRemote>;
+
+    /// Whether remotes with this URL can only be read.
+    fn is_read_only(&self, url: &str) -> bool;
+
+    /// The option keys of remotes with this URL; those of all kinds, if it is of none.
+    fn option_keys(&self, url: &str) -> Vec<&'static str>;
+}
+
+/// What is wrong with a remote. It never repeats the value, which may hold a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidRemote {
+    /// The key of the value that is wrong.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// A hint for people who write a credential into cwm.toml.
+pub const WHERE_CREDENTIALS_ARE: &str =
+    "cwm.toml belongs into git; credentials come from the environment or the usual files (docs/design/remotes.md)";
+
+/// Whether a name is that of a credential; none of cwm's own keys is.
+pub fn is_secret(name: &str) -> bool {
+    let words = ["secret", "key", "token", "passw", "pwd", "credential", "auth", "sas", "sig"];
+    let name = name.to_ascii_lowercase();
+    words.iter().any(|word| name.contains(word))
 }
 
 impl Site {
@@ -77,8 +108,8 @@ impl Site {
     ///
     /// # Errors
     /// Everything that is wrong with it, in the order of the text.
-    pub fn of(pipeline: &Path) -> Result<Site, Diagnostics> {
-        read::read(&Site::path_for(pipeline))
+    pub fn of(pipeline: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
+        read::read(&Site::path_for(pipeline), kinds)
     }
 
     /// The remote of this name.

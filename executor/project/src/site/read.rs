@@ -1,15 +1,15 @@
 //! A site's file as text -> [`Site`].
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
 use cwm_contract::Value;
 
-use super::address::{Address, WHERE_CREDENTIALS_ARE, is_secret};
 use super::slurm::Slurm;
 use super::tree::parse;
-use super::{ExecutorKind, Remote, Site};
+use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_secret};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 use cwm_core::files::read_plain;
 use cwm_core::located::duration;
@@ -20,7 +20,7 @@ use cwm_core::names::{NAME_RULE, is_name, suggest};
 const LARGEST: usize = 1 << 20;
 
 const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
-const REMOTE_KEYS: &[&str] = &["url", "read_only", "endpoint", "region", "timeout"];
+const REMOTE_KEYS: &[&str] = &["url", "read_only", "timeout"];
 const TIMEOUT: Duration = Duration::from_secs(30);
 const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 const EXECUTORS: [&str; 2] = ["local", "slurm"];
@@ -29,10 +29,10 @@ const EXECUTORS: [&str; 2] = ["local", "slurm"];
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn read(path: &Path) -> Result<Site, Diagnostics> {
+pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
     let name = path.display().to_string();
     match text_of(path) {
-        Ok(Some(text)) => site(&text, &name, path.parent().unwrap_or(Path::new("."))),
+        Ok(Some(text)) => site(&text, &name, path.parent().unwrap_or(Path::new(".")), kinds),
         Ok(None) => Ok(Site::default()),
         Err(message) => {
             let mut problems = Diagnostics::new(Sources::new(vec![Source { name, text: String::new() }]));
@@ -67,7 +67,7 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> {
+pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
     let (root, faults) = parse(text);
     let is_toml = faults.is_empty();
     // Without its text, errors show places and no excerpts: a line may hold a credential that somebody wrote there.
@@ -89,7 +89,7 @@ pub fn site(text: &str, name: &str, folder: &Path) -> Result<Site, Diagnostics> 
             "executor" => site.executor = executor(value, &mut reader),
             "remotes" => {
                 for (name, value) in reader.map(value, "`remotes`", "remotes") {
-                    site.remotes.extend(remote(name, value, &folder, &mut reader));
+                    site.remotes.extend(remote(name, value, &folder, kinds, &mut reader));
                 }
             }
             "slurm" => site.slurm = Slurm::read(value, &mut reader),
@@ -133,7 +133,7 @@ fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
     }
 }
 
-fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> Option<Remote> {
+fn remote(name: &Word, node: &Node, folder: &Path, kinds: &dyn RemoteKinds, reader: &mut Reader<'_>) -> Option<Remote> {
     if !is_name(&name.text) {
         let message = format!("`{}` cannot be the name of a remote", name.text);
         reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));
@@ -144,10 +144,8 @@ fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> O
         reader.report(Diagnostic::at(node.place, format!("{whose} must be a table, not {}", node.kind())).hint(hint));
         return None;
     }
-    let mut url = None;
-    let mut read_only = false;
-    let [mut endpoint, mut region] = [None, None];
-    let mut timeout = TIMEOUT;
+    let (mut url, mut read_only, mut timeout) = (None, false, TIMEOUT);
+    let mut others = Vec::new();
     for (key, value) in reader.map(node, &whose, "its keys") {
         match key.text.as_str() {
             "url" => url = reader.word(value, "`url`"),
@@ -155,13 +153,22 @@ fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> O
                 Some(Value::Bool(yes)) => read_only = *yes,
                 _ => reader.report(Diagnostic::at(value.place, "`read_only` must be true or false")),
             },
-            "endpoint" => endpoint = reader.word(value, "`endpoint`"),
-            "region" => region = reader.word(value, "`region`"),
             "timeout" => match duration(value).filter(|time| LIMITS.contains(time)) {
                 Some(time) => timeout = time,
                 None => reader.report(Diagnostic::at(value.place, "`timeout` must be a time from \"1s\" to \"1h\"")),
             },
-            _ => unknown_key(reader, key, &whose, REMOTE_KEYS),
+            _ => others.push((key, value)),
+        }
+    }
+    let known = kinds.option_keys(url.as_ref().map_or("", |url| &url.text));
+    let all: Vec<&str> = REMOTE_KEYS.iter().chain(&known).copied().collect();
+    let (mut options, mut places) = (BTreeMap::new(), BTreeMap::new());
+    for (key, value) in others {
+        if !known.contains(&key.text.as_str()) {
+            unknown_key(reader, key, &whose, &all);
+        } else if let Some(word) = reader.word(value, &format!("`{}`", key.text)) {
+            places.insert(key.text.clone(), word.place);
+            options.insert(key.text.clone(), word.text);
         }
     }
     let Some(url) = url else {
@@ -171,27 +178,15 @@ fn remote(name: &Word, node: &Node, folder: &Path, reader: &mut Reader<'_>) -> O
         }
         return None;
     };
-    let address = match Address::parse(&url.text, folder) {
-        Ok(address) => address,
-        Err(refused) => {
-            reader.report(Diagnostic::at(url.place, refused.message).maybe_hint(refused.hint));
-            return None;
-        }
-    };
-    for (what, word) in [("endpoint", &endpoint), ("region", &region)] {
-        if let Some(word) = word.as_ref().filter(|_| !matches!(address, Address::S3(_))) {
-            reader.report(Diagnostic::at(word.place, format!("`{what}` is for remotes of s3:// only")));
-        }
+    let read_only = read_only || kinds.is_read_only(&url.text);
+    let (name, base) = (name.text.clone(), folder.to_owned());
+    let remote = Remote { name, url: url.text, base, read_only, options, timeout };
+    if let Err(invalid) = kinds.check(&remote) {
+        let place = places.get(invalid.key).copied().unwrap_or(url.place);
+        reader.report(Diagnostic::at(place, invalid.message).maybe_hint(invalid.hint));
+        return None;
     }
-    if let Some(word) = &endpoint
-        && !matches!(Address::parse(&word.text, folder), Ok(Address::Http(_)))
-    {
-        let hint = "such as \"https://minio.example.org\", without credentials";
-        reader.report(Diagnostic::at(word.place, "`endpoint` must be an http:// or https:// URL").hint(hint));
-    }
-    let read_only = read_only || address.is_read_only();
-    let [endpoint, region] = [endpoint, region].map(|word| word.map(|word| word.text));
-    Some(Remote { name: name.text.clone(), url: url.text, address, read_only, endpoint, region, timeout })
+    Some(remote)
 }
 
 fn has(node: &Node, key: &str) -> bool {

@@ -1,10 +1,10 @@
 //! The store as its users meet it, undisturbed and disturbed.
 
-mod arrival;
 mod commit;
 mod disturbed;
 mod export;
 mod hostile;
+mod import;
 mod locks;
 mod remembered;
 mod soundness;

@@ -1,0 +1,83 @@
+//! Remotes that are folders of this machine, or mounted: a path, or `file:///path`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use object_store::local::LocalFileSystem;
+
+use super::{Backend, OpenedRemote, backend_of, invalid};
+use crate::error::RemoteError;
+use cwm_core::error::Error;
+use cwm_core::files::is_store;
+use cwm_project::site::{InvalidRemote, Remote};
+
+/// A folder.
+pub struct Folder;
+
+impl Backend for Folder {
+    fn schemes(&self) -> &'static [&'static str] {
+        &["file"]
+    }
+
+    fn check(&self, remote: &Remote, rest: &str) -> Result<(), InvalidRemote> {
+        let is_url = remote.url.contains("://");
+        if is_url && rest.contains('%') {
+            return invalid("a folder's path is written as it is, without `%`", None);
+        }
+        if is_url && !rest.starts_with('/') {
+            return invalid("a `file://` URL has an absolute path: `file:///mnt/shared/cwm`", None);
+        }
+        if rest.starts_with('~') {
+            return invalid("`~` is known to shells only", Some("write the path of the folder itself"));
+        }
+        Ok(())
+    }
+
+    fn open(&self, remote: &Remote, rest: &str) -> Result<OpenedRemote, RemoteError> {
+        let folder = Some(resolve(&remote.base.join(rest)));
+        Ok(OpenedRemote { store: Arc::new(LocalFileSystem::new()), multipart: None, prefix: String::new(), folder })
+    }
+}
+
+/// The folder of a remote, if it is one.
+pub fn path_of(remote: &Remote) -> Option<PathBuf> {
+    let (backend, rest) = backend_of(&remote.url).ok()?;
+    (backend.schemes() == Folder.schemes()).then(|| remote.base.join(rest))
+}
+
+/// The folder without `..` in its path, which names in `object_store` cannot hold: as the file system has it, as far as it exists.
+fn resolve(folder: &Path) -> PathBuf {
+    // Nothing would be found of a relative path that does not exist.
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut missing = Vec::new();
+    let mut front = folder.as_path();
+    loop {
+        if let Ok(found) = fs::canonicalize(front) {
+            return missing.into_iter().rev().fold(found, |path, name| path.join(name));
+        }
+        // Below a folder that does not exist, names are taken as they are written.
+        let (Some(parent), Some(name)) = (front.parent(), front.file_name()) else { return folder.clone() };
+        missing.push(name);
+        front = parent;
+    }
+}
+
+/// Refuses a folder that is a store, or lies in one.
+///
+/// # Errors
+/// It is one, with what to do.
+pub fn check_is_no_store(name: &str, folder: &Path, own: Option<&Path>) -> Result<(), Error> {
+    let (folder, own) = (resolve(folder), own.map(resolve));
+    let Some(store) = folder.ancestors().find(|above| is_store(above) || own.as_deref() == Some(*above)) else {
+        return Ok(());
+    };
+    let whose = if own.as_deref() == Some(store) { "the store that is used here" } else { "a store of cwm" };
+    let what = if store == folder { format!("is {whose}") } else { format!("is in {whose}, {}", store.display()) };
+    let message = format!(
+        "the remote `{name}` cannot be {}: it {what}, whose `gc` would delete what is pushed there",
+        folder.display()
+    );
+    Err(Error::usage(message)
+        .hint("give the remote a folder of its own; to share a store itself, name it with `store = \"…\"` in cwm.toml"))
+}

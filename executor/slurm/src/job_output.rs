@@ -1,0 +1,44 @@
+//! Reads a job's output for what Slurm and the script wrote there: how it ended, where the queue has forgotten that.
+
+use super::queue::JobEnd;
+use super::request::SETUP_ENDED;
+
+/// Whether Slurm says that it ended a job because it had more memory than it asked for, as it does where it measures that by
+/// itself (`JobAcctGatherParams=OverMemoryKill`): to the queue, such a job has just failed.
+pub fn exceeded_memory(output: &str) -> bool {
+    let marks = ["exceeded memory limit", "Exceeded job memory limit", "Exceeded step memory limit"];
+    output.lines().any(|line| line.starts_with("slurmstepd") && marks.iter().any(|mark| line.contains(mark)))
+}
+
+/// How Slurm says in a job's output that it ended it.
+pub fn end_in_output(output: &str) -> Option<JobEnd> {
+    let last = output.lines().rev().find(|line| line.contains("CANCELLED AT") || line.contains("oom"))?;
+    Some(match last {
+        _ if last.contains("oom") => JobEnd::OutOfMemory,
+        _ if last.contains("DUE TO TIME LIMIT") => JobEnd::Timeout,
+        _ if last.contains("DUE TO PREEMPTION") => JobEnd::Preempted,
+        _ if last.contains("DUE TO NODE FAILURE") => JobEnd::NodeFail,
+        _ => JobEnd::Cancelled,
+    })
+}
+
+/// Whether a job's output holds words of Slurm's own program on the node, and nothing that the job output: so it is where that
+/// broke before the job came to anything, as when the controller was started again meanwhile.
+pub fn only_from_slurm(output: &str) -> bool {
+    let mut lines = output.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| line.starts_with("slurmstepd") && line.contains(": error: "))
+}
+
+/// The exit status with which a line of `setup` ended the job, as its script output last, and what had been output before.
+pub fn setup_exit_status(output: &str) -> Option<(u8, &str)> {
+    let at = output.rfind(SETUP_ENDED).filter(|at| *at == 0 || output[..*at].ends_with('\n'))?;
+    let status = output[at + SETUP_ENDED.len()..].lines().next()?.trim().parse().ok()?;
+    Some((status, &output[..at]))
+}
+
+/// The last line of it that says anything, after a colon; nothing if there is none.
+pub fn last_line(output: &str) -> String {
+    let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    let shown = |line: &str| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>();
+    last.map(|line| format!(": {}", shown(line))).unwrap_or_default()
+}

@@ -1,0 +1,235 @@
+//! Imports records and content that others made. They are untrusted until they are checked.
+//!
+//! A record is checked as bytes ([`check_record`](super::check_record)) and placed with a mark that its files were not
+//! pulled, so that their absence does not count as damage. Content comes as a [`PartialObject`] in `temporary/`, which the next
+//! attempt resumes; it gets its name only if its hash is that name ([`Store::place_objects`]), in the order of
+//! `docs/design/store.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::actions::RecordFile;
+use super::dropped::Dropped;
+use cwm_core::files::{Result, StoreError};
+use super::partial_object::{OpenedPartial, PartialObject};
+use super::record::ActionRecord;
+use super::{Store, seal};
+use crate::outside::Files;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::files::read_plain;
+use cwm_core::names::is_name;
+
+/// A longer manifest of a folder is none.
+pub const LARGEST_MANIFEST: u64 = 512 << 20;
+
+impl Store {
+    /// The partial object of this content, with what an earlier attempt wrote; nothing while another process writes it.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn partial_object(&self, digest: &Digest) -> Result<Option<PartialObject>> {
+        self.create()?;
+        let path = self.partial_path(digest);
+        match PartialObject::open(path.clone(), digest).map_err(StoreError::io("write", &path))? {
+            OpenedPartial::Ours(partial) => Ok(Some(partial)),
+            OpenedPartial::Busy(_) => Ok(None),
+            OpenedPartial::NotAFile => {
+                Err(StoreError::io("write", &path)(std::io::Error::other("it is not a file of its own")))
+            }
+            OpenedPartial::Unlockable(error) => Err(StoreError::io("lock", &path)(error)),
+        }
+    }
+
+    /// Removes a partial object: its bytes are not those of the content.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn discard_partial(&self, partial: PartialObject) -> Result<()> {
+        self.disk.remove(partial.path())
+    }
+
+    /// Gives complete content its names. After this all of it is on the disk for good. Hold the store's shared lock.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn place_objects(&self, parts: Vec<PartialObject>) -> Result<()> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let paths: Vec<&Path> = parts.iter().map(PartialObject::path).collect();
+        self.disk.sync_together(&paths, &BTreeSet::new())?;
+        let mut shards = BTreeSet::new();
+        for part in &parts {
+            self.disk.seal(part.path(), seal::second_of(&part.digest, SystemTime::now()))?;
+            let place = self.object_path(&part.digest);
+            if let Some(shard) = place.parent() {
+                if !shard.is_dir() {
+                    self.disk.make_folder(shard)?;
+                    shards.extend(shard.parent().map(Path::to_owned));
+                }
+                shards.insert(shard.to_owned());
+            }
+            let _only_one = self.lock_replacing(&place)?;
+            self.disk.place(part.path(), &place)?;
+        }
+        self.disk.sync_together(&[], &shards)
+    }
+
+    /// Imports checked records of `key`, each with its bytes, after those that are there. A result that is recorded already is left
+    /// out. Their files count as not pulled `from` the remote of this name. Returns how many are new. Hold the store's shared lock.
+    ///
+    /// # Errors
+    /// The disk refuses, or a record that is there cannot be read.
+    pub fn import_records(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>, from: &str) -> Result<usize> {
+        self.create()?;
+        // Two processes that take over at once would give the same numbers; both records would stay, so nothing is lost.
+        let mut known: BTreeSet<BTreeMap<String, Digest>> =
+            self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
+        let mut number = self.record_files(key)?.last().map_or(0, |last| last.number);
+        arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
+        arrived.retain(|(record, _)| known.insert(record.output_digests()));
+        let records = arrived.into_iter().map(|(_, bytes)| {
+            number = number.saturating_add(1);
+            (number, bytes)
+        });
+        self.place_records(key, records.collect(), from)
+    }
+
+    /// Takes over a record of `key` behind those that are there, unless the last of them says the same: of what is known by a
+    /// URL, the last that came counts.
+    ///
+    /// # Errors
+    /// As [`Store::import_records`].
+    pub fn import_latest(&self, key: &Key, record: &ActionRecord, bytes: Vec<u8>, from: &str) -> Result<()> {
+        self.create()?;
+        let last = self.record_files(key)?.pop();
+        if let Some(last) = &last {
+            let found = super::actions::read_record(key, last)?;
+            if found.fetched == record.fetched && found.output_digests() == record.output_digests() {
+                return Ok(());
+            }
+        }
+        let number = last.map_or(0, |last| last.number).saturating_add(1);
+        self.place_records(key, vec![(number, bytes)], from).map(drop)
+    }
+
+    /// Places records under these numbers, marked as not pulled `from` a remote. How many there are.
+    fn place_records(&self, key: &Key, records: Vec<(u32, Vec<u8>)>, from: &str) -> Result<usize> {
+        if records.is_empty() {
+            return Ok(0);
+        }
+        let (folder, shard) = (self.layout.action_folder(key), self.layout.action_shard(key));
+        let mut placed = Vec::new();
+        for (number, bytes) in records {
+            let (_, file) = self.disk.write_unsynced(&self.layout.temporary(), &bytes)?;
+            self.disk.protect(file.path())?;
+            placed.push((file, folder.join(RecordFile::name(number, &bytes))));
+        }
+        self.disk.make_folder(&shard)?;
+        self.disk.make_folder(&folder)?;
+        for (_, place) in &placed {
+            self.disk.make_note(&Dropped::NotPulled.path(place), &format!("{from}\n"))?;
+        }
+        let files: Vec<&Path> = placed.iter().map(|(file, _)| file.path()).collect();
+        self.disk.sync_together(&files, &BTreeSet::from([folder.clone()]))?;
+        let count = placed.len();
+        for (file, place) in placed {
+            file.place(&place)?;
+        }
+        self.disk.sync_together(&[], &BTreeSet::from([folder, shard]))?;
+        Ok(count)
+    }
+
+    /// Notes that the remote `from` has the files of this result, so that missing ones do not count as damage.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn mark_remote_only(&self, record: &ActionRecord, outside: &Files, from: &str) -> Result<()> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_none()) {
+            let found = super::actions::read_record(&record.key, file)?;
+            if found.output_digests() == digests && !self.missing(&found, outside)?.is_empty() {
+                self.disk.make_note(&Dropped::NotPulled.path(&file.path), &format!("{from}\n"))?;
+                self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Imports content from a file of this machine, if it is not there. Hold the store's shared lock.
+    ///
+    /// # Errors
+    /// The disk refuses, or the file has other content.
+    pub fn import_file(&self, digest: &Digest, from: &Path) -> Result<()> {
+        if self.object_size(digest)?.is_some() {
+            return Ok(());
+        }
+        // Another process that writes it just now places it.
+        let Some(mut part) = self.partial_object(digest)? else { return Ok(()) };
+        part.file.set_len(0).map_err(StoreError::io("write", part.path()))?;
+        let mut source = File::open(from).map_err(StoreError::io("open", from))?;
+        std::io::copy(&mut source, &mut part.file).map_err(StoreError::io("write", part.path()))?;
+        if !part.is_complete()? {
+            self.discard_partial(part)?;
+            return Err(StoreError::damaged(from, "it does not have the digest that it is known by"));
+        }
+        self.place_objects(vec![part])
+    }
+
+    /// Notes that the files of this result are all here.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn mark_local(&self, record: &ActionRecord) -> Result<()> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_some()) {
+            if super::actions::read_record(&record.key, file)?.output_digests() == digests {
+                self.unmark_dropped(&file.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the remote that a result was learnt from whose files were not pulled; nothing where that is not known.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn remote_of_unpulled(&self, record: &ActionRecord) -> Result<Option<String>> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)? {
+            if file.dropped == Some(Dropped::NotPulled)
+                && super::actions::read_record(&record.key, &file)?.output_digests() == digests
+            {
+                let note = read_plain(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
+                let name = String::from_utf8(note).unwrap_or_default();
+                return Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bytes of a result's record as others get them: those of its file, but that no path of this machine stands in it
+    /// where an output is a file from outside.
+    ///
+    /// # Errors
+    /// It is not recorded any more, or cannot be read.
+    pub fn shared_record(&self, record: &ActionRecord) -> Result<Vec<u8>> {
+        let digests = record.output_digests();
+        for file in self.record_files(&record.key)? {
+            let found = super::actions::read_record(&record.key, &file)?;
+            if found.output_digests() != digests {
+                continue;
+            }
+            if found.outputs.values().all(|output| output.outside.is_none()) {
+                return read_plain(&file.path).map_err(StoreError::io("read", &file.path));
+            }
+            let mut shared = found;
+            shared.outputs.values_mut().for_each(|output| output.outside = None);
+            return shared.encode();
+        }
+        let path = self.layout.action_folder(&record.key);
+        Err(StoreError::Missing { path, what: format!("does not hold the result of {}", record.label) })
+    }
+}

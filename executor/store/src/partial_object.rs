@@ -1,0 +1,183 @@
+//! Content on its way to its place: a file that an interruption leaves as it is, and that the next attempt resumes. A store has
+//! them in `temporary/`, a remote that is a folder beside the place of the content.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use cwm_core::files::durable::TEMPORARY;
+use cwm_core::files::Result;
+use super::hashing::hash_own_file;
+use cwm_core::digest::Digest;
+
+/// How often a file may have been replaced by the time it is locked.
+const ATTEMPTS: u32 = 100;
+
+/// Bytes that are compared at a time.
+const BLOCK: usize = 256 << 10;
+
+/// The file name of the partial object of this content. It begins as all temporary names do.
+pub fn partial_name(digest: &Digest) -> String {
+    format!("{TEMPORARY}part-{digest}")
+}
+
+/// A partial object that this process alone writes, as it holds the lock of the file.
+pub struct PartialObject {
+    /// The content that it is to become.
+    pub digest: Digest,
+    /// The file, with what an earlier attempt wrote.
+    pub file: File,
+    path: PathBuf,
+}
+
+/// What came of opening a partial object.
+pub enum OpenedPartial {
+    /// This process may write it.
+    Ours(PartialObject),
+    /// Another process writes it.
+    Busy(File),
+    /// There is something that is no file of its own, such as a link.
+    NotAFile,
+    /// Files cannot be locked there.
+    Unlockable(io::Error),
+}
+
+impl PartialObject {
+    /// Opens the partial object of this content at `path`, and creates it if there is none. Does not wait.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn open(path: PathBuf, digest: &Digest) -> io::Result<OpenedPartial> {
+        for _ in 0..ATTEMPTS {
+            let file = match open(&path, true) {
+                Ok(file) => file,
+                Err(denied) if denied.kind() == io::ErrorKind::PermissionDenied => match open(&path, false) {
+                    // It is read-only just before it gets its name; or whoever wrote it was killed then, or is another user.
+                    Ok(file) => match file.try_lock() {
+                        Ok(()) if is_at(&file, &path) => {
+                            fs::remove_file(&path)?;
+                            continue;
+                        }
+                        Ok(()) => continue,
+                        Err(TryLockError::WouldBlock) => return Ok(OpenedPartial::Busy(file)),
+                        Err(TryLockError::Error(error)) => return Ok(OpenedPartial::Unlockable(error)),
+                    },
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(_) => return Err(denied),
+                },
+                Err(_) if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) => {
+                    return Ok(OpenedPartial::NotAFile);
+                }
+                Err(error) => return Err(error),
+            };
+            let metadata = file.metadata()?;
+            // A file with other names would be changed under these, too.
+            if !metadata.is_file() || metadata.nlink() > 1 {
+                return Ok(OpenedPartial::NotAFile);
+            }
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => {
+                    return Ok(OpenedPartial::Ours(PartialObject { digest: *digest, file, path }));
+                }
+                // Whoever held the lock has placed or removed it meanwhile.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(OpenedPartial::Busy(file)),
+                Err(TryLockError::Error(error)) => {
+                    if metadata.len() == 0 {
+                        fs::remove_file(&path)?;
+                    }
+                    return Ok(OpenedPartial::Unlockable(error));
+                }
+            }
+        }
+        Ok(OpenedPartial::Unlockable(io::Error::other("a file that was locked is not the one at its path")))
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it has all of its content: all of it is read and hashed.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_complete(&self) -> Result<bool> {
+        Ok(hash_own_file(&self.path)? == self.digest)
+    }
+
+    /// Seeks both files to where copying resumes. What an earlier attempt wrote is compared, not trusted: it is cut off where it
+    /// differs from `source`.
+    ///
+    /// # Errors
+    /// The disk refuses, or `source` cannot be read.
+    pub fn resume_from(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
+        let same = common_prefix(&mut self.file, source)?;
+        self.file.set_len(same)?;
+        self.file.seek(SeekFrom::Start(same))?;
+        source.seek(SeekFrom::Start(same)).map(drop)
+    }
+}
+
+/// Removes a plain file unless somebody has it locked, or files cannot be locked there.
+///
+/// # Errors
+/// It stays, and why.
+pub fn remove_unlocked(path: &Path) -> io::Result<()> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    // Some file systems lock only what is open for writing, and another user's file may be read-only.
+    let file = match File::options().read(true).write(true).custom_flags(flags).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(path, false)?,
+        opened => opened?,
+    };
+    file.try_lock()?;
+    // Whoever opened it meanwhile finds, once he has the lock, that it is not at its path any more, and creates another.
+    if is_at(&file, path) { fs::remove_file(path) } else { Ok(()) }
+}
+
+/// Opens a file without following a link, and without waiting for the other end of a pipe.
+fn open(path: &Path, writing: bool) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = File::options();
+    options.read(true).write(writing).create(writing).truncate(false).custom_flags(flags.bits() as i32);
+    options.open(path)
+}
+
+/// Whether `file` is the file at `path`.
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(ours), Ok(there)) => there.is_file() && (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// The number of bytes from the beginning that are equal.
+fn common_prefix(one: &mut impl Read, other: &mut impl Read) -> io::Result<u64> {
+    let (mut ours, mut theirs) = (vec![0; BLOCK], vec![0; BLOCK]);
+    let mut same = 0;
+    loop {
+        let left = read_full(one, &mut ours)?;
+        let right = read_full(other, &mut theirs)?;
+        let equal = ours[..left].iter().zip(&theirs[..right]).take_while(|(a, b)| a == b).count();
+        same += equal as u64;
+        if equal < BLOCK {
+            return Ok(same);
+        }
+    }
+}
+
+fn read_full(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match from.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
