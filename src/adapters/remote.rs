@@ -1,63 +1,62 @@
 //! Remotes as the engine sees them.
 
 use cwm_core::digest::Key;
-use cwm_engine::Direction;
-use cwm_engine::{Article, Fetcher, Provided, Provider, Tell, Tidings};
+use cwm_engine::{Direction, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadItem, UploadOutcome};
 use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 use cwm_store::ActionRecord;
 
 /// Remotes, as a run uses them.
 pub struct Remotes(pub TransferService);
 
-impl Fetcher for Remotes {
-    fn records(&self, cell: usize, keys: Vec<Key>, tell: Tell) {
+impl ResultFetcher for Remotes {
+    fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender) {
         let is_first_report = self.0.is_first_report();
         self.0.start(TransferRequest::FetchRecords(keys), move |event| {
             if let TransferEvent::RecordsFetched { mut errors, .. } = event {
                 errors.retain(|(remote, error)| is_first_report(remote, error));
                 let message = |(remote, error): (String, RemoteError)| format!("the remote `{remote}`: {error}");
-                tell(Tidings::Records { cell, faults: errors.into_iter().map(message).collect() });
+                updates(TransferUpdate::Records { cell, failures: errors.into_iter().map(message).collect() });
             }
         });
     }
 
-    fn files(&self, cell: usize, candidates: Vec<ActionRecord>, tell: Tell) {
+    fn fetch_files(&self, cell: usize, candidates: Vec<ActionRecord>, updates: UpdateSender) {
         self.0.start(TransferRequest::FetchResult(candidates), move |event| match event {
             TransferEvent::Started { objects, bytes } => {
-                tell(Tidings::Begun { cell, direction: Direction::Pull, objects, bytes });
+                updates(TransferUpdate::Begun { cell, direction: Direction::Pull, objects, bytes });
             }
-            TransferEvent::Progress { done, total } => tell(Tidings::Progress { cell, done, total }),
+            TransferEvent::Progress { done, total } => updates(TransferUpdate::Progress { cell, done, total }),
             TransferEvent::ContentFetched { objects, bytes, seconds, missing } => {
-                let reached = missing.iter().all(|object| object.all_remotes_answered);
-                let lacks = missing.iter().map(ToString::to_string).collect();
-                tell(Tidings::Files { cell, objects, bytes, seconds, lacks, reached });
+                let all_remotes_answered = missing.iter().all(|object| object.all_remotes_answered);
+                let missing = missing.iter().map(ToString::to_string).collect();
+                updates(TransferUpdate::Files { cell, objects, bytes, seconds, missing, all_remotes_answered });
             }
             _ => {}
         });
     }
 }
 
-impl Provider for Remotes {
-    fn provide(&self, cell: usize, article: Article, tell: Tell) {
-        let id = article.id();
+impl InputUploader for Remotes {
+    fn upload(&self, cell: usize, item: UploadItem, updates: UpdateSender) {
+        let id = item.id();
         let remote = self.0.names().first().copied().unwrap_or_default().to_owned();
-        let request = match article {
-            Article::Result(record) => TransferRequest::UploadIfMissing(record),
-            Article::File(file) => TransferRequest::UploadFile(file),
+        let request = match item {
+            UploadItem::Result(record) => TransferRequest::UploadIfMissing(record),
+            UploadItem::File(file) => TransferRequest::UploadFile(file),
         };
         self.0.start(request, move |event| match event {
             TransferEvent::Started { objects, bytes } => {
-                tell(Tidings::Begun { cell, direction: Direction::Push, objects, bytes });
+                updates(TransferUpdate::Begun { cell, direction: Direction::Push, objects, bytes });
             }
-            TransferEvent::Progress { done, total } => tell(Tidings::Progress { cell, done, total }),
-            TransferEvent::Initialized(Some(message)) => tell(Tidings::Said(message)),
+            TransferEvent::Progress { done, total } => updates(TransferUpdate::Progress { cell, done, total }),
+            TransferEvent::Initialized(Some(message)) => updates(TransferUpdate::Warning(message)),
             TransferEvent::Uploaded { outcome, seconds } => {
-                let came = match outcome {
-                    Ok(Some(stats)) => Provided::There { objects: stats.objects, bytes: stats.bytes, seconds },
-                    Ok(None) => Provided::Nowhere,
-                    Err(error) => Provided::Failed(format!("the remote `{remote}`: {error}")),
+                let outcome = match outcome {
+                    Ok(Some(stats)) => UploadOutcome::Present { objects: stats.objects, bytes: stats.bytes, seconds },
+                    Ok(None) => UploadOutcome::Unavailable,
+                    Err(error) => UploadOutcome::Failed(format!("the remote `{remote}`: {error}")),
                 };
-                tell(Tidings::Provided { article: id.clone(), came });
+                updates(TransferUpdate::Uploaded { item: id.clone(), outcome });
             }
             _ => {}
         });

@@ -22,9 +22,6 @@ pub struct RunArguments {
     /// Exit code 8 if others do
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub check: bool,
-    /// Whether it was asked for as `verify --rebuild`
-    #[arg(skip)]
-    pub rebuild: bool,
     /// Run these stages even if they are cached (may be repeated)
     #[arg(long, value_name = "STAGE", add = ArgValueCompleter::new(stages))]
     pub force: Vec<String>,

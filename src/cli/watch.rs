@@ -37,7 +37,6 @@ impl WatchArguments {
             pipeline: self.pipeline.clone(),
             dry_run: false,
             check: false,
-            rebuild: false,
             pull: false,
             push: false,
             remote: None,

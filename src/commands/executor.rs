@@ -42,14 +42,10 @@ pub fn cluster(arguments: &RunArguments, site: &Site) -> Result<Option<Settings>
 fn remote_store(arguments: &RunArguments, site: &Site) -> Result<RemoteStoreConfig, Error> {
     const WHERE: &str = "`store = \"remote\"` under [slurm] in cwm.toml";
     if arguments.check {
-        let (typed, local) = match arguments.rebuild {
-            true => ("--rebuild", "cwm run --check --executor local STAGE"),
-            false => ("--check", "--executor local"),
-        };
         return Err(Error::usage(format!(
-            "`{typed}` compares within one store, and jobs do not share this one ({WHERE})"
+            "`--check` compares within one store, and jobs do not share this one ({WHERE})"
         ))
-        .hint(format!("`{local}` checks here; `cwm pull` of a stage and of what it reads fetches their files first")));
+        .hint("`--executor local` checks here; `cwm pull` of a stage and of what it reads fetches their files first"));
     }
     let named = |name: &String| arguments.remote.as_ref().is_none_or(|wanted| wanted == name);
     let mut remotes: Vec<Remote> = site.remotes.iter().filter(|remote| named(&remote.name)).cloned().collect();

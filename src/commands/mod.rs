@@ -2,7 +2,6 @@
 
 mod accept;
 mod again;
-mod before_check;
 mod completions;
 mod contents;
 mod dag;

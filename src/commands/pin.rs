@@ -13,7 +13,7 @@ use crate::events::{Plain, RunLog, Terminal};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{EventSink, EventSinks, RunEvent};
-use cwm_engine::{Known, Machine, Options};
+use cwm_engine::{Known, Machine, Options, RunInputs};
 use cwm_project::pins::{Pin, Pins};
 
 /// One source of a pipeline.
@@ -92,19 +92,17 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         batch: None,
         fetcher: None,
         has_remotes: false,
-        provider: None,
+        uploader: None,
         targets: cells.to_vec(),
         force: cells.iter().copied().collect(),
         machine: Machine::here(None),
         device: None,
         command: super::again::typed(),
-        held: std::sync::Arc::default(),
-        check: false,
-        whole: false,
+        drain_requested: std::sync::Arc::default(),
     };
     let known = Known { locked, pins, accepted };
     let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
-        cwm_engine::run(plan, store, files, known, options, &mut sinks)?;
+        cwm_engine::run(RunInputs { plan, store, files, known }, options, &mut sinks)?;
     cwm_engine::update_pins(plan, pins, &records, &ran_now)?;
     files.save_if_possible();
     Ok(match summary {

@@ -9,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 use crate::adapters::Remotes;
 use crate::cli::{Output, RunArguments};
 use crate::commands::again;
-use crate::commands::before_check;
 use crate::commands::dry_run;
 use crate::commands::executor;
 use crate::commands::output::Events;
@@ -19,8 +18,10 @@ use crate::events::{Json, Plain, RunLog, Terminal};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{EventSink, EventSinks, RunEvent};
-use cwm_engine::{Failures, Fetcher, Known, Machine, Options, Outcome, Provider, Summary};
+use cwm_engine::{
+    EventSink, EventSinks, InputUploader, Known, Machine, Options, Outcome, ResultFetcher, RunEvent, RunInputs,
+    Summary, VerifyOptions, VerifyOutcome,
+};
 use cwm_project::site::Site;
 use cwm_remote::TransferService;
 use cwm_slurm::SlurmExecutor;
@@ -34,14 +35,14 @@ pub fn run(store: Option<&Path>, arguments: RunArguments) -> Result<ExitCode, Er
     run_until(store, arguments, Arc::default())
 }
 
-/// As [`run`]; once `held` is set, what runs is finished and nothing else is begun.
+/// As [`run`]; once `drain_requested` is set, what runs is finished and nothing else is begun.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_until(
     store_given: Option<&Path>,
     mut arguments: RunArguments,
-    held: Arc<AtomicBool>,
+    drain_requested: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.words)?;
     let mut workspace = Workspace::open(store_given, &arguments.pipeline)?;
@@ -115,38 +116,29 @@ pub fn run_until(
     {
         return Ok(ExitCode::INTERRUPTED);
     }
-    let made_again = match arguments.check && !whole && remote_store.is_none() {
-        true => before_check::let_go_of(&mut workspace, &targets)?,
-        false => Vec::new(),
-    };
-    let mut for_check = None;
-    if !made_again.is_empty() {
-        let options = Options {
-            targets: made_again,
-            force: BTreeSet::new(),
+    if arguments.check {
+        let options = VerifyOptions {
+            targets,
             machine: Machine::here(arguments.jobs),
             device: arguments.device,
-            held: held.clone(),
-            check: false,
-            whole: false,
             command: again::typed(),
-            batch: cluster
-                .clone()
-                .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
-            fetcher: None,
-            has_remotes: false,
-            provider: None,
+            batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
         };
-        let made = before_check::make(&workspace, options, &mut sinks)?;
-        if made.summary.interrupted {
-            drop(guard);
-            before_check::let_go(&workspace, &made, &mut sinks)?;
-            return Ok(ExitCode::INTERRUPTED);
+        let Workspace { plan, store, files, locked, pins, accepted, .. } = &workspace;
+        let inputs = RunInputs { plan, store, files, known: Known { locked, pins, accepted } };
+        let outcome = cwm_engine::verify(inputs, options, &mut sinks)?;
+        drop(guard);
+        // What is compared with may be with them.
+        if !outcome.report.failed.is_empty()
+            && let Some(message) =
+                workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
+        {
+            sinks.event(&RunEvent::Warning { message });
         }
-        for_check = Some(made);
+        let again = again::command(store_given, &arguments, &workspace.plan, |_| true);
+        return Ok(checked(outcome, again, &mut sinks));
     }
-    if !arguments.check
-        && !arguments.pull
+    if !arguments.pull
         && remote_store.is_none()
         && let Some(message) = workspace.results_elsewhere(&cells, "`cwm run --pull`")?
     {
@@ -157,40 +149,24 @@ pub fn run_until(
         None if arguments.pull => Some(fetcher(&workspace, &workspace.site, arguments.remote.as_deref())?),
         None => None,
     };
-    let provider = remote_store.as_ref().map(|remotes| provider(&workspace, remotes)).transpose()?;
+    let uploader = remote_store.as_ref().map(|config| uploader(&workspace, config)).transpose()?;
     let options = Options {
         fetcher,
         has_remotes: !workspace.site.remotes.is_empty(),
-        provider,
+        uploader,
         targets: targets.iter().copied().collect(),
         force,
         machine: Machine::here(arguments.jobs),
         device: arguments.device,
         command: again::typed(),
-        held,
-        check: arguments.check,
-        whole,
+        drain_requested,
         batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
     };
     let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
     let known = Known { locked, pins, accepted };
-    let Outcome { records, ran: ran_now, failures, summary, unasked } =
-        cwm_engine::run(plan, store, files, known, options, &mut sinks)?;
-    if arguments.check {
-        let again = again::checked(store_given, &arguments, plan, &failures);
-        drop(guard);
-        if let Some(made) = &for_check {
-            before_check::let_go(&workspace, made, &mut sinks)?;
-        }
-        // What is compared with may be with them.
-        if summary.failed > 0
-            && let Some(message) =
-                workspace.results_elsewhere(&cells, "`cwm pull` fetches what a check compares with")?
-        {
-            sinks.event(&RunEvent::Warning { message });
-        }
-        return Ok(checked(summary, failures, again, &mut sinks));
-    }
+    let inputs = RunInputs { plan, store, files, known };
+    let Outcome { records, ran: ran_now, report, summary, remote_warnings } =
+        cwm_engine::run(inputs, options, &mut sinks)?;
     // None keeps the others from being done.
     let pinned = cwm_engine::update_pins(plan, pins, &records, &ran_now);
     let written = cwm_engine::update_lock_file(plan, locked, &records, whole);
@@ -208,14 +184,14 @@ pub fn run_until(
     };
     drop(guard);
     let dropped = post_run::evict_unkept(plan, store, locked, &records, &mut sinks);
-    if !failures.failed.is_empty() {
+    if !report.failed.is_empty() {
         let again = again::command(store_given, &arguments, plan, |cell| records[cell].is_some());
-        sinks.event(&failures.event(again));
+        sinks.event(&report.event(again));
     }
     let Summary { ran, cached, failed, skipped, .. } = summary;
     // It was told when it happened, above all that ran since.
-    if let (Some(first), true) = (unasked.first(), arguments.pull && ran > 0) {
-        let more = match unasked.len() {
+    if let (Some(first), true) = (remote_warnings.first(), arguments.pull && ran > 0) {
+        let more = match remote_warnings.len() {
             1 => String::new(),
             n => format!("; {} more above", n - 1),
         };
@@ -238,29 +214,30 @@ pub fn run_until(
     })
 }
 
-/// Who fetches what others made.
-fn fetcher(workspace: &Workspace, site: &Site, remote: Option<&str>) -> Result<Box<dyn Fetcher>, Error> {
+/// Fetches what others built.
+fn fetcher(workspace: &Workspace, site: &Site, remote: Option<&str>) -> Result<Box<dyn ResultFetcher>, Error> {
     Ok(Box::new(Remotes(TransferService::open(site, remote, &workspace.store, false)?)))
 }
 
 /// Uploads what jobs read to the first remote, unless another has it.
-fn provider(workspace: &Workspace, remote_store: &RemoteStoreConfig) -> Result<Box<dyn Provider>, Error> {
+fn uploader(workspace: &Workspace, remote_store: &RemoteStoreConfig) -> Result<Box<dyn InputUploader>, Error> {
     Ok(Box::new(Remotes(TransferService::open(&remote_store.site(), None, &workspace.store, false)?)))
 }
 
-/// The end of a run that checked: nothing is recorded, exported or locked.
-fn checked(summary: Summary, failures: Failures, again: String, sinks: &mut EventSinks) -> ExitCode {
-    let Summary { same, different, failed, skipped, .. } = summary;
+/// The end of a check: nothing is recorded, exported or locked.
+fn checked(outcome: VerifyOutcome, again: String, sinks: &mut EventSinks) -> ExitCode {
+    let VerifyOutcome { same, different, skipped, report, interrupted, store_refused } = outcome;
+    let failed = report.failed.len();
     if failed > 0 {
-        sinks.event(&failures.event(again));
+        sinks.event(&report.event(again));
     }
     sinks.event(&RunEvent::CheckSummary { same, different, failed, skipped });
-    match summary {
-        _ if summary.interrupted => ExitCode::INTERRUPTED,
-        _ if summary.store_refused => ExitCode::STORE,
-        _ if different > 0 => ExitCode::IRREPRODUCIBLE,
-        _ if failed > 0 => ExitCode::STAGE_FAILED,
-        _ => ExitCode::OK,
+    match () {
+        () if interrupted => ExitCode::INTERRUPTED,
+        () if store_refused => ExitCode::STORE,
+        () if different > 0 => ExitCode::IRREPRODUCIBLE,
+        () if failed > 0 => ExitCode::STAGE_FAILED,
+        () => ExitCode::OK,
     }
 }
 

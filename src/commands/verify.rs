@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Label, amount};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::{Output, RunArguments, VerifyArguments};
+use crate::cli::VerifyArguments;
 use crate::commands::ls::of_lock;
 use crate::commands::{existing_store_of, pipeline_file, print_json, print_words};
 use cwm_core::error::Error;
@@ -23,9 +23,6 @@ use cwm_store::VerifyProgress;
 /// # Errors
 /// The store cannot be read.
 pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
-    if !arguments.rebuild.is_empty() {
-        return rebuild(store, arguments);
-    }
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
     let store = existing_store_of(store, arguments.pipeline.file.as_deref())?;
@@ -79,29 +76,6 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         }
     }
     Ok(if report.findings.is_empty() { ExitCode::OK } else { ExitCode::DAMAGED })
-}
-
-/// Computes stages anew beside what is recorded of them, and compares: as `cwm run --check` does, which this is.
-fn rebuild(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
-    let arguments = RunArguments {
-        words: arguments.rebuild.clone(),
-        pipeline: arguments.pipeline.clone(),
-        dry_run: false,
-        check: true,
-        rebuild: true,
-        pull: false,
-        push: false,
-        remote: None,
-        executor: None,
-        detach: false,
-        force: Vec::new(),
-        jobs: None,
-        device: None,
-        output: Output::Auto,
-        verbose: false,
-        json: arguments.json,
-    };
-    super::run::run(store, arguments)
 }
 
 /// How far it is: a bar on a terminal, else a line now and then on standard error.

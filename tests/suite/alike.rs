@@ -86,47 +86,6 @@ stages:
 }
 
 #[test]
-fn a_try_that_lost_its_input_is_counted() {
-    let text = r#"
-cwm: 1
-stages:
-  victim: { stage: command, with: { run: 'echo victim > "$out"' } }
-  reader:
-    stage: command
-    from: victim
-    with: { run: 'for f in HERE/artifacts/objects/*/*; do if grep -qs ^victim "$f"; then rm -f "$f"; fi; done; exit 3' }
-"#;
-    let run = context(text).run(&[]);
-    let started = events(&run.raw, "started").iter().filter(|event| event["label"] == "reader").count();
-    assert_eq!((started, &events(&run.raw, "failed")[0]["attempts"]), (2, &2.into()), "{}", run.raw.stdout);
-}
-
-#[test]
-fn force_says_of_all_that_is_forced_whether_it_came_out_as_before() {
-    let text = r#"
-cwm: 1
-stages:
-  b: { stage: command, keep: false, with: { run: 'date +%N > "$out"; seq 9 >> "$out"' } }
-  m: { stage: command, matrix: { k: [1, 2, 3, 4] }, from: b, with: { run: 'head -n "$k" "$in" > "$out"', k: $k } }
-"#;
-    let context = context(text);
-    assert_eq!(context.run(&[]).ran.len(), 5);
-    for arguments in [&["--force", "m"][..], &["--force", "b", "--force", "m"]] {
-        let run = context.run(arguments);
-        let notes = events(&run.raw, "finished");
-        let of_m = |event: &&Value| event["label"].as_str().is_some_and(|label| label.starts_with('m'));
-        let notes: Vec<_> = notes.iter().filter(of_m).map(|event| event["note"].clone()).collect();
-        assert_eq!(notes, ["not the same bytes as before: out"; 4], "{arguments:?}: {}", run.raw.stdout);
-    }
-    let steady = text.replace("date +%N", "echo 1");
-    context.write("pipeline.yaml", &steady);
-    context.run(&[]);
-    let run = context.run(&["--force", "m"]);
-    assert_eq!(run.raw.stdout.matches("the same bytes as before").count(), 4, "{}", run.raw.stdout);
-    assert!(!run.raw.stdout.contains("not the same bytes"), "{}", run.raw.stdout);
-}
-
-#[test]
 fn what_rests_on_what_is_forced_may_run() {
     let text = r#"
 cwm: 1

@@ -193,7 +193,7 @@ fn one_job_or_two_make_the_same() {
 fn force_runs_again_and_says_that_it_was_the_same() {
     let context = chain();
     let ran = context.cwm(&["run", "--force", "second"]);
-    assert!(ran.stderr.contains("the same bytes as before"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the same result as before"), "{}", ran.stderr);
     assert!(ran.stderr.ends_with("ran 1, cached 2, failed 0, skipped 0\n"), "{}", ran.stderr);
 }
 

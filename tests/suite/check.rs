@@ -94,11 +94,6 @@ fn what_cannot_be_checked_is_told() {
     let none = check(&context, &[]);
     assert_eq!(none.code, 1, "{}", none.stderr);
     assert!(none.stderr.contains("nothing is recorded of it as it stands now"), "{}", none.stderr);
-    assert!(
-        none.stderr.contains("  cwm run 'steady[seed=0]' 'steady[seed=1]' && cwm run --check\n"),
-        "{}",
-        none.stderr
-    );
     let made = context.command(&["run"]).env("HOME", context.path(".")).output().expect("cwm starts");
     assert!(made.status.success());
     // What it reads is gone; a check makes nothing again.
@@ -106,7 +101,8 @@ fn what_cannot_be_checked_is_told() {
     std::fs::remove_file(object.trim()).expect("a removed object");
     let gone = check(&context, &["after", "steady"]);
     assert_eq!(gone.code, 1, "{}", gone.stderr);
-    assert!(gone.stderr.contains("  cwm run moody && cwm run --check after steady\n"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("hint: `cwm run moody` brings them back"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("  cwm run --check after steady\n"), "{}", gone.stderr);
     assert!(gone.stderr.contains("files of moody, which it reads, are missing"), "{}", gone.stderr);
     assert!(gone.stderr.ends_with("same 2, different 0, failed 1, skipped 0\n"), "{}", gone.stderr);
     // One that fails now fails its check, with its log, and those beside it go on.
@@ -118,36 +114,7 @@ fn what_cannot_be_checked_is_told() {
 }
 
 #[test]
-fn force_says_of_each_cell_whether_the_same_bytes_came_out() {
-    let context = Context::with(
-        r#"
-cwm: 1
-stages:
-  games: { stage: command, matrix: { seed: [0, 1] }, with: { run: 'echo "$seed" > "$out"; if test "$seed" = 1; then cat "$HOME/mood" >> "$out"; fi', seed: $seed } }
-  after: { stage: command, each: games, from: games, with: { run: 'cat "$in" > "$out"' } }
-"#,
-    );
-    context.write("mood", "good");
-    let run = |arguments: &[&str]| {
-        let mut all = vec!["run", "--json"];
-        all.extend(arguments);
-        let output = context.command(&all).env("HOME", context.path(".")).output().expect("cwm starts");
-        crate::context::Run::read(crate::context::finish(output))
-    };
-    run(&[]).ran_just(&["games[seed=0]", "games[seed=1]", "after[seed=0]", "after[seed=1]"]);
-    context.write("mood", "bad");
-    let forced = run(&["--force", "games"]);
-    forced.ran_just(&["games[seed=0]", "games[seed=1]", "after[seed=1]"]);
-    let notes: Vec<_> = events(&forced.raw, "finished")
-        .iter()
-        .map(|event| format!("{}: {}", event["label"].as_str().unwrap(), event["note"].as_str().unwrap_or("")))
-        .collect();
-    assert!(notes.contains(&"games[seed=0]: the same bytes as before".to_owned()), "{notes:?}");
-    assert!(notes.contains(&"games[seed=1]: not the same bytes as before: out".to_owned()), "{notes:?}");
-}
-
-#[test]
-fn what_reads_files_that_are_not_kept_is_passed_over_unless_it_is_named() {
+fn what_reads_files_that_are_not_kept_is_checked_when_they_are_back() {
     let context = Context::with(
         r#"
 cwm: 1
@@ -157,55 +124,16 @@ stages:
 "#,
     );
     context.run(&[]).ran_just(&["games", "after"]);
+    for words in [&[][..], &["after"]] {
+        let evicted = check(&context, words);
+        assert_eq!(evicted.code, 1, "{}", evicted.stderr);
+        assert!(evicted.stderr.contains("after: files of games, which it reads, are missing"), "{}", evicted.stderr);
+        assert!(evicted.stderr.contains("hint: `cwm run games` brings them back"), "{}", evicted.stderr);
+    }
+    context.run(&["games"]).ran_just(&["games"]);
     let whole = check(&context, &[]);
-    assert_eq!(whole.code, 0, "{}", whole.stderr);
-    assert!(
-        whole.stderr.contains("after is not checked: files of games, which it reads, are not kept"),
-        "{}",
-        whole.stderr
-    );
-    assert!(whole.stderr.ends_with("same 1, different 0, failed 0, skipped 1\n"), "{}", whole.stderr);
-    // By its name it is: what it reads is made again, and goes again.
-    let before = context.inventory("artifacts/objects");
-    let named = check(&context, &["after"]);
-    assert_eq!(named.code, 0, "{}", named.stderr);
-    assert!(named.stderr.contains("made again for the check"), "{}", named.stderr);
-    assert!(named.stderr.ends_with("same 1, different 0, failed 0, skipped 0\n"), "{}", named.stderr);
-    let after = context.inventory("artifacts/objects");
-    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(whole.stderr.ends_with("same 2, different 0, failed 0, skipped 0\n"), "{}", whole.stderr);
     context.run(&[]).ran_just(&[]);
-}
-
-/// Also what is before that, and although another that reads it is not checked.
-#[test]
-fn what_a_check_made_again_goes_again_whoever_else_reads_it() {
-    let context = Context::with(
-        r#"
-cwm: 1
-stages:
-  games: { stage: command, keep: false, with: { run: 'seq 7 > "$out"' } }
-  moves: { stage: command, keep: false, from: games, with: { run: 'tail -n 3 "$in" > "$out"' } }
-  after: { stage: command, from: moves, with: { run: 'cat "$in" "$HOME/mood" > "$out"' } }
-  other: { stage: command, from: { games: games, moves: moves }, with: { run: 'cat "$in_games" "$in_moves" > "$out"; echo 1 >> "$out"' } }
-"#,
-    );
-    context.write("mood", "good");
-    let home = |arguments: &[&str]| {
-        let output = context.command(arguments).env("HOME", context.path(".")).output().expect("cwm starts");
-        crate::context::finish(output)
-    };
-    assert_eq!(home(&["run"]).code, 0);
-    let objects = || context.inventory("artifacts/objects").into_keys().collect::<Vec<_>>();
-    let before = objects();
-    context.write("mood", "bad");
-    let checked = check(&context, &["after"]);
-    assert_eq!(checked.code, 8, "{}", checked.stderr);
-    assert_eq!(objects(), before, "{}", checked.stderr);
-    let lock = context.read("pipeline.lock");
-    let failed = check(&context, &["other", "after"]);
-    assert_eq!(failed.code, 8, "{}", failed.stderr);
-    assert!(failed.stderr.ends_with("same 1, different 1, failed 0, skipped 0\n"), "{}", failed.stderr);
-    assert_eq!((objects(), context.read("pipeline.lock")), (before, lock));
 }
 
 #[test]
@@ -233,25 +161,4 @@ stages:
     assert_eq!(of_after(&[])["cause"][1], "parameter `x` changed: 1 -> 2 (line 5)");
     let run = context.run(&["--force", "after"]);
     assert_eq!(run.causes["after"], "forced; parameter `x` changed: 1 -> 2 (line 5)");
-}
-
-/// They share the folder in which it is done, one after the other.
-#[test]
-fn several_checks_of_one_stage_at_once_all_compare() {
-    let context =
-        Context::with("cwm: 1\nstages:\n  slow: { stage: command, with: { run: 'sleep 0.4; echo 1 > \"$out\"' } }\n");
-    context.run(&[]).ran_just(&["slow"]);
-    let checks: Vec<_> = (0..4)
-        .map(|n| {
-            std::thread::sleep(std::time::Duration::from_millis(n * 60));
-            let mut command = context.command(&["run", "--check", "slow"]);
-            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-            command.spawn().expect("cwm starts")
-        })
-        .collect();
-    for check in checks {
-        let ran = crate::context::finish(check.wait_with_output().expect("an end"));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        assert!(ran.stderr.ends_with("same 1, different 0, failed 0, skipped 0\n"), "{}", ran.stderr);
-    }
 }

@@ -95,22 +95,6 @@ stages:
 }
 
 #[test]
-fn a_forced_run_that_makes_other_bytes_says_which() {
-    let context = Context::with(
-        r#"
-cwm: 1
-stages:
-  only: { stage: command, with: { run: 'echo x >> "$HOME/count"; wc -l < "$HOME/count" > "$out_n"; echo y > "$out_y"' }, outputs: { n: file, y: file } }
-  other: { stage: command, with: { run: 'echo z > "$out"' } }
-"#,
-    );
-    run(&context, &[]).ran_just(&["only", "other"]);
-    let forced = run(&context, &["--force", "only"]);
-    forced.ran_just(&["only"]);
-    assert!(forced.raw.stdout.contains(r#""note":"not the same bytes as before: n""#), "{}", forced.raw.stdout);
-}
-
-#[test]
 fn two_runs_at_once_keep_each_others_lines_of_the_lock_file() {
     let context = Context::with(
         r#"

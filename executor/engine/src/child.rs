@@ -4,100 +4,119 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cwm_contract::Resources;
+use rustix::process::Pid;
 
-use cwm_action::{FailedKind, Line, Terms, current_exe, kill_descendants, out_of_memory};
+use crate::executor::{ActionUpdate, AttemptFailure, Cancel, ExecutorEvent, ExecutorEvents};
+use cwm_action::{FailedKind, Terms, current_exe, kill_descendants, out_of_memory};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
+use cwm_store::WorkFolder;
 
-/// What a child's threads tell the engine.
-pub enum ChildMessage {
-    /// A line of its event stream.
-    Line(usize, Line),
-    /// It ended. It has not been waited for, so that its process id is still its own.
-    Ended(usize, Child),
+/// A running action. Dropping it closes the pipe that the process watches, and the action ends.
+pub struct ActionProcess {
+    /// The process, until its exit status was taken: then its id may be another's.
+    child: Arc<Mutex<Option<Pid>>>,
+    /// Is held open as long as this executor lives.
+    _parent_pipe: Option<ChildStdin>,
 }
 
-/// A running action. Dropping it closes the lifeline, and the action ends.
-pub struct ActionProcess {
-    pid: libc::pid_t,
-    /// Held open as long as this executor lives.
-    _lifeline: Option<ChildStdin>,
+/// What a process of an action is started with.
+pub struct ActionCommand<'c> {
+    /// The cell, which its events name.
+    pub cell: usize,
+    /// The key.
+    pub key: Key,
+    /// The store of the run.
+    pub store: &'c Path,
+    /// The folder of the action.
+    pub work: WorkFolder,
+    /// Its share of the machine.
+    pub resources: &'c Resources,
+    /// The options of the attempt.
+    pub terms: &'c Terms,
+    /// The accelerators that it sees; those of this process if there is no choice.
+    pub visible: Option<&'c [String]>,
 }
 
 impl ActionProcess {
-    /// Starts `cwm exec KEY` from this very binary, even if it was rebuilt meanwhile, in a process group of its own.
-    /// `cell` tags its messages. It sees the accelerators `visible` alone, or what this process sees if there is no choice.
+    /// Starts `cwm exec KEY` from this very program, even if it was rebuilt meanwhile, in a process group of its own.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn start<M: From<ChildMessage> + Send + 'static>(
-        cell: usize,
-        key: &Key,
-        store: &Path,
-        (resources, terms): (&Resources, &Terms),
-        visible: Option<&[String]>,
-        messages: Sender<M>,
-    ) -> Result<Self, Error> {
+    pub fn start(with: ActionCommand<'_>, events: ExecutorEvents) -> Result<Self, Error> {
         let mut command = Command::new(current_exe());
         command
             .arg0("cwm")
             .arg("exec")
-            .arg(key.to_string())
+            .arg(with.key.to_string())
             .arg("--store")
-            .arg(store)
-            .args(terms.options())
+            .arg(with.store)
+            .args(with.terms.options())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .process_group(0);
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
-            command.env(threads, resources.cores.to_string());
+            command.env(threads, with.resources.cores.to_string());
         }
-        if let Some(visible) = visible {
+        if let Some(visible) = with.visible {
             command.env("CUDA_VISIBLE_DEVICES", visible.join(","));
         }
-        let mut child: Child =
+        let out_of_memory_before = out_of_memory::kills();
+        let mut process: Child =
             command.spawn().map_err(|error| Error::system(format!("cannot start a stage's process: {error}")))?;
-        let pid = child.id() as libc::pid_t;
-        let lifeline = child.stdin.take();
-        let stdout = child.stdout.take();
+        let parent_pipe = process.stdin.take();
+        let stdout = process.stdout.take();
+        let child = Arc::new(Mutex::new(Pid::from_raw(process.id() as libc::pid_t)));
+        let (cell, work, watched) = (with.cell, with.work, child.clone());
         std::thread::spawn(move || {
             if let Some(stdout) = stdout {
                 for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                     if let Ok(line) = serde_json::from_str(&line) {
-                        let _ = messages.send(M::from(ChildMessage::Line(cell, line)));
+                        events(ExecutorEvent::Update(cell, ActionUpdate::Message(line)));
                     }
                 }
             }
-            end_with(pid);
-            let _ = messages.send(M::from(ChildMessage::Ended(cell, child)));
+            end_with(process.id() as libc::pid_t);
+            *watched.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let status = process.wait();
+            let exited = match status.as_ref().is_ok_and(ExitStatus::success) {
+                true => Ok(()),
+                false => {
+                    let was_killed_for_memory = out_of_memory::kills() > out_of_memory_before;
+                    let logged = out_of_memory::told_in(&work.log(), 0);
+                    Err(describe_end(&status, was_killed_for_memory, logged.as_deref()))
+                }
+            };
+            events(ExecutorEvent::Update(cell, ActionUpdate::Exited(exited)));
         });
-        Ok(ActionProcess { pid, _lifeline: lifeline })
+        Ok(ActionProcess { child, _parent_pipe: parent_pipe })
     }
 
-    /// Asks it to stop at a safe point.
-    pub fn ask_to_stop(&self) {
-        // SAFETY: sends a signal; the pid is the child's own until its end was reported and it was waited for.
-        unsafe { libc::kill(self.pid, libc::SIGTERM) };
-    }
-
-    /// Kills it and all that it started, also what has left its process group.
-    pub fn kill(&self) {
-        if let Some(pid) = rustix::process::Pid::from_raw(self.pid) {
-            kill_descendants(pid);
+    /// Asks it to stop at a safe point, or kills it and all that it started, also what has left its process group.
+    pub fn cancel(&self, how: Cancel) {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(pid) = *child else { return };
+        let id = pid.as_raw_nonzero().get();
+        match how {
+            // SAFETY: sends a signal; the id is the child's own as long as nobody has taken its exit status.
+            Cancel::Ask => _ = unsafe { libc::kill(id, libc::SIGTERM) },
+            Cancel::Kill => {
+                kill_descendants(pid);
+                // SAFETY: as above, for its process group.
+                unsafe { libc::kill(-id, libc::SIGKILL) };
+            }
         }
-        // SAFETY: as above, for its process group.
-        unsafe { libc::kill(-self.pid, libc::SIGKILL) };
     }
 }
 
 /// Waits until the child ended, without taking its status, and ends what it left running: killed alone, it could not
 /// take its command along.
 fn end_with(pid: libc::pid_t) {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
     if let Some(child) = Pid::from_raw(pid) {
         let ended = || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         while ended().is_err_and(|error| error == rustix::io::Errno::INTR) {}
@@ -106,16 +125,15 @@ fn end_with(pid: libc::pid_t) {
     }
 }
 
-/// How a process ended that did not tell: in words. `out_of_memory` is whether the kernel killed for memory meanwhile,
+/// Says how a process ended that said nothing itself. `out_of_memory` is whether the kernel killed for memory meanwhile,
 /// `told` the line of its log that says that it could get no memory.
-pub fn describe_end(
-    status: &std::io::Result<ExitStatus>,
-    out_of_memory: bool,
-    told: Option<&str>,
-) -> (FailedKind, String, Option<String>) {
+fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool, told: Option<&str>) -> AttemptFailure {
     let status = match status {
         Ok(status) => status,
-        Err(error) => return (FailedKind::System, format!("its process was lost: {error}"), None),
+        Err(error) => {
+            let reason = format!("its process was lost: {error}");
+            return AttemptFailure { kind: FailedKind::System, reason, hint: None };
+        }
     };
     let (kind, reason, hint) = match (status.signal(), told) {
         (Some(libc::SIGKILL), _) if out_of_memory => {
@@ -145,7 +163,7 @@ pub fn describe_end(
             (FailedKind::Crash, format!("its process ended with status {code} without a word"), None)
         }
     };
-    (kind, reason, hint.map(str::to_owned))
+    AttemptFailure { kind, reason, hint: hint.map(str::to_owned) }
 }
 
 fn signal_name(signal: i32) -> &'static str {
@@ -168,18 +186,21 @@ mod tests {
 
     #[test]
     fn a_silent_end_is_told_in_words() {
-        let ended = |raw| describe_end(&Ok(ExitStatus::from_raw(raw)), false, None).1;
+        let ended = |raw| describe_end(&Ok(ExitStatus::from_raw(raw)), false, None).reason;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (segmentation fault)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
         assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (terminated)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
         let killed = describe_end(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
-        assert_eq!((killed.0, killed.1.as_str()), (FailedKind::OutOfMemory, "killed by the kernel: out of memory"));
+        assert_eq!(
+            (killed.kind, killed.reason.as_str()),
+            (FailedKind::OutOfMemory, "killed by the kernel: out of memory")
+        );
         // A crash is one also where something else was killed for memory.
-        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).0, FailedKind::Crash);
+        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).kind, FailedKind::Crash);
         let told = "memory allocation of 8589934592 bytes failed";
         let aborted = describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(told));
-        assert_eq!((aborted.0, aborted.1), (FailedKind::OutOfMemory, format!("out of memory: {told}")));
-        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).0, FailedKind::Crash);
+        assert_eq!((aborted.kind, aborted.reason), (FailedKind::OutOfMemory, format!("out of memory: {told}")));
+        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, FailedKind::Crash);
     }
 }

@@ -14,8 +14,8 @@ pub trait Executor {
     /// Takes an action over. It is started by [`Executor::start_queued`], when there is room for it.
     fn submit(&mut self, task: Task);
 
-    /// Takes back an action that was not started.
-    fn withdraw(&mut self, cell: usize);
+    /// Takes back an action that was not started. Returns false if it was.
+    fn withdraw(&mut self, cell: usize) -> bool;
 
     /// Starts those of the submitted actions that there is room for, and returns what came of each.
     fn start_queued(&mut self) -> Vec<Start>;

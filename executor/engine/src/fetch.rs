@@ -1,4 +1,4 @@
-//! What a run asks of remotes, as far as the engine knows of them.
+//! Results of others and inputs for others, as the engine sees remotes: it fetches before it builds, and uploads what jobs read.
 
 use std::collections::BTreeMap;
 
@@ -7,62 +7,61 @@ use cwm_core::digest::{Digest, Key};
 use cwm_store::ActionRecord;
 use cwm_store::outside::Snapshot;
 
-/// Whoever fetches what others made. Its work is done in the background: nothing here waits for it.
-pub trait Fetcher {
-    /// Takes over the records that there are of these keys. [`Tidings::Records`] is the end.
-    fn records(&self, cell: usize, keys: Vec<Key>, tell: Tell);
+/// Fetches results from remotes in the background. Methods return at once; the outcome is sent as a [`TransferUpdate`].
+pub trait ResultFetcher {
+    /// Takes over the records that there are of these keys. [`TransferUpdate::Records`] is the end.
+    fn fetch_records(&self, cell: usize, keys: Vec<Key>, updates: UpdateSender);
 
-    /// Fetches the files of the first of these results that can be had whole. [`Tidings::Files`] is the end.
-    fn files(&self, cell: usize, candidates: Vec<ActionRecord>, tell: Tell);
+    /// Fetches the files of the first of these results that can be had whole. [`TransferUpdate::Files`] is the end.
+    fn fetch_files(&self, cell: usize, candidates: Vec<ActionRecord>, updates: UpdateSender);
 }
 
-/// Whoever sees to it that jobs on nodes that do not read the run's store find what they read: with a remote. It works in the
-/// background as well.
-pub trait Provider {
-    /// Sends what the remote lacks of this. [`Tidings::Provided`] is the end.
-    fn provide(&self, cell: usize, article: Article, tell: Tell);
+/// Uploads, in the background as well, what jobs read on nodes that do not share the run's store.
+pub trait InputUploader {
+    /// Uploads what the remote lacks of this. [`TransferUpdate::Uploaded`] is the end.
+    fn upload(&self, cell: usize, item: UploadItem, updates: UpdateSender);
 }
 
 /// What a job reads.
 #[derive(Clone, Debug)]
-pub enum Article {
+pub enum UploadItem {
     /// The result of another cell.
     Result(Box<ActionRecord>),
     /// A file from outside.
     File(Snapshot),
 }
 
-/// What tells articles apart.
+/// What identifies an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ArticleId {
+pub enum UploadId {
     /// A result, by its key and what came out.
     Result(Key, BTreeMap<String, Digest>),
     /// A file, by its content.
     File(Digest),
 }
 
-impl Article {
+impl UploadItem {
     /// What tells it from others.
-    pub fn id(&self) -> ArticleId {
+    pub fn id(&self) -> UploadId {
         match self {
-            Article::Result(record) => ArticleId::of(record),
-            Article::File(file) => ArticleId::File(file.digest),
+            UploadItem::Result(record) => UploadId::of(record),
+            UploadItem::File(file) => UploadId::File(file.digest),
         }
     }
 }
 
-impl ArticleId {
+impl UploadId {
     /// That of a result.
-    pub fn of(record: &ActionRecord) -> ArticleId {
-        ArticleId::Result(record.key, record.output_digests())
+    pub fn of(record: &ActionRecord) -> UploadId {
+        UploadId::Result(record.key, record.output_digests())
     }
 }
 
-/// What came of providing something.
+/// What came of an upload.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Provided {
+pub enum UploadOutcome {
     /// The remote has all of it now.
-    There {
+    Present {
         /// Pieces of content that were sent; the others were there.
         objects: u64,
         /// Their bytes.
@@ -71,23 +70,23 @@ pub enum Provided {
         seconds: f64,
     },
     /// Files of it are neither with the remote nor here.
-    Nowhere,
+    Unavailable,
     /// It could not be sent, and why.
     Failed(String),
 }
 
-/// Who is told, from any thread.
-pub type Tell = Box<dyn Fn(Tidings) + Send + Sync>;
+/// Sends updates to the engine, from any thread.
+pub type UpdateSender = Box<dyn Fn(TransferUpdate) + Send + Sync>;
 
 /// How it goes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tidings {
+pub enum TransferUpdate {
     /// Remotes were asked for records; what did not go well, in words.
     Records {
         /// For which cell.
         cell: usize,
         /// A sentence each.
-        faults: Vec<String>,
+        failures: Vec<String>,
     },
     /// Files begin to move.
     Begun {
@@ -120,17 +119,17 @@ pub enum Tidings {
         /// Seconds that it took.
         seconds: f64,
         /// What could not be had, a line each; nothing if the result is whole now.
-        lacks: Vec<String>,
+        missing: Vec<String>,
         /// Whether every remote answered.
-        reached: bool,
+        all_remotes_answered: bool,
     },
     /// Something is to be known of a remote, such as that it was begun.
-    Said(String),
-    /// Something was provided, or could not be.
-    Provided {
+    Warning(String),
+    /// An upload has ended.
+    Uploaded {
         /// What.
-        article: ArticleId,
+        item: UploadId,
         /// How it went.
-        came: Provided,
+        outcome: UploadOutcome,
     },
 }

@@ -12,11 +12,14 @@ mod fetch;
 mod finish;
 mod forecast;
 mod history;
+mod local;
 mod machine;
 mod reasons;
+mod retry;
 mod run;
-mod schedule;
+mod scheduler;
 mod status;
+mod verify;
 
 pub use cause::{Cause, CodeChange, Line, differences};
 pub use components::{Resolved, output_of, resolve};
@@ -27,10 +30,11 @@ pub use executor::{
     ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
 };
 pub use explain::{Explainer, Reason, Standing};
-pub use fetch::{Article, ArticleId, Fetcher, Provided, Provider, Tell, Tidings};
+pub use fetch::{InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 pub use finish::{contradictions, fetches, update_lock_file, update_pins};
 pub use forecast::{Forecast, Lacking, Remade};
 pub use machine::Machine;
 pub use reasons::{differences_of, own_causes, previous_record, why_now};
-pub use run::{Failures, Options, Outcome, Summary, run, stop_signals};
+pub use run::{Options, Outcome, RunInputs, RunReport, Summary, run, stop_signals};
 pub use status::{CellState, Known, Survey, origin, sources, unread};
+pub use verify::{VerifyOptions, VerifyOutcome, verify};

@@ -62,7 +62,7 @@ fn of_several_results_all_are_kept_and_the_lock_files_wins() {
     ours.write("pipeline.lock", &theirs.read("pipeline.lock"));
     ours.run(&["--pull"]).ran_just(&[]);
     assert_eq!(ours.output("luck"), theirs.output("luck"));
-    let rebuilt = clone.cwm(&["verify", "--rebuild", "luck"]);
+    let rebuilt = clone.cwm(&["run", "--check", "luck"]);
     assert_eq!(rebuilt.code, 8, "{}", rebuilt.stderr);
 }
 

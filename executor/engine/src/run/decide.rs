@@ -1,232 +1,253 @@
-//! What becomes of a cell whose sources are done: cached, or to be made, and why.
+//! What becomes of a cell whose inputs are done: it has a result, remotes may have it, or it has to be built, and why.
 
-use std::collections::BTreeSet;
-
-use super::Engine;
+use super::{Engine, Work};
 use crate::cause::Cause;
 use crate::components::{Resolved, resolve};
 use crate::event::{EventSink, RunEvent};
+use crate::executor::AttemptFailure;
 use crate::reasons::why_now;
-use crate::status::{find, is_of_older_code, origin, sources};
+use crate::retry;
+use crate::run::action::needs_of;
+use crate::scheduler::{Decision, LostInput};
+use crate::status::{find, is_of_older_code, origin};
+use cwm_action::brought;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_store::{ActionRecord, Missing};
 
-/// A cell that was made so many times in one run is not made again for files of it that are gone, unless others lost them
-/// while they ran.
-const MOST_TIMES: u32 = 2;
+/// A cell that was built so many times in one run is not built again for files of it that are gone.
+const MAX_BUILDS: u32 = 2;
 
 impl Engine<'_> {
-    pub(super) fn look_at(&mut self, index: usize) -> Result<(), Error> {
-        if self.takes_awaited(index)? {
-            return Ok(());
+    /// Looks whether a cell has a result.
+    pub(super) fn decide(&mut self, index: usize) -> Decision {
+        self.work.insert(index, Work::default());
+        let decision = self.decide_or_fail(index).unwrap_or_else(|error| {
+            self.work_of(index).failure = Some(error.into());
+            Decision::Failed
+        });
+        for finding in self.inputs.store.take_damaged_records() {
+            let message = format!("{}: {finding}", self.inputs.plan.cells[index].label);
+            self.sinks.event(&RunEvent::Warning { message });
         }
-        let cell = &self.plan.cells[index];
-        let schedule = &self.schedule;
-        let resolved = resolve(cell, self.files, self.pins, |source| {
-            schedule.record(source).unwrap_or_else(|| unreachable!("a ready cell's sources are done"))
+        decision
+    }
+
+    fn decide_or_fail(&mut self, index: usize) -> Result<Decision, Error> {
+        let inputs = self.inputs;
+        let cell = &inputs.plan.cells[index];
+        let records = &self.records;
+        let resolved = resolve(cell, inputs.files, inputs.known.pins, |source| {
+            records[source].as_ref().unwrap_or_else(|| unreachable!("the inputs of a ready cell are done"))
         })?;
         let key = resolved.components.key();
-        if self.check {
-            return self.look_at_to_check(index, resolved);
+        if self.scheduler.is_in_flight(&key) {
+            return Ok(Decision::SharesKey(key));
         }
-        if let Some(waiting) = self.in_making.get_mut(&key) {
-            waiting.push(index);
-            return Ok(());
-        }
+        let is_current = self.scheduler.key(&key).is_some_and(|known| known.is_current);
         let mut causes = Vec::new();
-        let made = self.made.get(&key).is_some_and(|made| made.stands);
-        if self.force.contains(&index) && !made && !self.to_remake.contains_key(&index) {
+        if let (Some(cause), false) = (self.guard.to_rebuild.get(&index), is_current) {
+            causes.push(cause.clone());
+        } else if self.policy.force.contains(&index) && !is_current {
             causes.push(Cause::Forced);
-            let before = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
-            if before.is_none() {
+            if find(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?.is_none() {
                 // It would have run anyway.
                 causes.extend(self.why_now(index, &resolved)?);
             }
-            let locked = || self.locked.get(&cell.label).map(|line| line.outputs.clone());
-            // What stood before this run, also where its sources came out differently since.
-            if let Some(before) = before.map(|record| record.output_digests()).or_else(locked) {
-                self.before_force.entry(index).or_insert(before);
-            }
-        } else if let (Some((cause, _)), false) = (self.to_remake.get(&index), made) {
-            causes.push(cause.clone());
         } else {
-            let found = find(self.store, self.files, &resolved.components, &cell.label, self.known())?;
-            if self.asks_for_records(index, &resolved, found.as_ref())
-                || self.asks_for_the_locked(index, found.as_ref())?
-            {
-                return Ok(());
+            let is_own = is_current && self.scheduler.was_built(index);
+            let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
+                Some(built) => Some(built),
+                None => find(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?,
+            };
+            if !is_own && self.may_fetch_records(index, &resolved, found.as_ref()) {
+                let work = self.work_of(index);
+                work.fetch_keys.push(key);
+                if found.is_none() {
+                    let older = inputs.known.accepted.stand_ins(&resolved.components).map(|older| older.key());
+                    work.fetch_keys.extend(older);
+                }
+                return Ok(Decision::FetchRecords(key));
+            }
+            if let Some(locked) = self.locked_result(index, found.as_ref())? {
+                return self.fetch_files(index, &locked);
             }
             match found {
                 Some(record) => {
-                    let missing = self.missing_files(index, &record)?;
+                    let missing = self.wanted_and_missing(index, &record)?;
                     if missing.is_empty() {
-                        let accepted = is_of_older_code(&record, &resolved.components);
-                        self.cached(index, record, accepted);
-                        return Ok(());
+                        let is_accepted = is_of_older_code(&record, &resolved.components);
+                        self.hit(index, record, is_accepted, is_own);
+                        return Ok(Decision::Hit(key));
                     }
-                    if self.asks_for_files(index, &record)? {
-                        return Ok(());
+                    if self.may_fetch_files(&record.key) {
+                        return self.fetch_files(index, &record);
                     }
-                    self.must_be_reached(index)?;
-                    let cause = self.why_lacking(index, &record, &missing)?;
-                    if self.to_fetch.contains(&index) {
-                        self.to_remake.insert(index, (cause.clone(), record.output_digests()));
+                    self.require_remotes_answered(index, is_own)?;
+                    let cause = self.missing_cause(index, &record, &missing)?;
+                    if self.guard.wanted.contains(&index) {
+                        self.guard.to_rebuild.insert(index, cause.clone());
                     }
+                    self.records[index] = Some(record);
                     causes.push(cause);
                 }
                 None => causes = self.why_now(index, &resolved)?,
             }
         }
-        if let Some(fault) = self.failed_already(index, &key) {
-            self.fail(index, Some(key), fault, true);
-            return Ok(());
+        self.work_of(index).key = Some(key);
+        if let Some(failure) = self.failure_of_same_key(index, &key) {
+            self.work_of(index).failure = Some(failure);
+            return Ok(Decision::Failed);
         }
-        // What a job elsewhere reads need not be here.
-        if !self.is_away(index) && self.remake_missing_sources(index)? {
-            return Ok(());
+        // What a job without the shared store reads need not be here.
+        let lost_inputs = if self.needs_upload(index) { Vec::new() } else { self.lost_inputs(index)? };
+        if lost_inputs.is_empty() {
+            let work = self.work_of(index);
+            (work.resolved, work.causes) = (Some(resolved), causes.iter().map(Cause::to_string).collect());
         }
-        self.in_making.insert(key, Vec::new());
-        self.for_room.insert(index, (resolved, causes));
-        Ok(())
+        Ok(Decision::Miss { key, lost_inputs })
     }
 
     /// Why a cell that has no result runs.
     fn why_now(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let record = |source| self.schedule.record(source);
-        why_now(self.plan, index, resolved, self.store, self.known(), &record)
+        let record = |source: usize| self.records[source].as_ref();
+        why_now(self.inputs.plan, index, resolved, self.inputs.store, self.inputs.known, &record)
     }
 
-    /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs
-    /// them; those of the last ones, of what is exported and of what is to be fetched are checked here.
-    fn missing_files(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
-        let is_exported = || self.plan.exports.iter().any(|export| export.cell == index);
-        let is_wanted = !self.schedule.is_read(index) || self.to_fetch.contains(&index) || is_exported();
-        if is_wanted { self.unusable(index, record) } else { Ok(Vec::new()) }
+    /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs them; those
+    /// of the last ones, of what is exported and of what is to be fetched are checked here.
+    fn wanted_and_missing(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+        let is_wanted = !self.scheduler.is_read(index) || self.guard.wanted.contains(&index) || self.is_exported(index);
+        if is_wanted { self.missing_files(index, record) } else { Ok(Vec::new()) }
     }
 
-    pub(super) fn cached(&mut self, index: usize, record: ActionRecord, accepted: bool) {
-        let key = record.key;
-        let label = self.plan.cells[index].label.clone();
-        self.summary.cached += 1;
-        if self.locked.get(&label).is_some_and(|line| line.key == key && line.outputs != record.output_digests()) {
-            let pull = match self.has_remotes && self.fetcher.is_none() {
-                true => {
-                    "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
-                }
-                false => "",
-            };
-            let message = format!(
-                "{label}: the store has another result than the lock file; the store's is used, and the lock file names it from \
-                 now on{pull}"
-            );
-            self.sinks.event(&RunEvent::Warning { message });
-        }
-        self.sinks.event(&RunEvent::Cached { label, key, origin: origin(&record, accepted) });
-        self.schedule.done(index, record);
+    pub(super) fn is_exported(&self, index: usize) -> bool {
+        self.inputs.plan.exports.iter().any(|export| export.cell == index)
     }
 
-    /// What of a result cannot be read; what was changed since it was stored is set aside, and told.
-    pub(super) fn unusable(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
-        let mut missing = self.store.unusable(record, self.files)?;
-        for one in &mut missing {
-            let Some(damage) = &one.damage else {
-                one.damage = self.set_aside.get(&one.digest).cloned();
-                continue;
-            };
-            if let Some(finding) = self.store.set_damage_aside(damage)? {
-                let message = format!("{}: {finding}", self.plan.cells[index].label);
+    pub(super) fn missing_files(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+        self.guard.missing_files(&self.inputs, index, record, self.sinks)
+    }
+
+    pub(super) fn missing_cause(
+        &mut self,
+        index: usize,
+        record: &ActionRecord,
+        missing: &[Missing],
+    ) -> Result<Cause, Error> {
+        let has_fetcher = self.fetches.is_possible();
+        self.guard.cause(&self.inputs, index, record, missing, has_fetcher, self.sinks)
+    }
+
+    /// The cell has this result. Nothing is said of one that was built in this run.
+    fn hit(&mut self, index: usize, record: ActionRecord, is_accepted: bool, is_own: bool) {
+        let label = self.inputs.plan.cells[index].label.clone();
+        if !is_own {
+            let locked = self.inputs.known.locked.get(&label).filter(|line| line.key == record.key);
+            if locked.is_some_and(|line| line.outputs != record.output_digests()) {
+                let pull = match self.policy.has_remotes && !self.fetches.is_possible() {
+                    true => {
+                        "; `cwm run --pull`, before that, asks the remotes for the lock file's (git has the lock file as it was)"
+                    }
+                    false => "",
+                };
+                let message = format!(
+                    "{label}: the store has another result than the lock file; the store's is used, and the lock file names it \
+                     from now on{pull}"
+                );
                 self.sinks.event(&RunEvent::Warning { message });
             }
-            self.set_aside.insert(one.digest, damage.clone());
+            self.sinks.event(&RunEvent::Cached { label, key: record.key, origin: origin(&record, is_accepted) });
         }
-        Ok(missing)
+        self.records[index] = Some(record);
     }
 
-    /// Why a cell is made again that lacks these files: what was said of it first in this run.
-    fn why_lacking(&mut self, index: usize, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, Error> {
-        if let Some(cause) = self.lacked.get(&(index, record.key)) {
-            return Ok(cause.clone());
-        }
-        let cause = Cause::of_missing(self.store, record, missing)?;
-        if matches!(cause, Cause::NotPulled { .. })
-            && self.fetcher.is_none()
-            && !std::mem::replace(&mut self.told_of_pull, true)
-        {
-            let message = "files that remotes have are made again here; `cwm run --pull` fetches such in place of that"
-                .to_owned();
-            self.sinks.event(&RunEvent::Warning { message });
-        }
-        self.lacked.insert((index, record.key), cause.clone());
-        Ok(cause)
+    /// Whether remotes are asked for records of a cell that has none here, or not the one of the lock file.
+    fn may_fetch_records(&self, index: usize, resolved: &Resolved, found: Option<&ActionRecord>) -> bool {
+        let key = resolved.components.key();
+        let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label).filter(|line| line.key == key);
+        let is_enough = found.is_some_and(|found| line.is_none_or(|line| line.outputs == found.output_digests()));
+        let was_asked = self.scheduler.key(&key).is_some_and(|known| known.asked_records);
+        self.fetches.is_possible() && !is_enough && !was_asked && !brought::is_open(&resolved.components)
     }
 
-    /// Before `index` runs, its inputs must be there. A source whose files are gone is made again first; returns whether
-    /// `index` has to wait for that.
-    pub(super) fn remake_missing_sources(&mut self, index: usize) -> Result<bool, Error> {
-        let mut waits = false;
-        let unique: BTreeSet<usize> = sources(&self.plan.cells[index]).collect();
-        for source in unique {
-            let Some(record) = self.schedule.record(source).cloned() else { continue };
-            let missing = self.unusable(source, &record)?;
+    /// Whether remotes can be asked for the files of a result, and were not yet.
+    fn may_fetch_files(&self, key: &Key) -> bool {
+        self.fetches.is_possible() && !self.scheduler.key(key).is_some_and(|known| known.asked_files)
+    }
+
+    /// The lock file's result, if its record is here, the files of another one are, and remotes can be asked for its files.
+    fn locked_result(&self, index: usize, found: Option<&ActionRecord>) -> Result<Option<ActionRecord>, Error> {
+        let Some(found) = found.filter(|found| self.may_fetch_files(&found.key)) else { return Ok(None) };
+        let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label);
+        let line = line.filter(|line| line.key == found.key && line.outputs != found.output_digests());
+        let Some(outputs) = line.map(|line| &line.outputs) else { return Ok(None) };
+        let locked = self.inputs.store.candidates(&found.key, Some(outputs))?.into_iter().next();
+        Ok(locked.filter(|locked| locked.output_digests() == *outputs))
+    }
+
+    fn fetch_files(&mut self, index: usize, record: &ActionRecord) -> Result<Decision, Error> {
+        let label = &self.inputs.plan.cells[index].label;
+        let line = self.inputs.known.locked.get(label).filter(|line| line.key == record.key);
+        let candidates = self.inputs.store.candidates(&record.key, line.map(|line| &line.outputs))?;
+        self.work_of(index).candidates = candidates;
+        Ok(Decision::FetchFiles(record.key))
+    }
+
+    /// Files of a recorded result were asked for and did not come: where no remote could be asked, or where a job of this run made
+    /// them, that is the cell's failure, for what made them would run a second time.
+    fn require_remotes_answered(&self, index: usize, is_own: bool) -> Result<(), Error> {
+        match self.fetches.failure(index) {
+            Some(failure) if self.needs_upload(index) && (is_own || !failure.all_remotes_answered) => {
+                Err(failure.error())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The failure of another cell with the same key and limits, where this one may not be attempted more often.
+    fn failure_of_same_key(&self, index: usize, key: &Key) -> Option<AttemptFailure> {
+        let known = self.scheduler.key(key)?;
+        let other = known.failed.filter(|other| *other != index)?;
+        let failure = self.work.get(&other)?.failure.as_ref()?;
+        let cells = &self.inputs.plan.cells;
+        let (one, two) = (&cells[index].attempts, &cells[other].attempts);
+        let needs = |index: usize| needs_of(&cells[index], self.policy.device);
+        let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
+        let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
+        let is_tried_again = is_transient && one.in_all() > known.attempts;
+        let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.reason);
+        (has_same_limits && !is_tried_again).then(|| AttemptFailure { reason, ..failure.clone() })
+    }
+
+    /// Inputs of which files are lost: they are fetched or built again before the cell is.
+    fn lost_inputs(&mut self, index: usize) -> Result<Vec<LostInput>, Error> {
+        let mut lost = Vec::new();
+        for source in self.scheduler.inputs(index).to_vec() {
+            let Some(record) = self.records[source].clone() else { continue };
+            let missing = self.missing_files(source, &record)?;
             if missing.is_empty() {
                 continue;
             }
-            if self.ran.contains(&source) && self.is_away(source) {
-                self.reopen(source);
-                self.fetch_made(source, record);
-                waits = true;
+            if self.may_fetch_files(&record.key) {
+                self.guard.wanted.insert(source);
+                lost.push(LostInput { cell: source, is_rebuilt: false });
                 continue;
             }
-            if let Some(made) = self.made.get(&record.key).filter(|made| made.times >= MOST_TIMES + made.lost_by) {
-                return Err(Error::store(format!(
-                    "files of its input from {} are gone from the store, or were changed there, although it was made \
-                     {} times in this run",
-                    self.plan.cells[source].label, made.times
-                ))
-                .hint("does another stage write into the store, or does somebody delete from it?"));
+            let builds = self.scheduler.key(&record.key).map_or(0, |known| known.builds);
+            if builds >= MAX_BUILDS {
+                let label = &self.inputs.plan.cells[source].label;
+                let message = format!(
+                    "files of its input from {label} are gone from the store, or were changed there, although it was made {builds} \
+                     times in this run"
+                );
+                let hint = "does another stage write into the store, or does somebody delete from it?";
+                return Err(Error::store(message).hint(hint));
             }
-            match self.ran.remove(&source) {
-                true => self.summary.ran -= 1,
-                false => self.summary.cached = self.summary.cached.saturating_sub(1),
-            }
-            if self.may_ask_for_files(&record) {
-                self.to_fetch.insert(source);
-                self.reopen(source);
-                waits = true;
-                continue;
-            }
-            let cause = self.why_lacking(source, &record, &missing)?;
-            self.to_remake.insert(source, (cause, record.output_digests()));
-            if let Some(made) = self.made.get_mut(&record.key) {
-                made.stands = false;
-                self.tried.remove(&record.key);
-            }
-            self.reopen(source);
-            waits = true;
+            let cause = self.missing_cause(source, &record, &missing)?;
+            self.guard.to_rebuild.insert(source, cause);
+            lost.push(LostInput { cell: source, is_rebuilt: true });
         }
-        if waits {
-            self.withdraw_those_that_cannot_go();
-        }
-        Ok(waits)
-    }
-
-    /// Cells that wait for room while a source of theirs was reopened are looked at again when it is done.
-    pub(super) fn withdraw_those_that_cannot_go(&mut self) {
-        if self.check {
-            return;
-        }
-        let schedule = &self.schedule;
-        let withdrawn = self.for_room.extract_if(.., |index, _| !schedule.can_go(*index));
-        let mut keys: Vec<Key> = withdrawn.map(|(_, (resolved, _))| resolved.components.key()).collect();
-        if let Some(jobs) = &mut self.jobs {
-            for (index, queued) in jobs.queued.extract_if(.., |index, _| !schedule.can_go(*index)) {
-                jobs.executor.withdraw(index);
-                keys.push(queued.key);
-            }
-        }
-        for key in keys {
-            self.release_waiting(&key);
-        }
+        Ok(lost)
     }
 }

@@ -1,389 +1,393 @@
-//! Running a plan: ready cells side by side within the machine, each in its own process; a failure stops what depends
-//! on it and nothing else.
+//! Running a plan: the loop that waits for events, asks the [`Scheduler`] and carries out what it says. A failure stops what
+//! depends on it and nothing else.
 
-mod asked;
-mod attempts;
-mod check;
+pub(super) mod action;
 mod decide;
-mod fetch;
-mod jobs;
-mod lost;
+mod fetches;
+mod integrity;
+mod options;
 mod outcome;
-mod provide;
 mod signals;
-mod start;
+mod transfers;
+mod uploads;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use cwm_contract::DeviceChoice;
 
-use crate::cause::Cause;
-use crate::child::{ActionProcess, ChildMessage};
 use crate::components::Resolved;
 use crate::event::{EventSink, EventSinks, RunEvent};
-use crate::executor::{ActionUpdate, ExecutorEvent, ExecutorEvents};
-use crate::fetch::{Fetcher, Provider, Tidings};
-use crate::machine::{Pool, Share};
-use crate::schedule::{Schedule, Stand};
-use crate::status::Known;
-pub use asked::{Failures, Options, Outcome, Summary};
-use attempts::{Fault, Pause, Tried};
-use cwm_action::{FailedKind, out_of_memory};
+use crate::executor::{
+    AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
+};
+use crate::fetch::TransferUpdate;
+use crate::local::LocalExecutor;
+use crate::machine::Machine;
+use crate::retry::RetryPolicy;
+use crate::scheduler::{CellSpec, CellState, Effect, Event, How, RunState, Scheduler};
+use crate::status::{Known, sources};
+use action::{action_file, executable_files, needs_of};
+use cwm_action::Terms;
 use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
+use cwm_core::error::{Error, ErrorKind};
 use cwm_pipeline::plan::Plan;
-use cwm_project::accepted::Accepted;
-use cwm_project::lock_file::LockFile;
-use cwm_project::pins::Pins;
 use cwm_store::outside::Files;
-use cwm_store::{ActionRecord, Damage, Difference, Store};
-use jobs::Jobs;
-use outcome::End;
-use provide::{Provisions, Unfetched};
+use cwm_store::{ActionRecord, Store};
+use fetches::FetchCoordinator;
+use integrity::IntegrityGuard;
+pub use options::{Options, Outcome, RunReport, Summary};
+pub(super) use outcome::{emit_message, log_tail};
 pub use signals::stop_signals;
+pub(super) use signals::watch as watch_signals;
+use uploads::UploadCoordinator;
 
-enum Message {
-    Child(ChildMessage),
-    Executor(ExecutorEvent),
-    Remote(Tidings),
-    Signal,
+/// What a run reads and does not change.
+#[derive(Clone, Copy)]
+pub struct RunInputs<'a> {
+    /// What there is to do.
+    pub plan: &'a Plan,
+    /// Where results are.
+    pub store: &'a Store,
+    /// Files from outside the store.
+    pub files: &'a Files,
+    /// The text files beside the pipeline.
+    pub known: Known<'a>,
 }
 
-impl From<ChildMessage> for Message {
-    fn from(message: ChildMessage) -> Self {
-        Message::Child(message)
-    }
+/// What [`Options`] say of cells.
+struct Policy {
+    force: BTreeSet<usize>,
+    device: Option<DeviceChoice>,
+    drain_requested: Arc<AtomicBool>,
+    command: String,
+    has_remotes: bool,
+    /// Stages that are done on this machine even if there is a batch executor.
+    local_stages: Vec<String>,
 }
 
-/// Where a cell is being done.
-enum Place {
-    /// In a process that this one started, with a share of this machine.
-    Child { process: ActionProcess, share: Share },
-    /// In a batch job: why it is made, and which attempt it is.
-    Job { cause: Vec<String>, attempt: u32 },
-}
-
-/// A cell that is being done.
-struct Running {
-    place: Place,
-    key: Key,
+/// What the run does for a cell that is not done.
+#[derive(Default)]
+struct Work {
+    key: Option<Key>,
+    /// Keys of which records may be fetched.
+    fetch_keys: Vec<Key>,
+    /// Results of which files may be fetched.
+    candidates: Vec<ActionRecord>,
+    resolved: Option<Resolved>,
+    causes: Vec<String>,
+    attempt: u32,
     /// When its work began: it may wait for another process first.
     began: Option<Instant>,
-    failure: Option<(FailedKind, String, Option<String>)>,
     /// What it recorded, if it did.
     outputs: Option<BTreeMap<String, Digest>>,
-    /// In what it differs from what is recorded, if that was asked and told.
-    checked: Option<Vec<Difference>>,
-    out_of_memory_before: u64,
-    /// How often what it reads had been reopened when it was started.
-    reopened_before: u32,
+    failure: Option<AttemptFailure>,
 }
 
-impl Running {
-    /// Nothing was heard of it yet.
-    fn new(place: Place, key: Key, reopened_before: u32) -> Self {
-        let out_of_memory_before = out_of_memory::kills();
-        let (began, failure, outputs, checked) = (None, None, None, None);
-        Running { place, key, began, failure, outputs, checked, out_of_memory_before, reopened_before }
-    }
-}
-
-/// What was made of a key in this run.
-#[derive(Default)]
-struct Made {
-    /// How often.
-    times: u32,
-    /// How many cells lost its files while they ran: each of these may have it made once more.
-    lost_by: u32,
-    /// Whether that is to be used: its files were not missed since.
-    stands: bool,
+/// What reaches the loop.
+enum Message {
+    Executor(ExecutorEvent),
+    Transfer(TransferUpdate),
+    Signal,
 }
 
 /// A run under way.
 struct Engine<'a> {
-    plan: &'a Plan,
-    store: &'a Store,
-    files: &'a Files,
-    locked: &'a LockFile,
-    pins: &'a Pins,
-    accepted: &'a Accepted,
+    inputs: RunInputs<'a>,
+    policy: Policy,
+    scheduler: Scheduler,
+    /// The last result of each cell that has or had one.
+    records: Vec<Option<ActionRecord>>,
+    work: BTreeMap<usize, Work>,
+    /// This machine, and the batch executor if there is one.
+    executors: Vec<Box<dyn Executor>>,
+    fetches: FetchCoordinator,
+    uploads: UploadCoordinator,
+    guard: IntegrityGuard,
+    report: RunReport,
     sinks: &'a mut EventSinks,
-    force: BTreeSet<usize>,
-    /// What those of them had made before, or the lock file's.
-    before_force: BTreeMap<usize, BTreeMap<String, Digest>>,
-    /// [`Options::device`].
-    on: Option<DeviceChoice>,
-    schedule: Schedule,
-    pool: Pool,
-    running: BTreeMap<usize, Running>,
-    /// Keys that a process of this run is making, and the cells that wait for them.
-    in_making: HashMap<Key, Vec<usize>>,
-    /// Cells whose key is known and that wait for room.
-    for_room: BTreeMap<usize, (Resolved, Vec<Cause>)>,
-    /// Cells whose recorded files are gone, with what is to be said of that, and what they had made.
-    to_remake: BTreeMap<usize, (Cause, BTreeMap<String, Digest>)>,
-    /// Content that this run found changed and set aside: for all that lack it, that is why.
-    set_aside: HashMap<Digest, Damage>,
-    /// Why cells whose recorded files are gone are made again, as it was when that was seen first: of what they share with
-    /// others some may be there again.
-    lacked: HashMap<(usize, Key), Cause>,
-    /// Cells that ran in this run.
-    ran: BTreeSet<usize>,
-    /// Keys that were made in this run.
-    made: HashMap<Key, Made>,
-    /// How often cells that were done were reopened.
-    reopened: HashMap<usize, u32>,
-    /// Cells that failed while what they read was lost, and are tried once more.
-    once_more: BTreeSet<usize>,
-    /// What was tried in this run.
-    tried: HashMap<Key, Tried>,
-    /// What failed for good, by which cell and why: those that do the same need not.
-    failed: HashMap<Key, (usize, Fault)>,
-    /// Cells that failed and wait to be tried again.
-    pausing: BTreeMap<usize, Pause>,
-    failures: Failures,
-    /// [`Options::targets`].
-    targets: BTreeSet<usize>,
-    /// [`Options::held`].
-    held: Arc<AtomicBool>,
-    /// [`Options::check`].
-    check: bool,
-    /// [`Options::whole`].
-    whole: bool,
-    /// What is recorded of the cells that are checked.
-    to_check: BTreeMap<usize, ActionRecord>,
-    /// How often checks of cells had to be begun anew, after others of the same.
-    overtaken: BTreeMap<usize, u32>,
-    /// [`Options::command`].
-    command: String,
-    /// Who does cells as batch jobs, if anybody.
-    jobs: Option<Jobs>,
-    /// [`Options::has_remotes`].
-    has_remotes: bool,
-    /// [`Options::fetcher`].
-    fetcher: Option<Box<dyn Fetcher>>,
-    /// Cells that wait for remotes, with the keys that were asked for.
-    fetching: BTreeMap<usize, Key>,
-    /// Keys whose records remotes were asked for.
-    asked: HashSet<Key>,
-    /// Keys whose files they were asked for.
-    asked_files: HashSet<Key>,
-    /// Cells whose files are wanted, if remotes have them.
-    to_fetch: BTreeSet<usize>,
-    /// Whether it was said that remotes have what is made again.
-    told_of_pull: bool,
-    /// What was told of remotes.
-    told_of_remotes: BTreeSet<String>,
-    /// Cells whose files were asked for and did not come.
-    unfetched: BTreeMap<usize, Unfetched>,
-    /// [`Options::provider`].
-    provider: Option<Box<dyn Provider>>,
-    /// What jobs elsewhere can read.
-    provisions: Provisions,
-    /// What jobs made, where its files are waited for.
-    awaited: BTreeMap<usize, ActionRecord>,
     messages: Sender<Message>,
-    stopping: u32,
-    summary: Summary,
+    began: Instant,
 }
 
 /// Runs the targets of `options`.
 ///
 /// # Errors
 /// The store or the machine cannot be used at all; failures of stages are events and are counted.
-pub fn run(
-    plan: &Plan,
-    store: &Store,
-    files: &Files,
-    known: Known<'_>,
-    options: Options,
-    sinks: &mut EventSinks,
-) -> Result<Outcome, Error> {
-    let mut wanted = vec![false; plan.cells.len()];
-    for index in plan.ancestors(&options.targets) {
-        wanted[index] = true;
-    }
-    sinks.event(&RunEvent::Planned { cells: wanted.iter().filter(|wanted| **wanted).count() });
+pub fn run(inputs: RunInputs<'_>, options: Options, sinks: &mut EventSinks) -> Result<Outcome, Error> {
+    let plan = inputs.plan;
+    let selected = plan.ancestors(&options.targets);
+    sinks.event(&RunEvent::Planned { cells: selected.len() });
     let (messages, inbox) = channel();
-    let signals = signals::watch(messages.clone())?;
-    let jobs = options.batch.map(|batch| {
-        let messages = messages.clone();
-        // A run that has ended listens no more.
-        let events: ExecutorEvents = Arc::new(move |event| drop(messages.send(Message::Executor(event))));
-        Jobs { executor: (batch.start)(events), local_stages: batch.local_stages, queued: BTreeMap::new() }
-    });
+    let to_signal = messages.clone();
+    let signals = signals::watch(move || to_signal.send(Message::Signal).is_ok())?;
+    let to_executors = messages.clone();
+    // A run that has ended listens no more.
+    let events: ExecutorEvents = Arc::new(move |event| drop(to_executors.send(Message::Executor(event))));
+    let (executors, local_stages) = executors(inputs.store, options.machine, options.batch, events);
+    let mut specs: Vec<Option<CellSpec>> = plan.cells.iter().map(|_| None).collect();
+    for index in selected {
+        let cell = &plan.cells[index];
+        let executor = &executors[place_of(&cell.label.stage, executors.len(), &local_stages)];
+        let mut inputs: Vec<usize> = sources(cell).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        specs[index] = Some(CellSpec {
+            inputs,
+            retry: RetryPolicy(cell.attempts),
+            needs_upload: !executor.shares_store(),
+            outlives_run: executor.outlives_run(),
+        });
+    }
     let mut engine = Engine {
-        plan,
-        store,
-        files,
-        locked: known.locked,
-        pins: known.pins,
-        accepted: known.accepted,
+        inputs,
+        policy: Policy {
+            force: options.force,
+            device: options.device,
+            drain_requested: options.drain_requested,
+            command: options.command,
+            has_remotes: options.has_remotes,
+            local_stages,
+        },
+        scheduler: Scheduler::new(specs),
+        records: plan.cells.iter().map(|_| None).collect(),
+        work: BTreeMap::new(),
+        executors,
+        fetches: FetchCoordinator::new(options.fetcher),
+        uploads: UploadCoordinator::new(options.uploader),
+        guard: IntegrityGuard::default(),
+        report: RunReport::default(),
         sinks,
-        force: options.force,
-        before_force: BTreeMap::new(),
-        on: options.device,
-        schedule: Schedule::new(plan, &wanted),
-        pool: Pool::new(options.machine),
-        running: BTreeMap::new(),
-        in_making: HashMap::new(),
-        for_room: BTreeMap::new(),
-        to_remake: BTreeMap::new(),
-        set_aside: HashMap::new(),
-        lacked: HashMap::new(),
-        ran: BTreeSet::new(),
-        made: HashMap::new(),
-        reopened: HashMap::new(),
-        once_more: BTreeSet::new(),
-        tried: HashMap::new(),
-        failed: HashMap::new(),
-        pausing: BTreeMap::new(),
-        failures: Failures::default(),
-        targets: options.targets.iter().copied().collect(),
-        held: options.held,
-        check: options.check,
-        whole: options.whole,
-        to_check: BTreeMap::new(),
-        overtaken: BTreeMap::new(),
-        command: options.command,
-        jobs,
-        has_remotes: options.has_remotes,
-        fetcher: options.fetcher,
-        fetching: BTreeMap::new(),
-        asked: HashSet::new(),
-        asked_files: HashSet::new(),
-        to_fetch: BTreeSet::new(),
-        told_of_pull: false,
-        told_of_remotes: BTreeSet::new(),
-        unfetched: BTreeMap::new(),
-        provider: options.provider,
-        provisions: Provisions::default(),
-        awaited: BTreeMap::new(),
         messages,
-        stopping: 0,
-        summary: Summary::default(),
+        began: Instant::now(),
     };
-    engine.drive(&inbox);
+    engine.event_loop(&inbox);
     signals.close();
-    let (ran, failures, summary) = (engine.ran, engine.failures, engine.summary);
-    let unasked = engine.told_of_remotes.into_iter().collect();
-    let records = engine.schedule.stands.into_iter().map(|stand| match stand {
-        Stand::Done(record) => Some(*record),
-        _ => None,
-    });
-    Ok(Outcome { records: records.collect(), ran, failures, summary, unasked })
+    Ok(engine.outcome())
+}
+
+/// This machine, and the batch executor if there is one, with the stages that do not go there.
+pub(super) fn executors(
+    store: &Store,
+    machine: Machine,
+    batch: Option<BatchExecutor>,
+    events: ExecutorEvents,
+) -> (Vec<Box<dyn Executor>>, Vec<String>) {
+    let mut executors: Vec<Box<dyn Executor>> =
+        vec![Box::new(LocalExecutor::new(store.clone(), machine, events.clone()))];
+    let Some(batch) = batch else { return (executors, Vec::new()) };
+    executors.push((batch.start)(events));
+    (executors, batch.local_stages)
+}
+
+/// The index of the executor of a stage.
+pub(super) fn place_of(stage: &str, executors: usize, local_stages: &[String]) -> usize {
+    if local_stages.iter().any(|local| local == stage) { 0 } else { executors - 1 }
 }
 
 impl Engine<'_> {
-    fn known(&self) -> Known<'_> {
-        Known { locked: self.locked, pins: self.pins, accepted: self.accepted }
-    }
-
-    fn drive(&mut self, inbox: &Receiver<Message>) {
-        let mut changed = true;
+    fn event_loop(&mut self, inbox: &Receiver<Message>) {
+        self.on(Event::Begin);
         loop {
-            changed |= !self.begins_nothing() && self.end_pauses();
-            if !self.begins_nothing() && std::mem::take(&mut changed) {
-                self.advance();
+            if self.policy.drain_requested.load(Ordering::SeqCst) {
+                self.on(Event::DrainRequested);
             }
-            if !self.holds_on() && (self.begins_nothing() || !self.can_go_on()) {
+            if self.scheduler.run_state() == RunState::Running {
+                self.start_queued();
+            }
+            if self.scheduler.is_over() {
                 break;
             }
             const TICK: Duration = Duration::from_millis(500);
-            match inbox.recv_timeout(self.next_due().unwrap_or(TICK).min(TICK)) {
+            let due = self.scheduler.next_timer().map(|due| due.saturating_sub(self.began.elapsed()));
+            match inbox.recv_timeout(due.unwrap_or(TICK).min(TICK)) {
                 Ok(Message::Signal) => self.stop(),
-                Ok(Message::Remote(tidings)) => {
-                    self.heard_of_remote(tidings);
-                    changed = true;
+                Ok(Message::Transfer(update)) => self.on_transfer_update(update),
+                Ok(Message::Executor(event)) => self.on_executor_event(event),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.sinks.tick();
+                    self.on(Event::Timer);
                 }
-                Ok(Message::Child(ChildMessage::Line(cell, line))) => self.hear(cell, line),
-                Ok(Message::Child(ChildMessage::Ended(cell, child))) => {
-                    self.ended(cell, End::of(child));
-                    changed = true;
-                }
-                Ok(Message::Executor(event)) => {
-                    changed |= matches!(event, ExecutorEvent::Update(_, ActionUpdate::Exited(_)));
-                    self.receive(event);
-                }
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.sinks.tick(),
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.close_jobs(inbox);
-        self.give_up_pauses();
-        self.leave_jobs();
-        self.summary.interrupted = self.stopping > 0;
-        if self.begins_nothing() {
-            self.summary.skipped += if self.check { self.unbegun_checks() } else { 0 };
-            self.summary.skipped += self.schedule.stands.iter().filter(|stand| matches!(stand, Stand::Waiting)).count();
+        self.executors.iter_mut().for_each(|executor| executor.close());
+        while let Ok(message) = inbox.try_recv() {
+            // What was submitted and cancelled last.
+            if let Message::Executor(ExecutorEvent::Emit(event)) = message
+                && matches!(event, RunEvent::Warning { .. } | RunEvent::Submitted { .. })
+            {
+                self.sinks.event(&event);
+            }
         }
+        self.on(Event::End);
     }
 
-    /// Whether what runs is waited for, and that is all.
-    fn begins_nothing(&self) -> bool {
-        self.stopping > 0 || self.held.load(Ordering::SeqCst)
-    }
-
-    fn can_go_on(&self) -> bool {
-        let waits = !self.pausing.is_empty() || !self.fetching.is_empty();
-        waits || !self.schedule.ready.is_empty() || !self.for_room.is_empty()
-    }
-
-    /// Looks at every ready cell: cached ones are done at once, which may make others ready; then starts what there is
-    /// room for.
-    fn advance(&mut self) {
-        // One that cannot be started may let others go.
-        while !self.schedule.ready.is_empty() || self.something_starts() {
-            while let Some(index) = self.schedule.ready.pop_first() {
-                if let Err(error) = self.look_at(index) {
-                    self.fail(index, None, Fault::of(error), true);
-                }
-                for finding in self.store.take_damaged_records() {
-                    let message = format!("{}: {finding}", self.plan.cells[index].label);
-                    self.sinks.event(&RunEvent::Warning { message });
+    /// Informs the scheduler, and does what it says, until it says nothing more.
+    fn on(&mut self, event: Event) {
+        let mut effects = self.scheduler.on(event, self.began.elapsed());
+        while !effects.is_empty() {
+            let mut next = Vec::new();
+            for effect in effects {
+                if let Some(event) = self.carry_out(effect) {
+                    next.extend(self.scheduler.on(event, self.began.elapsed()));
                 }
             }
+            effects = next;
         }
     }
 
-    /// Starts what there is room for; returns whether anything is ready to be looked at because of that.
-    fn something_starts(&mut self) -> bool {
-        let waiting: Vec<usize> = self.for_room.keys().copied().collect();
-        // What asks for the same as one that had no room has none either: thousands of cells may wait.
-        let mut refused = Vec::new();
-        let (jobs, waiting): (Vec<usize>, Vec<usize>) = waiting.into_iter().partition(|index| self.is_job(*index));
-        self.submit(&jobs);
-        for index in waiting {
-            if self.has_to_go_alone(index) {
-                continue;
+    /// Does what the scheduler says. Returns what came of it, if that is known at once.
+    fn carry_out(&mut self, effect: Effect) -> Option<Event> {
+        match effect {
+            Effect::Decide(cell) => return Some(Event::Decided(cell, self.decide(cell))),
+            Effect::Submit(cell) => {
+                if let Err(error) = self.submit(cell) {
+                    return Some(self.could_not_start(cell, error));
+                }
             }
-            let asks = self.asks(index);
-            if !refused.contains(&asks) && !self.start_if_room(index, asks) {
-                refused.push(asks);
+            Effect::Withdraw(cell) => {
+                let executor = self.executor_of(cell);
+                self.executors[executor].withdraw(cell);
             }
+            Effect::FetchRecords(cell) => self.fetch_records(cell),
+            Effect::FetchFiles(cell) => self.fetch_files_of(cell),
+            Effect::Upload(cell) => return self.upload_inputs(cell),
+            Effect::Done(cell, _) => {
+                self.guard.to_rebuild.remove(&cell);
+                self.work.remove(&cell);
+            }
+            Effect::Retrying { cell, attempt, wait } => self.report_retry(cell, attempt, wait),
+            Effect::Failed(cell) => self.report_failure(cell),
+            Effect::GaveUp(cell) => {
+                if let Some(failure) = &mut self.work_of(cell).failure {
+                    failure.reason += " (stopped before it was tried again)";
+                }
+                self.report_failure(cell);
+            }
+            Effect::Stopped(cell) => {
+                let label = &self.inputs.plan.cells[cell].label;
+                let reason = self.work.get(&cell).and_then(|work| work.failure.as_ref()).map(|failure| &failure.reason);
+                let message = format!("{label} {}", reason.map_or("was stopped", String::as_str));
+                self.sinks.event(&RunEvent::Warning { message });
+            }
+            Effect::Skipped { cell, because } => self.report_skipped(cell, because),
         }
-        !self.schedule.ready.is_empty()
+        None
     }
 
-    /// First asks, then kills.
-    fn stop(&mut self) {
-        self.stopping += 1;
-        let mut children = 0;
-        for running in self.running.values() {
-            // Jobs go on.
-            let Place::Child { process, .. } = &running.place else { continue };
-            children += 1;
-            if self.stopping == 1 { process.ask_to_stop() } else { process.kill() }
-        }
-        let message = match (self.stopping, children) {
-            (_, 0) => return,
-            (1, _) => "stopping at the next safe point; once more to kill".to_owned(),
-            _ => "killed".to_owned(),
+    fn work_of(&mut self, cell: usize) -> &mut Work {
+        self.work.entry(cell).or_default()
+    }
+
+    fn executor_of(&self, cell: usize) -> usize {
+        let stage = &self.inputs.plan.cells[cell].label.stage;
+        place_of(stage, self.executors.len(), &self.policy.local_stages)
+    }
+
+    /// Returns true if the executor of a cell does not share the store.
+    fn needs_upload(&self, cell: usize) -> bool {
+        !self.executors[self.executor_of(cell)].shares_store()
+    }
+
+    /// Hands a cell to its executor.
+    fn submit(&mut self, cell: usize) -> Result<(), Error> {
+        let work = self.work.entry(cell).or_default();
+        let resolved =
+            work.resolved.take().ok_or_else(|| Error::internal("a cell that is submitted was not resolved"))?;
+        let (key, causes) = (resolved.components.key(), work.causes.clone());
+        let attempts = self.scheduler.key(&key).map_or(0, |known| known.attempts);
+        work.attempt = attempts + 1;
+        let is_remote = self.needs_upload(cell);
+        let executable = if is_remote { executable_files(&resolved) } else { Vec::new() };
+        let mut action = action_file(self.inputs.plan, cell, resolved, causes, |source| self.records[source].as_ref())?;
+        action.executable = executable;
+        // What the remote has under the right names, and is not what it should be, is sent anew.
+        action.force = self.policy.force.contains(&cell) || is_remote && self.fetches.failure(cell).is_some();
+        let planned = &self.inputs.plan.cells[cell];
+        let terms = Terms {
+            attempt: attempts + 1,
+            attempts: planned.attempts.in_all(),
+            time: planned.attempts.time,
+            memory: planned.attempts.memory,
+            check: false,
+            asked_by: Some(format!("{}, for {}", self.policy.command, planned.label)),
         };
-        self.sinks.event(&RunEvent::Warning { message });
+        let (needs, device) = needs_of(planned, self.policy.device);
+        self.inputs.store.create()?;
+        let executor = self.executor_of(cell);
+        self.executors[executor].submit(Task { cell, action, terms, needs, device, time: planned.time });
+        Ok(())
+    }
+
+    /// Starts what there is room for.
+    fn start_queued(&mut self) {
+        // So that no process need hash external files again.
+        self.inputs.files.save_if_possible();
+        for executor in 0..self.executors.len() {
+            for Start { cell, warning, started } in self.executors[executor].start_queued() {
+                let label = &self.inputs.plan.cells[cell].label;
+                if let Some(warning) = warning {
+                    self.sinks.event(&RunEvent::Warning { message: format!("{label} {warning}") });
+                }
+                match started {
+                    Ok(started) => {
+                        if started == Started::Now {
+                            self.report_start(cell);
+                        }
+                        self.on(Event::Accepted(cell));
+                    }
+                    Err(error) => {
+                        let event = self.could_not_start(cell, error);
+                        self.on(event);
+                    }
+                }
+            }
+        }
+    }
+
+    fn could_not_start(&mut self, cell: usize, error: Error) -> Event {
+        self.report.store_refused |= error.kind == ErrorKind::Store;
+        self.work_of(cell).failure = Some(error.into());
+        Event::Failed { cell, is_transient: false, was_stopped: false }
+    }
+
+    /// First asks what runs to stop, then kills it.
+    fn stop(&mut self) {
+        self.on(Event::StopRequested);
+        let is_first = self.scheduler.run_state() == RunState::Stopping;
+        let how = if is_first { Cancel::Ask } else { Cancel::Kill };
+        let cancelled: usize = self.executors.iter_mut().map(|executor| executor.cancel(how)).sum();
+        if cancelled > 0 {
+            let message = if is_first { "stopping at the next safe point; once more to kill" } else { "killed" };
+            self.sinks.event(&RunEvent::Warning { message: message.to_owned() });
+        }
+    }
+
+    /// What came of the run.
+    fn outcome(self) -> Outcome {
+        let mut summary = Summary {
+            interrupted: self.scheduler.run_state() >= RunState::Stopping,
+            store_refused: self.report.store_refused,
+            ..Summary::default()
+        };
+        let mut records = self.records;
+        for (index, state) in self.scheduler.states().enumerate() {
+            match state {
+                CellState::Done(How::Built) => summary.ran += 1,
+                CellState::Done(How::Hit | How::TakenOver) => summary.cached += 1,
+                CellState::Failed => summary.failed += 1,
+                CellState::NotSelected => {}
+                _ => summary.skipped += 1,
+            }
+            if !matches!(state, CellState::Done(_)) {
+                records[index] = None;
+            }
+        }
+        let ran = (0..records.len()).filter(|index| self.scheduler.was_built(*index)).collect();
+        Outcome { records, ran, report: self.report, summary, remote_warnings: self.fetches.into_warnings() }
     }
 }

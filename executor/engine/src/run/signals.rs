@@ -1,8 +1,5 @@
 //! The signals that ask a run to stop.
 
-use std::sync::mpsc::Sender;
-
-use super::Message;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 
@@ -16,9 +13,9 @@ pub fn stop_signals() -> Vec<i32> {
     signals
 }
 
-/// Sends a message for each signal that asks to stop. The third ends this process at once, whatever it is doing; its
+/// Calls `receive` for each signal that asks to stop, until that returns false. The third ends this process at once, whatever it is doing; its
 /// stages end with it.
-pub(super) fn watch(messages: Sender<Message>) -> Result<signal_hook::iterator::Handle, Error> {
+pub fn watch(receive: impl Fn() -> bool + Send + 'static) -> Result<signal_hook::iterator::Handle, Error> {
     let mut signals = signal_hook::iterator::Signals::new(stop_signals())
         .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     let handle = signals.handle();
@@ -27,7 +24,7 @@ pub(super) fn watch(messages: Sender<Message>) -> Result<signal_hook::iterator::
             if count == 2 {
                 std::process::exit(ExitCode::INTERRUPTED.0.into());
             }
-            if messages.send(Message::Signal).is_err() {
+            if !receive() {
                 break;
             }
         }

@@ -1,18 +1,20 @@
-//! What a run is asked for, and what came of it.
+//! What a run is given, and what came of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use cwm_contract::DeviceChoice;
 
 use crate::event::{FailedCell, RunEvent, SkippedCell};
 use crate::executor::BatchExecutor;
-use crate::fetch::{Fetcher, Provider};
+use crate::fetch::{InputUploader, ResultFetcher};
 use crate::machine::Machine;
+use cwm_core::digest::Key;
 use cwm_store::ActionRecord;
 
-/// What a run is asked for.
+/// What a run is given.
 pub struct Options {
     /// Cells that must be done; their sources come along.
     pub targets: Vec<usize>,
@@ -20,40 +22,50 @@ pub struct Options {
     pub force: BTreeSet<usize>,
     /// The machine to use.
     pub machine: Machine,
-    /// Where stages compute that ask, in place of what the pipeline says.
+    /// Where stages compute that can choose, in place of what the pipeline says.
     pub device: Option<DeviceChoice>,
     /// Once it is set, what runs is finished and nothing else is begun.
-    pub held: Arc<AtomicBool>,
-    /// Do the targets anew beside what is recorded, and compare; change nothing.
-    pub check: bool,
-    /// Whether no stage was named: what cannot be checked then is told, and no failure.
-    pub whole: bool,
-    /// What was typed, for those who wait for what this run does.
+    pub drain_requested: Arc<AtomicBool>,
+    /// The command line, for those who wait for what this run does.
     pub command: String,
-    /// Who does cells as batch jobs, if anybody.
+    /// Carries out cells as batch jobs, if there is one.
     pub batch: Option<BatchExecutor>,
-    /// Who is asked for what others made, before it is made.
-    pub fetcher: Option<Box<dyn Fetcher>>,
+    /// Fetches what others built, before it is built here.
+    pub fetcher: Option<Box<dyn ResultFetcher>>,
     /// Whether remotes may have what the lock file names.
     pub has_remotes: bool,
-    /// Where jobs do not read the store: who sends what they read to where they do.
-    pub provider: Option<Box<dyn Provider>>,
+    /// Uploads what jobs read that do not share the store.
+    pub uploader: Option<Box<dyn InputUploader>>,
+}
+
+/// What came of a run.
+pub struct Outcome {
+    /// The record of every cell that is done, by index.
+    pub records: Vec<Option<ActionRecord>>,
+    /// The cells that were built.
+    pub ran: BTreeSet<usize>,
+    /// What failed.
+    pub report: RunReport,
+    /// In numbers.
+    pub summary: Summary,
+    /// What did not go well when remotes were asked, a sentence each.
+    pub remote_warnings: Vec<String>,
 }
 
 /// What failed in a run and what was skipped because of that, by index.
 #[derive(Default)]
-pub struct Failures {
+pub struct RunReport {
     /// What failed.
     pub failed: BTreeMap<usize, FailedCell>,
     /// What was skipped because of that.
     pub skipped: BTreeMap<usize, SkippedCell>,
-    /// Of a check, what has to be made before it can be done.
-    pub to_make: BTreeSet<usize>,
-    /// Of a check, what has to be fetched from remotes before it can be done.
-    pub to_pull: BTreeSet<usize>,
+    /// How long the attempts at a key ran together.
+    pub(super) run_time: HashMap<Key, Duration>,
+    /// Whether a cell could not be started because the store cannot be used.
+    pub(super) store_refused: bool,
 }
 
-impl Failures {
+impl RunReport {
     /// The table of it, with the command that tries `again`.
     pub fn event(self, again: String) -> RunEvent {
         RunEvent::Failures {
@@ -64,35 +76,17 @@ impl Failures {
     }
 }
 
-/// What came of a run.
-pub struct Outcome {
-    /// The record of every cell that is done, by index.
-    pub records: Vec<Option<ActionRecord>>,
-    /// The cells that ran.
-    pub ran: BTreeSet<usize>,
-    /// What failed.
-    pub failures: Failures,
-    /// In numbers.
-    pub summary: Summary,
-    /// What did not go well when remotes were asked for records, a sentence each.
-    pub unasked: Vec<String>,
-}
-
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Cells that ran.
     pub ran: usize,
-    /// Cells that were cached, or that another run made meanwhile.
+    /// Cells that were cached, or that another run built meanwhile.
     pub cached: usize,
     /// Cells that failed.
     pub failed: usize,
     /// Cells that were skipped.
     pub skipped: usize,
-    /// Cells that were checked and made the same bytes.
-    pub same: usize,
-    /// Cells that were checked and made others.
-    pub different: usize,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
     /// Whether a cell could not even be started, because the store cannot be used.

@@ -1,0 +1,73 @@
+//! Checks that files of results are there and unchanged, just before somebody reads them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::cause::Cause;
+use crate::event::{EventSink, EventSinks, RunEvent};
+use crate::run::RunInputs;
+use cwm_core::digest::{Digest, Key};
+use cwm_core::error::Error;
+use cwm_store::{ActionRecord, Damage, Missing};
+
+/// What a run found missing or changed.
+#[derive(Default)]
+pub struct IntegrityGuard {
+    /// Content that was changed and is in quarantine: for all results that lack it, that is why.
+    quarantined: HashMap<Digest, Damage>,
+    /// Why a result lacks files, as it was when that was seen first: some of them may be there again since.
+    causes: HashMap<(usize, Key), Cause>,
+    /// Cells that are built again, and why.
+    pub to_rebuild: BTreeMap<usize, Cause>,
+    /// Cells whose files are wanted, whether or not another cell reads them.
+    pub wanted: BTreeSet<usize>,
+    /// Whether it was said that remotes have what is built again.
+    pull_hint_shown: bool,
+}
+
+impl IntegrityGuard {
+    /// What of a result cannot be read. What was changed since it was stored is quarantined.
+    pub fn missing_files(
+        &mut self,
+        inputs: &RunInputs<'_>,
+        index: usize,
+        record: &ActionRecord,
+        sinks: &mut EventSinks,
+    ) -> Result<Vec<Missing>, Error> {
+        let mut missing = inputs.store.unusable(record, inputs.files)?;
+        for one in &mut missing {
+            let Some(damage) = &one.damage else {
+                one.damage = self.quarantined.get(&one.digest).cloned();
+                continue;
+            };
+            if let Some(finding) = inputs.store.set_damage_aside(damage)? {
+                let message = format!("{}: {finding}", inputs.plan.cells[index].label);
+                sinks.event(&RunEvent::Warning { message });
+            }
+            self.quarantined.insert(one.digest, damage.clone());
+        }
+        Ok(missing)
+    }
+
+    /// Why a cell is built again that lacks these files: what was said of it first in this run.
+    pub fn cause(
+        &mut self,
+        inputs: &RunInputs<'_>,
+        index: usize,
+        record: &ActionRecord,
+        missing: &[Missing],
+        has_fetcher: bool,
+        sinks: &mut EventSinks,
+    ) -> Result<Cause, Error> {
+        if let Some(cause) = self.causes.get(&(index, record.key)) {
+            return Ok(cause.clone());
+        }
+        let cause = Cause::of_missing(inputs.store, record, missing)?;
+        let could_pull = matches!(cause, Cause::NotPulled { .. }) && !has_fetcher;
+        if could_pull && !std::mem::replace(&mut self.pull_hint_shown, true) {
+            let message = "files that remotes have are made again here; `cwm run --pull` fetches such in place of that";
+            sinks.event(&RunEvent::Warning { message: message.to_owned() });
+        }
+        self.causes.insert((index, record.key), cause.clone());
+        Ok(cause)
+    }
+}

@@ -1,0 +1,723 @@
+//! What happens next in a run: a state machine without input, output or clock.
+//!
+//! The engine informs it of [`Event`]s and carries out the [`Effect`]s that it returns. `now` is the time since the run began.
+//!
+//! # States of a cell
+//!
+//! | in state | on event | becomes | effects |
+//! |---|---|---|---|
+//! | `Blocked` | the last open input becomes `Done` | `Ready` | `Decide`, in the plan's order, one at a time |
+//! | `Deciding` | `Decided(Hit)` | `Done(Hit)` | `Done` |
+//! | `Deciding` | `Decided(FetchRecords)`, `Decided(FetchFiles)` | `Fetching` | `FetchRecords`, `FetchFiles` |
+//! | `Deciding` | `Decided(SharesKey)`: another cell builds or fetches the key | `SharesKey` | |
+//! | `Deciding` | `Decided(Miss)`, files of inputs are lost | `Blocked`; these inputs are invalidated | `Decide` for them |
+//! | `Deciding` | `Decided(Miss)` | `Queued`, or `Uploading` where the executor does not share the store | `Submit`, `Upload` |
+//! | `Deciding` | `Decided(Failed)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
+//! | `Fetching` | `Fetched` | `Ready` | `Decide`: it does not ask twice, the key remembers |
+//! | `Uploading` | `Uploaded` | `Queued` | `Submit` |
+//! | `Uploading` | `NotUploaded(Some(input))` | `Blocked`; the input is invalidated | `Decide` for it |
+//! | `Uploading` | `NotUploaded(None)` | `Failed`; descendants `Skipped` | `Failed`, `Skipped` |
+//! | `Queued` | `Accepted` | `Running` | |
+//! | `Queued` | an input is invalidated | `Blocked` | `Withdraw` |
+//! | `Running` | `Began` | stays; the key counts an attempt | |
+//! | `Running` | `Finished` | `Done(Built)` or `Done(TakenOver)`; those that share the key `Ready` | `Done` |
+//! | `Running` | `Finished`, and its files are to be fetched | `Ready` | `Decide` |
+//! | `Running` | `Failed`, another attempt follows | `Backoff` | `Retrying` |
+//! | `Running` | `Failed` | `Failed` or `Stopped`; descendants `Skipped` | `Failed`, `Skipped` |
+//! | `Backoff` | `Timer`, when it is over | `Ready` | `Decide`: another run may have built it |
+//! | `Done` | invalidated: a reader found its files lost | `Ready`; its descendants `Blocked` | `Decide` |
+//! | `Done` | an input was rebuilt and differs | `Ready` or `Blocked` | `Decide` |
+//! | any but `Done`, `Failed`, `Stopped` | `End` | `Skipped`; `Backoff` becomes `Failed` | `Failed` |
+//!
+//! Once the run drains or stops nothing is decided or submitted any more.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use crate::retry::{Retry, RetryPolicy};
+use cwm_core::digest::Key;
+
+/// A cell, as the scheduler knows it.
+pub struct CellSpec {
+    /// Cells whose outputs it reads, each once.
+    pub inputs: Vec<usize>,
+    /// How often it is attempted.
+    pub retry: RetryPolicy,
+    /// Whether its inputs have to be uploaded before it is submitted.
+    pub needs_upload: bool,
+    /// Whether it goes on when the run stops.
+    pub outlives_run: bool,
+}
+
+/// The state of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellState {
+    /// It takes no part in the run.
+    NotSelected,
+    /// It waits for inputs.
+    Blocked,
+    /// All inputs are done.
+    Ready,
+    /// The engine looks whether it has a result.
+    Deciding,
+    /// Remotes were asked for its result.
+    Fetching(Key),
+    /// Another cell builds or fetches the same key.
+    SharesKey(Key),
+    /// Its inputs are being uploaded.
+    Uploading(Key),
+    /// It was submitted to its executor.
+    Queued(Key),
+    /// Its executor has started it.
+    Running {
+        /// What it makes.
+        key: Key,
+        /// Whether its work has begun: it may wait for another process first.
+        has_begun: bool,
+    },
+    /// An attempt failed, and another one follows.
+    Backoff {
+        /// What it makes.
+        key: Key,
+        /// When.
+        until: Duration,
+    },
+    /// Its result is known.
+    Done(How),
+    /// It failed.
+    Failed,
+    /// It was stopped while it ran.
+    Stopped,
+    /// It was not built: an input failed, or the run ended before.
+    Skipped,
+}
+
+/// How a result came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It was recorded already, or fetched.
+    Hit,
+    /// It was built in this run.
+    Built,
+    /// Another run built it while this one waited for it.
+    TakenOver,
+}
+
+/// What a run knows of a key.
+#[derive(Clone, Debug, Default)]
+pub struct KeyState {
+    /// The cell that builds or fetches it now.
+    owner: Option<usize>,
+    /// Cells that wait for that.
+    waiters: Vec<usize>,
+    /// Attempts that began since it was last invalidated.
+    pub attempts: u32,
+    /// How often it was built in this run.
+    pub builds: u32,
+    /// Whether it was built in this run, and no file of it was missed since.
+    pub is_current: bool,
+    /// The cell that failed to build it.
+    pub failed: Option<usize>,
+    /// Whether remotes were asked for its records.
+    pub asked_records: bool,
+    /// Whether remotes were asked for its files.
+    pub asked_files: bool,
+}
+
+/// How far a run is from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunState {
+    /// It begins whatever can be begun.
+    Running,
+    /// It finishes what runs, and begins nothing.
+    Draining,
+    /// It was asked to stop.
+    Stopping,
+    /// It was asked again, and kills what runs.
+    Killing,
+}
+
+/// What the engine found of a cell that is ready.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// It has a result.
+    Hit(Key),
+    /// Remotes may have a record of it.
+    FetchRecords(Key),
+    /// Remotes may have the files of its result.
+    FetchFiles(Key),
+    /// Another cell builds or fetches its key.
+    SharesKey(Key),
+    /// It has to be built.
+    Miss {
+        /// Its key.
+        key: Key,
+        /// Inputs of which files are lost. They are built or fetched again first.
+        lost_inputs: Vec<LostInput>,
+    },
+    /// It cannot be built.
+    Failed,
+}
+
+/// An input of which files are lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LostInput {
+    /// The cell that made it.
+    pub cell: usize,
+    /// Whether it is built again: remotes may have it.
+    pub is_rebuilt: bool,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The run begins.
+    Begin,
+    /// The answer to [`Effect::Decide`].
+    Decided(usize, Decision),
+    /// The answer to [`Effect::FetchRecords`] or [`Effect::FetchFiles`], whatever came.
+    Fetched(usize),
+    /// The inputs of a cell are uploaded.
+    Uploaded(usize),
+    /// They cannot be: this input is nowhere any more, or nothing can be uploaded.
+    NotUploaded(usize, Option<usize>),
+    /// The executor has started a cell.
+    Accepted(usize),
+    /// Its work has begun.
+    Began(usize),
+    /// It has a result.
+    Finished {
+        /// The cell.
+        cell: usize,
+        /// Whether this run built it.
+        how: How,
+        /// Whether the result differs from the one that the cell had before.
+        has_changed: bool,
+        /// Whether files of it have to be fetched.
+        is_fetched: bool,
+    },
+    /// It has none.
+    Failed {
+        /// The cell.
+        cell: usize,
+        /// Whether another attempt may succeed.
+        is_transient: bool,
+        /// Whether it was stopped by this run.
+        was_stopped: bool,
+    },
+    /// Time passed.
+    Timer,
+    /// Nothing is to be begun any more.
+    DrainRequested,
+    /// The run is to stop; if that was asked before, at once.
+    StopRequested,
+    /// Nothing happens any more.
+    End,
+}
+
+/// What the engine is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Look whether a cell has a result. [`Event::Decided`] is the answer.
+    Decide(usize),
+    /// Ask remotes for records of a cell.
+    FetchRecords(usize),
+    /// Ask remotes for the files of its result.
+    FetchFiles(usize),
+    /// Upload the inputs of a cell.
+    Upload(usize),
+    /// Submit a cell to its executor.
+    Submit(usize),
+    /// Take it back.
+    Withdraw(usize),
+    /// A cell is done.
+    Done(usize, How),
+    /// An attempt failed, and another one follows.
+    Retrying {
+        /// The cell.
+        cell: usize,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        /// How long it is until the next one.
+        wait: Duration,
+    },
+    /// A cell failed.
+    Failed(usize),
+    /// It was to be attempted again, and the run ended before.
+    GaveUp(usize),
+    /// It was stopped.
+    Stopped(usize),
+    /// A cell is skipped because another one failed or was stopped. It comes again for each other one that fails.
+    Skipped {
+        /// The cell.
+        cell: usize,
+        /// The other one.
+        because: usize,
+    },
+}
+
+struct Cell {
+    spec: CellSpec,
+    state: CellState,
+    /// Inputs that are not done.
+    open_inputs: usize,
+    dependents: Vec<usize>,
+    /// The key of its result.
+    key: Option<Key>,
+    /// Whether it was built in this run, under whatever key.
+    was_built: bool,
+}
+
+/// The state of a run.
+pub struct Scheduler {
+    cells: Vec<Cell>,
+    keys: HashMap<Key, KeyState>,
+    /// Cells in the state `Ready`.
+    ready: BTreeSet<usize>,
+    /// The cell that the engine looks at.
+    deciding: Option<usize>,
+    run: RunState,
+    /// Cells that do or wait for something that is not another cell.
+    active: usize,
+    /// Cells that were started, apart from those that outlive the run.
+    held: usize,
+    /// Those that outlive it.
+    outliving: usize,
+}
+
+impl CellState {
+    /// Returns true if nothing more happens to the cell by itself.
+    pub fn is_final(self) -> bool {
+        use CellState::{Done, Failed, NotSelected, Skipped, Stopped};
+        matches!(self, NotSelected | Done(_) | Failed | Stopped | Skipped)
+    }
+}
+
+impl Scheduler {
+    /// A run of these cells; those that are `None` take no part. An input comes before its readers.
+    pub fn new(specs: Vec<Option<CellSpec>>) -> Self {
+        let mut cells: Vec<Cell> = Vec::with_capacity(specs.len());
+        let mut ready = BTreeSet::new();
+        for (index, spec) in specs.into_iter().enumerate() {
+            let is_selected = spec.is_some();
+            let spec = spec.unwrap_or_else(|| CellSpec {
+                inputs: Vec::new(),
+                retry: RetryPolicy(Default::default()),
+                needs_upload: false,
+                outlives_run: false,
+            });
+            spec.inputs.iter().for_each(|input| cells[*input].dependents.push(index));
+            let open_inputs = spec.inputs.len();
+            let state = match is_selected {
+                false => CellState::NotSelected,
+                true if open_inputs > 0 => CellState::Blocked,
+                true => CellState::Ready,
+            };
+            if state == CellState::Ready {
+                ready.insert(index);
+            }
+            cells.push(Cell { spec, state, open_inputs, dependents: Vec::new(), key: None, was_built: false });
+        }
+        let active = ready.len();
+        let (keys, run) = (HashMap::new(), RunState::Running);
+        Scheduler { cells, keys, ready, deciding: None, run, active, held: 0, outliving: 0 }
+    }
+
+    /// The cells that a cell reads, each once.
+    pub fn inputs(&self, cell: usize) -> &[usize] {
+        &self.cells[cell].spec.inputs
+    }
+
+    /// The state of a cell.
+    pub fn state(&self, cell: usize) -> CellState {
+        self.cells[cell].state
+    }
+
+    /// The states of all cells.
+    pub fn states(&self) -> impl Iterator<Item = CellState> + '_ {
+        self.cells.iter().map(|cell| cell.state)
+    }
+
+    /// What is known of a key, if anything is.
+    pub fn key(&self, key: &Key) -> Option<&KeyState> {
+        self.keys.get(key)
+    }
+
+    /// Returns true if a cell builds or fetches the key.
+    pub fn is_in_flight(&self, key: &Key) -> bool {
+        self.keys.get(key).is_some_and(|key| key.owner.is_some())
+    }
+
+    /// Returns true if a cell was built in this run, even if it was invalidated since.
+    pub fn was_built(&self, cell: usize) -> bool {
+        self.cells[cell].was_built
+    }
+
+    /// Returns true if another cell of the run reads this one.
+    pub fn is_read(&self, cell: usize) -> bool {
+        !self.cells[cell].dependents.is_empty()
+    }
+
+    /// How far the run is from its end.
+    pub fn run_state(&self) -> RunState {
+        self.run
+    }
+
+    /// Returns true if nothing happens any more that the run has to wait for.
+    pub fn is_over(&self) -> bool {
+        match self.run {
+            RunState::Running => self.active == 0,
+            RunState::Draining => self.held + self.outliving == 0,
+            RunState::Stopping | RunState::Killing => self.held == 0,
+        }
+    }
+
+    /// When the next [`Event::Timer`] is due.
+    pub fn next_timer(&self) -> Option<Duration> {
+        if self.active == 0 || self.run != RunState::Running {
+            return None;
+        }
+        let until = |state| if let CellState::Backoff { until, .. } = state { Some(until) } else { None };
+        self.states().filter_map(until).min()
+    }
+
+    /// Takes an event. One that does not fit the state of its cell is out of date, and changes nothing.
+    pub fn on(&mut self, event: Event, now: Duration) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match event {
+            Event::Begin => {}
+            Event::Decided(cell, decision) => {
+                if self.deciding == Some(cell) {
+                    self.deciding = None;
+                }
+                if self.state(cell) == CellState::Deciding {
+                    self.decided(cell, decision, &mut effects);
+                }
+            }
+            Event::Fetched(cell) => {
+                if let CellState::Fetching(key) = self.state(cell) {
+                    self.requeue(cell, &mut effects);
+                    self.release(key, &mut effects);
+                }
+            }
+            Event::Uploaded(cell) => {
+                if let CellState::Uploading(key) = self.state(cell) {
+                    self.set(cell, CellState::Queued(key), &mut effects);
+                    effects.push(Effect::Submit(cell));
+                }
+            }
+            Event::NotUploaded(cell, lost) => {
+                if let CellState::Uploading(key) = self.state(cell) {
+                    match lost {
+                        Some(lost) => {
+                            self.invalidate(LostInput { cell: lost, is_rebuilt: true }, &mut effects);
+                            // Another cell may have had it invalidated and built since.
+                            if let CellState::Uploading(_) = self.state(cell) {
+                                self.requeue(cell, &mut effects);
+                            }
+                        }
+                        None => self.end(cell, CellState::Failed, &mut effects),
+                    }
+                    self.release(key, &mut effects);
+                }
+            }
+            Event::Accepted(cell) => {
+                if let CellState::Queued(key) = self.state(cell) {
+                    self.set(cell, CellState::Running { key, has_begun: false }, &mut effects);
+                }
+            }
+            Event::Began(cell) => {
+                if let CellState::Running { key, .. } = self.state(cell) {
+                    self.keys.entry(key).or_default().attempts += 1;
+                    self.cells[cell].state = CellState::Running { key, has_begun: true };
+                }
+            }
+            Event::Finished { cell, how, has_changed, is_fetched } => {
+                if let CellState::Running { key, .. } = self.state(cell) {
+                    self.finished(cell, key, how, has_changed, is_fetched, &mut effects);
+                }
+            }
+            Event::Failed { cell, is_transient, was_stopped } => match self.state(cell) {
+                CellState::Running { key, has_begun } => {
+                    self.failed(cell, key, has_begun && is_transient, was_stopped, now, &mut effects);
+                }
+                CellState::Queued(key) => {
+                    self.end(cell, CellState::Failed, &mut effects);
+                    self.release(key, &mut effects);
+                }
+                _ => {}
+            },
+            Event::Timer => {
+                for cell in 0..self.cells.len() {
+                    if let CellState::Backoff { key, until } = self.state(cell)
+                        && until <= now
+                        && self.run == RunState::Running
+                    {
+                        self.requeue(cell, &mut effects);
+                        self.release(key, &mut effects);
+                    }
+                }
+            }
+            Event::DrainRequested => self.run = self.run.max(RunState::Draining),
+            Event::StopRequested => {
+                self.run = if self.run < RunState::Stopping { RunState::Stopping } else { RunState::Killing };
+            }
+            Event::End => {
+                self.run = self.run.max(RunState::Draining);
+                for cell in 0..self.cells.len() {
+                    match self.state(cell) {
+                        CellState::Backoff { .. } => {
+                            self.set(cell, CellState::Failed, &mut effects);
+                            effects.push(Effect::GaveUp(cell));
+                            self.skip_dependents(cell, &mut effects);
+                        }
+                        state if !state.is_final() => self.set(cell, CellState::Skipped, &mut effects),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if self.deciding.is_none()
+            && self.run == RunState::Running
+            && let Some(next) = self.ready.first().copied()
+        {
+            self.set(next, CellState::Deciding, &mut effects);
+            self.deciding = Some(next);
+            effects.push(Effect::Decide(next));
+        }
+        effects
+    }
+
+    fn decided(&mut self, cell: usize, decision: Decision, effects: &mut Vec<Effect>) {
+        match decision {
+            Decision::Hit(key) => {
+                let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_current);
+                let how = if is_built { How::Built } else { How::Hit };
+                self.cells[cell].key = Some(key);
+                self.set(cell, CellState::Done(how), effects);
+                effects.push(Effect::Done(cell, how));
+            }
+            Decision::FetchRecords(key) | Decision::FetchFiles(key) => {
+                let known = self.own(cell, key);
+                let is_records = matches!(decision, Decision::FetchRecords(_));
+                *(if is_records { &mut known.asked_records } else { &mut known.asked_files }) = true;
+                self.set(cell, CellState::Fetching(key), effects);
+                effects.push(if is_records { Effect::FetchRecords(cell) } else { Effect::FetchFiles(cell) });
+            }
+            Decision::SharesKey(key) => match self.keys.get_mut(&key).filter(|key| key.owner.is_some()) {
+                Some(known) => {
+                    known.waiters.push(cell);
+                    self.set(cell, CellState::SharesKey(key), effects);
+                }
+                None => self.requeue(cell, effects),
+            },
+            Decision::Miss { lost_inputs, .. } if !lost_inputs.is_empty() => {
+                for lost in lost_inputs {
+                    self.invalidate(lost, effects);
+                }
+                if self.state(cell) == CellState::Deciding {
+                    self.requeue(cell, effects);
+                }
+            }
+            Decision::Miss { key, .. } => {
+                self.own(cell, key);
+                match self.cells[cell].spec.needs_upload {
+                    true => {
+                        self.set(cell, CellState::Uploading(key), effects);
+                        effects.push(Effect::Upload(cell));
+                    }
+                    false => {
+                        self.set(cell, CellState::Queued(key), effects);
+                        effects.push(Effect::Submit(cell));
+                    }
+                }
+            }
+            Decision::Failed => self.end(cell, CellState::Failed, effects),
+        }
+    }
+
+    fn finished(
+        &mut self,
+        cell: usize,
+        key: Key,
+        how: How,
+        has_changed: bool,
+        is_fetched: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        let known = self.keys.entry(key).or_default();
+        known.builds += 1;
+        known.is_current = true;
+        // The files of what a job built elsewhere are with the remote.
+        known.asked_files &= !self.cells[cell].spec.needs_upload;
+        self.cells[cell].key = Some(key);
+        self.cells[cell].was_built |= how == How::Built;
+        if is_fetched {
+            self.requeue(cell, effects);
+        } else {
+            self.set(cell, CellState::Done(how), effects);
+            effects.push(Effect::Done(cell, how));
+        }
+        let mut changed = if has_changed { vec![cell] } else { Vec::new() };
+        while let Some(cell) = changed.pop() {
+            for dependent in self.cells[cell].dependents.clone() {
+                if matches!(self.state(dependent), CellState::Done(_)) {
+                    self.requeue(dependent, effects);
+                    changed.push(dependent);
+                }
+            }
+        }
+        self.release(key, effects);
+    }
+
+    fn failed(
+        &mut self,
+        cell: usize,
+        key: Key,
+        is_transient: bool,
+        was_stopped: bool,
+        now: Duration,
+        effects: &mut Vec<Effect>,
+    ) {
+        let CellState::Running { has_begun, .. } = self.state(cell) else { return };
+        let known = self.keys.entry(key).or_default();
+        let attempt = known.attempts;
+        match self.cells[cell].spec.retry.next(attempt, is_transient) {
+            _ if was_stopped => self.end(cell, CellState::Stopped, effects),
+            Retry::After(wait) if self.run < RunState::Stopping => {
+                self.set(cell, CellState::Backoff { key, until: now + wait }, effects);
+                effects.push(Effect::Retrying { cell, attempt, wait });
+                return;
+            }
+            Retry::After(_) | Retry::GiveUp => {
+                if has_begun {
+                    known.failed = Some(cell);
+                }
+                self.end(cell, CellState::Failed, effects);
+            }
+        }
+        self.release(key, effects);
+    }
+
+    /// A cell that was done is built or fetched again; its readers wait for that.
+    fn invalidate(&mut self, lost: LostInput, effects: &mut Vec<Effect>) {
+        if !matches!(self.state(lost.cell), CellState::Done(_)) {
+            return;
+        }
+        if let Some(key) = self.cells[lost.cell].key.filter(|_| lost.is_rebuilt)
+            && let Some(known) = self.keys.get_mut(&key)
+        {
+            (known.is_current, known.attempts) = (false, 0);
+        }
+        self.requeue(lost.cell, effects);
+    }
+
+    /// Has a cell decided upon again, when all of its inputs are done.
+    fn requeue(&mut self, cell: usize, effects: &mut Vec<Effect>) {
+        let is_dead = |state| matches!(state, CellState::Failed | CellState::Stopped | CellState::Skipped);
+        let dead = self.cells[cell].spec.inputs.iter().copied().find(|input| is_dead(self.state(*input)));
+        match dead {
+            Some(because) => {
+                self.set(cell, CellState::Skipped, effects);
+                effects.push(Effect::Skipped { cell, because });
+                self.skip_dependents(cell, effects);
+            }
+            None if self.cells[cell].open_inputs == 0 => self.set(cell, CellState::Ready, effects),
+            None => self.set(cell, CellState::Blocked, effects),
+        }
+    }
+
+    fn own(&mut self, cell: usize, key: Key) -> &mut KeyState {
+        let known = self.keys.entry(key).or_default();
+        known.owner = Some(cell);
+        known
+    }
+
+    /// Nobody builds or fetches a key any more; those that waited for that are decided upon again.
+    fn release(&mut self, key: Key, effects: &mut Vec<Effect>) {
+        let Some(known) = self.keys.get_mut(&key) else { return };
+        known.owner = None;
+        for waiter in std::mem::take(&mut known.waiters) {
+            if self.state(waiter) == CellState::SharesKey(key) {
+                self.requeue(waiter, effects);
+            }
+        }
+    }
+
+    /// A cell ends without a result.
+    fn end(&mut self, cell: usize, state: CellState, effects: &mut Vec<Effect>) {
+        self.set(cell, state, effects);
+        effects.push(if state == CellState::Stopped { Effect::Stopped(cell) } else { Effect::Failed(cell) });
+        self.skip_dependents(cell, effects);
+    }
+
+    /// Skips what depends on a cell, in the plan's order. Of what is skipped already it is said once more.
+    fn skip_dependents(&mut self, because: usize, effects: &mut Vec<Effect>) {
+        let mut behind = BTreeSet::new();
+        let mut front = self.cells[because].dependents.clone();
+        while let Some(next) = front.pop() {
+            if matches!(self.state(next), CellState::Blocked | CellState::Skipped) && behind.insert(next) {
+                front.extend(&self.cells[next].dependents);
+            }
+        }
+        for cell in behind {
+            self.set(cell, CellState::Skipped, effects);
+            effects.push(Effect::Skipped { cell, because });
+        }
+    }
+
+    /// Changes the state of a cell, and with it what is counted of it and which of its readers may go on.
+    fn set(&mut self, cell: usize, new: CellState, effects: &mut Vec<Effect>) {
+        let old = std::mem::replace(&mut self.cells[cell].state, new);
+        let outlives = self.cells[cell].spec.outlives_run;
+        let is_active = |state: CellState| !state.is_final() && state != CellState::Blocked;
+        let is_running = |state| matches!(state, CellState::Running { .. });
+        let is_done = |state| matches!(state, CellState::Done(_));
+        self.active = self.active + usize::from(is_active(new)) - usize::from(is_active(old));
+        let started = if outlives { &mut self.outliving } else { &mut self.held };
+        *started = *started + usize::from(is_running(new)) - usize::from(is_running(old));
+        if old == CellState::Ready {
+            self.ready.remove(&cell);
+        }
+        if new == CellState::Ready {
+            self.ready.insert(cell);
+        }
+        if is_done(old) == is_done(new) {
+            return;
+        }
+        for position in 0..self.cells[cell].dependents.len() {
+            let dependent = self.cells[cell].dependents[position];
+            if is_done(new) {
+                self.cells[dependent].open_inputs -= 1;
+                if self.cells[dependent].open_inputs == 0 && self.state(dependent) == CellState::Blocked {
+                    self.set(dependent, CellState::Ready, effects);
+                }
+            } else {
+                self.cells[dependent].open_inputs += 1;
+                self.block(dependent, effects);
+            }
+        }
+    }
+
+    /// An input of the cell is not done any more.
+    fn block(&mut self, cell: usize, effects: &mut Vec<Effect>) {
+        let state = self.state(cell);
+        match state {
+            CellState::Ready | CellState::Deciding | CellState::SharesKey(_) => {
+                self.set(cell, CellState::Blocked, effects);
+            }
+            CellState::Fetching(key) | CellState::Uploading(key) | CellState::Queued(key) => {
+                if matches!(state, CellState::Queued(_)) {
+                    effects.push(Effect::Withdraw(cell));
+                }
+                self.set(cell, CellState::Blocked, effects);
+                self.release(key, effects);
+            }
+            // What runs reads the files that it has; a backoff ends by itself.
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

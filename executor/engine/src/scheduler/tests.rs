@@ -1,0 +1,445 @@
+//! The laws of the scheduler, over random graphs and random orders of events.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use cwm_contract::{DeviceChoice, Needs};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+
+use super::*;
+use crate::local::place;
+use crate::machine::{Machine, Pool, Share};
+use cwm_pipeline::plan::Attempts;
+
+/// A cell of a made-up run.
+#[derive(Clone, Debug)]
+struct Model {
+    /// Of all cells, by number; only those before it count.
+    reads: Vec<usize>,
+    /// Cells of one number have one key.
+    key: u8,
+    retries: u32,
+    is_batch: bool,
+    needs_upload: bool,
+    cores: u32,
+    is_selected: bool,
+}
+
+fn models() -> impl Strategy<Value = Vec<Model>> {
+    let reads = prop::collection::vec(0..12usize, 0..3);
+    let model = (reads, any::<u8>(), 0..3u32, [0..4u8, 0..3, 0..8], 1..4u32).prop_map(
+        |(reads, key, retries, [batch, upload, selected], cores)| Model {
+            reads,
+            key: key % 12,
+            retries,
+            is_batch: batch == 0,
+            needs_upload: batch == 0 && upload == 0,
+            cores,
+            is_selected: selected > 0,
+        },
+    );
+    prop::collection::vec(model, 1..12)
+}
+
+const CORES: u32 = 3;
+
+/// The engine of a made-up run: it answers what the scheduler asks with whatever the random numbers say, in their order.
+struct World<'m> {
+    models: &'m [Model],
+    scheduler: Scheduler,
+    now: Duration,
+    pool: Pool,
+    /// What was submitted and not started.
+    queued: BTreeMap<usize, ()>,
+    /// What runs, with its share of the machine if it runs here.
+    running: BTreeMap<usize, Option<(u32, Share)>>,
+    fetching: Vec<usize>,
+    uploading: Vec<usize>,
+    /// Cells that have a result, if their key is decided upon.
+    recorded: HashSet<Key>,
+    /// How often files of a cell may still be lost.
+    losses: u32,
+    before: Vec<CellState>,
+    skipped: HashSet<usize>,
+}
+
+fn key(number: u8) -> Key {
+    Key([number; 32])
+}
+
+impl<'m> World<'m> {
+    fn new(models: &'m [Model]) -> Self {
+        let mut selected: Vec<bool> = models.iter().map(|model| model.is_selected).collect();
+        for index in (0..models.len()).rev().filter(|index| models[*index].is_selected) {
+            inputs(models, index).into_iter().for_each(|input| selected[input] = true);
+        }
+        for index in (0..models.len()).rev() {
+            if selected[index] {
+                inputs(models, index).into_iter().for_each(|input| selected[input] = true);
+            }
+        }
+        let spec = |(index, model): (usize, &Model)| {
+            let attempts = Attempts { retries: model.retries, wait: Duration::from_secs(1), ..Attempts::default() };
+            selected[index].then(|| CellSpec {
+                inputs: inputs(models, index),
+                retry: RetryPolicy(attempts),
+                needs_upload: model.needs_upload,
+                outlives_run: model.is_batch,
+            })
+        };
+        let scheduler = Scheduler::new(models.iter().enumerate().map(spec).collect());
+        World {
+            models,
+            before: scheduler.states().collect(),
+            scheduler,
+            now: Duration::ZERO,
+            pool: Pool::new(Machine { cores: CORES, memory: 0, devices: Vec::new() }),
+            queued: BTreeMap::new(),
+            running: BTreeMap::new(),
+            fetching: Vec::new(),
+            uploading: Vec::new(),
+            recorded: HashSet::new(),
+            losses: 3,
+            skipped: HashSet::new(),
+        }
+    }
+
+    /// Informs the scheduler, answers what it asks at once, and looks whether the laws hold.
+    fn on(&mut self, event: Event, random: &mut impl FnMut(u32) -> u32) -> TestCaseResult {
+        let mut events = vec![event];
+        while let Some(event) = events.pop() {
+            let may_invalidate = matches!(
+                event,
+                Event::Decided(_, Decision::Miss { .. }) | Event::NotUploaded(..) | Event::Finished { .. }
+            );
+            let effects = self.scheduler.on(event, self.now);
+            self.laws(may_invalidate)?;
+            for effect in effects {
+                events.extend(self.carry_out(effect, random)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn laws(&mut self, may_invalidate: bool) -> TestCaseResult {
+        let mut owners: HashMap<Key, usize> = HashMap::new();
+        for (cell, model) in self.models.iter().enumerate() {
+            let (before, now) = (self.before[cell], self.scheduler.state(cell));
+            if matches!(before, CellState::Done(_)) && !matches!(now, CellState::Done(_)) {
+                prop_assert!(may_invalidate, "{} left Done by itself", cell);
+            }
+            if matches!(before, CellState::Failed | CellState::Stopped | CellState::NotSelected) {
+                prop_assert_eq!(before, now, "{} went on after its end", cell);
+            }
+            // What is decided upon or submitted has its inputs. What runs may have lost them since.
+            if matches!(now, CellState::Ready | CellState::Deciding | CellState::Queued(_) | CellState::Uploading(_)) {
+                for input in inputs(self.models, cell) {
+                    prop_assert!(
+                        matches!(self.scheduler.state(input), CellState::Done(_)),
+                        "{} without {}",
+                        cell,
+                        input
+                    );
+                }
+            }
+            use CellState::{Backoff, Fetching, Queued, Running, Uploading};
+            if let Fetching(key) | Uploading(key) | Queued(key) | Running { key, .. } | Backoff { key, .. } = now {
+                let other = owners.insert(key, cell);
+                prop_assert_eq!(other, None, "two cells have key {}", model.key);
+            }
+        }
+        self.before = self.scheduler.states().collect();
+        Ok(())
+    }
+
+    fn carry_out(
+        &mut self,
+        effect: Effect,
+        random: &mut impl FnMut(u32) -> u32,
+    ) -> Result<Option<Event>, TestCaseError> {
+        Ok(match effect {
+            Effect::Decide(cell) => {
+                prop_assert_eq!(self.scheduler.state(cell), CellState::Deciding);
+                Some(Event::Decided(cell, self.decide(cell, random)))
+            }
+            Effect::Submit(cell) => {
+                prop_assert!(self.queued.insert(cell, ()).is_none(), "{} was submitted twice", cell);
+                None
+            }
+            Effect::Withdraw(cell) => {
+                prop_assert!(self.queued.remove(&cell).is_some(), "{} was withdrawn and not queued", cell);
+                None
+            }
+            Effect::FetchRecords(cell) | Effect::FetchFiles(cell) => {
+                self.fetching.push(cell);
+                None
+            }
+            Effect::Upload(cell) => {
+                self.uploading.push(cell);
+                None
+            }
+            Effect::Skipped { cell, because } => {
+                let is_behind = self.is_behind(cell, because);
+                prop_assert!(is_behind, "{} was skipped because of {}", cell, because);
+                self.skipped.insert(cell);
+                None
+            }
+            Effect::Done(cell, _) => {
+                prop_assert!(matches!(self.scheduler.state(cell), CellState::Done(_)) || self.losses < 3);
+                None
+            }
+            Effect::Retrying { attempt, .. } => {
+                prop_assert!(attempt <= 3);
+                None
+            }
+            Effect::Failed(_) | Effect::GaveUp(_) | Effect::Stopped(_) => None,
+        })
+    }
+
+    fn is_behind(&self, cell: usize, other: usize) -> bool {
+        inputs(self.models, cell).into_iter().any(|input| input == other || self.is_behind(input, other))
+    }
+
+    fn decide(&mut self, cell: usize, random: &mut impl FnMut(u32) -> u32) -> Decision {
+        let model = &self.models[cell];
+        let key = key(model.key);
+        if self.scheduler.is_in_flight(&key) {
+            return Decision::SharesKey(key);
+        }
+        let known = self.scheduler.key(&key).cloned().unwrap_or_default();
+        if known.failed.is_some() || random(30) == 0 {
+            return Decision::Failed;
+        }
+        if (self.recorded.contains(&key) || random(4) == 0) && random(6) > 0 {
+            return Decision::Hit(key);
+        }
+        match random(4) {
+            0 if !known.asked_records => return Decision::FetchRecords(key),
+            1 if !known.asked_files => return Decision::FetchFiles(key),
+            _ => {}
+        }
+        let mut lost_inputs = Vec::new();
+        for input in self.scheduler.inputs(cell).to_vec() {
+            if self.losses > 0 && random(5) == 0 {
+                self.losses -= 1;
+                self.recorded.remove(&self::key(self.models[input].key));
+                lost_inputs.push(LostInput { cell: input, is_rebuilt: random(2) == 0 });
+            }
+        }
+        Decision::Miss { key, lost_inputs }
+    }
+
+    /// Starts what there is room for.
+    fn start(&mut self, random: &mut impl FnMut(u32) -> u32) -> TestCaseResult {
+        let models = self.models;
+        let needs = |cell: usize| Needs { cpu: Some(models[cell].cores), gpu: 0.0, memory: 0 };
+        let local = self.queued.keys().filter(|cell| !models[**cell].is_batch);
+        let placed = place(&mut self.pool, local.map(|cell| (*cell, needs(*cell), DeviceChoice::Auto)));
+        let mut started: Vec<usize> = self.queued.keys().copied().filter(|cell| models[*cell].is_batch).collect();
+        started.iter().for_each(|cell| drop(self.running.insert(*cell, None)));
+        for one in placed {
+            started.push(one.cell);
+            self.running.insert(one.cell, Some((one.resources.cores as u32, one.share)));
+        }
+        let used: u32 = self.running.values().flatten().map(|(cores, _)| *cores).sum();
+        prop_assert!(used <= CORES, "{} cores are in use", used);
+        for cell in started {
+            self.queued.remove(&cell);
+            match random(20) {
+                0 => {
+                    self.release(cell);
+                    self.on(Event::Failed { cell, is_transient: false, was_stopped: false }, random)?;
+                }
+                _ => self.on(Event::Accepted(cell), random)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, cell: usize) {
+        if let Some(Some((_, share))) = self.running.remove(&cell) {
+            self.pool.give_back(share);
+        }
+    }
+
+    /// Something happens outside.
+    fn step(&mut self, random: &mut impl FnMut(u32) -> u32) -> TestCaseResult {
+        let pick = |count: usize, random: &mut dyn FnMut(u32) -> u32| random(count as u32) as usize;
+        match random(8) {
+            0 if !self.fetching.is_empty() => {
+                let cell = self.fetching.swap_remove(pick(self.fetching.len(), random));
+                self.on(Event::Fetched(cell), random)
+            }
+            1 if !self.uploading.is_empty() => {
+                let cell = self.uploading.swap_remove(pick(self.uploading.len(), random));
+                let lost = self.scheduler.inputs(cell).first().copied();
+                match random(6) {
+                    0 => self.on(Event::NotUploaded(cell, None), random),
+                    1 if self.losses > 0 && lost.is_some() => {
+                        self.losses -= 1;
+                        self.on(Event::NotUploaded(cell, lost), random)
+                    }
+                    _ => self.on(Event::Uploaded(cell), random),
+                }
+            }
+            2 => {
+                self.now += Duration::from_secs(1);
+                self.on(Event::Timer, random)
+            }
+            _ if !self.running.is_empty() => {
+                let cells: Vec<usize> = self.running.keys().copied().collect();
+                let cell = cells[pick(cells.len(), random)];
+                let CellState::Running { key, has_begun } = self.scheduler.state(cell) else {
+                    self.release(cell);
+                    return Ok(());
+                };
+                if !has_begun && random(5) > 0 {
+                    return self.on(Event::Began(cell), random);
+                }
+                self.release(cell);
+                let event = match random(3) {
+                    0 => Event::Failed { cell, is_transient: random(2) == 0, was_stopped: false },
+                    _ => {
+                        self.recorded.insert(key);
+                        let how = if random(4) == 0 { How::TakenOver } else { How::Built };
+                        Event::Finished { cell, how, has_changed: random(4) == 0, is_fetched: false }
+                    }
+                };
+                self.on(event, random)
+            }
+            _ => self.on(Event::Timer, random),
+        }
+    }
+}
+
+fn inputs(models: &[Model], index: usize) -> Vec<usize> {
+    let mut inputs: Vec<usize> = models[index].reads.iter().copied().filter(|read| *read < index).collect();
+    inputs.sort_unstable();
+    inputs.dedup();
+    inputs
+}
+
+/// Goes through a run; `stop_after` steps it is asked to stop, or to drain. Returns how it ended.
+fn go(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> Result<Vec<CellState>, TestCaseError> {
+    let mut state = seed;
+    // SplitMix64.
+    let mut random = |below: u32| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) >> 32) as u32 % below.max(1)
+    };
+    let mut world = World::new(models);
+    world.on(Event::Begin, &mut random)?;
+    for step in 0..4000 {
+        if let Some((_, drains)) = stop_after.filter(|(after, _)| *after == step) {
+            world.on(if drains { Event::DrainRequested } else { Event::StopRequested }, &mut random)?;
+        }
+        if world.scheduler.run_state() == RunState::Running {
+            world.start(&mut random)?;
+        }
+        if world.scheduler.is_over() {
+            break;
+        }
+        world.step(&mut random)?;
+    }
+    prop_assert!(world.scheduler.is_over(), "the run does not end: {:?}", world.scheduler.states().collect::<Vec<_>>());
+    if stop_after.is_none() {
+        let open: Vec<CellState> = world.scheduler.states().filter(|state| !state.is_final()).collect();
+        prop_assert!(open.is_empty(), "the run is over, and there is {:?}", open);
+    }
+    world.on(Event::End, &mut random)?;
+    let states: Vec<CellState> = world.scheduler.states().collect();
+    prop_assert!(states.iter().all(|state| state.is_final()), "{:?}", states);
+    for (cell, state) in states.iter().enumerate().filter(|_| stop_after.is_none()) {
+        prop_assert_eq!(*state == CellState::Skipped, world.skipped.contains(&cell), "{} is {:?}", cell, state);
+    }
+    Ok(states)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// No cell leaves `Done` but by invalidation, every cell ends, one cell at a time has a key, and never more is allocated
+    /// than there is.
+    #[test]
+    fn the_laws_hold_in_any_order(models in models(), seed in any::<u64>()) {
+        go(&models, seed, None)?;
+    }
+
+    #[test]
+    fn the_laws_hold_where_a_run_is_stopped(
+        models in models(),
+        seed in any::<u64>(),
+        after in 0..30usize,
+        drains in any::<bool>(),
+    ) {
+        go(&models, seed, Some((after, drains)))?;
+    }
+}
+
+fn spec(inputs: &[usize]) -> Option<CellSpec> {
+    let retry = RetryPolicy(Attempts { retries: 1, wait: Duration::from_secs(5), ..Attempts::default() });
+    Some(CellSpec { inputs: inputs.to_vec(), retry, needs_upload: false, outlives_run: false })
+}
+
+fn miss(number: u8, lost: &[usize]) -> Decision {
+    let lost_inputs = lost.iter().map(|cell| LostInput { cell: *cell, is_rebuilt: true }).collect();
+    Decision::Miss { key: key(number), lost_inputs }
+}
+
+#[test]
+fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
+    let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[0]), spec(&[])]);
+    let at = Duration::from_secs;
+    assert_eq!(scheduler.on(Event::Begin, at(0)), [Effect::Decide(0)]);
+    assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
+    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2, How::Hit)]);
+    let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
+    scheduler.on(Event::Accepted(0), at(0));
+    scheduler.on(Event::Began(0), at(0));
+    assert_eq!(scheduler.on(failed(), at(10)), [Effect::Retrying { cell: 0, attempt: 1, wait: at(5) }]);
+    assert_eq!(scheduler.next_timer(), Some(at(15)));
+    assert_eq!(scheduler.on(Event::Timer, at(14)), []);
+    assert_eq!(scheduler.on(Event::Timer, at(15)), [Effect::Decide(0)]);
+    scheduler.on(Event::Decided(0, miss(0, &[])), at(15));
+    scheduler.on(Event::Accepted(0), at(15));
+    scheduler.on(Event::Began(0), at(15));
+    assert!(!scheduler.is_over());
+    assert_eq!(scheduler.on(failed(), at(16)), [Effect::Failed(0), Effect::Skipped { cell: 1, because: 0 }]);
+    assert!(scheduler.is_over());
+}
+
+#[test]
+fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again() {
+    // 1 and 2 read 0; 1 is done with what was recorded before 2 finds that its files are lost.
+    let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[0]), spec(&[0])]);
+    let now = Duration::ZERO;
+    scheduler.on(Event::Begin, now);
+    scheduler.on(Event::Decided(0, Decision::Hit(key(0))), now);
+    assert_eq!(
+        scheduler.on(Event::Decided(1, Decision::Hit(key(1))), now),
+        [Effect::Done(1, How::Hit), Effect::Decide(2)]
+    );
+    assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
+    assert_eq!(scheduler.state(2), CellState::Blocked);
+    assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
+    scheduler.on(Event::Accepted(0), now);
+    let finished = Event::Finished { cell: 0, how: How::Built, has_changed: true, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, How::Built), Effect::Decide(1)]);
+    assert_eq!(scheduler.state(2), CellState::Ready);
+}
+
+#[test]
+fn cells_of_one_key_are_built_once() {
+    let mut scheduler = Scheduler::new(vec![spec(&[]), spec(&[])]);
+    let now = Duration::ZERO;
+    scheduler.on(Event::Begin, now);
+    scheduler.on(Event::Decided(0, miss(7, &[])), now);
+    assert!(scheduler.is_in_flight(&key(7)));
+    assert_eq!(scheduler.on(Event::Decided(1, Decision::SharesKey(key(7))), now), []);
+    scheduler.on(Event::Accepted(0), now);
+    let finished = Event::Finished { cell: 0, how: How::Built, has_changed: false, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, How::Built), Effect::Decide(1)]);
+}
