@@ -13,7 +13,7 @@ pub struct GcArguments {
     /// Delete it; without this it is only said what would go
     #[arg(long)]
     pub delete: bool,
-    /// Keep what was made or used within this time: 30d, 12h, 2w
+    /// Keep what was made or used within this time: 30d, 12h, 2 weeks
     #[arg(long, value_name = "AGE", default_value = "0")]
     pub keep: Age,
     /// Let go only as much as brings the results to this size (200GB, 1.5TiB), the least recently used first

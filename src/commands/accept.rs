@@ -14,8 +14,7 @@ use cwm_action::probe::Judge;
 use cwm_action::user;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::plural;
-use cwm_core::text::visible_lines;
+use cwm_core::text::{list_some, plural, visible_lines};
 use cwm_project::accepted::{Accepted, Alias};
 use cwm_store::Machine;
 
@@ -205,9 +204,6 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
         let why = alias.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         text += &format!("  {} {}{evidence}{why}\n", alias.by, alias.at);
         if !cells.is_empty() {
-            let more = cells.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let named: Vec<&str> = cells.iter().take(NAMED).map(String::as_str).collect();
             let count = plural(cells.len() as u64, "result", "results");
             let verb = match (arguments.undo, cells.len()) {
                 (true, 1) => "no longer stays",
@@ -215,7 +211,7 @@ fn text(answer: &Answer, arguments: &AcceptArguments) -> String {
                 (false, 1) => "stays",
                 (false, _) => "stay",
             };
-            text += &format!("  {count} {verb}: {}{more}\n", named.join(", "));
+            text += &format!("  {count} {verb}: {}\n", list_some(cells, NAMED));
         }
     }
     for (label, why) in &answer.refused {

@@ -4,7 +4,7 @@ use cwm_contract::{Description, Detail, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
 use crate::commands::Workspace;
-use cwm_core::error::Error;
+use cwm_core::error::{Error, ErrorKind};
 use cwm_engine::{CellState, Survey, output_of};
 use cwm_store::ActionRecord;
 
@@ -98,16 +98,13 @@ fn describe(
 
 /// What an inspector failed with: what it reads lies in the store.
 pub fn inside(failure: Failure) -> Error {
-    let error = match failure.kind {
-        FailureKind::Input => Error::store(failure.message),
-        FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
-        FailureKind::Internal => Error::internal(failure.message),
-    };
-    match (failure.hint, failure.kind) {
-        (Some(hint), _) => error.hint(hint),
-        (None, FailureKind::Input) => {
-            error.hint("`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again")
+    let is_input = failure.kind == FailureKind::Input;
+    let mut error = Error::from(failure);
+    if is_input {
+        error.kind = ErrorKind::Store;
+        if error.hints.is_empty() {
+            return error.hint("`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again");
         }
-        (None, _) => error,
     }
+    error
 }

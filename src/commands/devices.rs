@@ -20,7 +20,7 @@ pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
     if arguments.json {
         print_json(&devices)?
     } else {
-        print(&in_words(&devices))?
+        print(&table(&devices))?
     }
     Ok(ExitCode::OK)
 }
@@ -38,7 +38,7 @@ pub fn missing(device: DeviceChoice) -> Option<String> {
     Some(format!("cannot use {name}: {why}"))
 }
 
-fn in_words(devices: &[DeviceAbout]) -> String {
+fn table(devices: &[DeviceAbout]) -> String {
     let width = devices.iter().map(|device| device.name.len()).max().unwrap_or(0);
     let line = |device: &DeviceAbout| {
         let about = if device.usable { device.about.clone() } else { format!("not usable: {}", device.about) };
@@ -55,11 +55,11 @@ mod tests {
     fn devices_stand_below_each_other_and_what_is_missing_is_told() {
         let device = |name: &str, about: &str, usable| DeviceAbout { name: name.into(), about: about.into(), usable };
         assert_eq!(
-            in_words(&[device("cpu", "2 cores", true), device("cuda:0", "NVIDIA X, 8 GiB", true)]),
+            table(&[device("cpu", "2 cores", true), device("cuda:0", "NVIDIA X, 8 GiB", true)]),
             "cpu     2 cores\ncuda:0  NVIDIA X, 8 GiB"
         );
         assert_eq!(
-            in_words(&[device("cpu", "1 core", true), device("cuda", "no driver", false)]),
+            table(&[device("cpu", "1 core", true), device("cuda", "no driver", false)]),
             "cpu   1 core\ncuda  not usable: no driver"
         );
     }

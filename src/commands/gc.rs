@@ -11,7 +11,7 @@ use crate::cli::GcArguments;
 use crate::commands::{existing_store_of, print_json, print_words};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::plural;
+use cwm_core::text::{list_some, plural};
 use cwm_gc::{Collection, Stands, Taken, Wish};
 use cwm_store::Store;
 
@@ -104,9 +104,7 @@ fn users(store: &Store) -> Result<String, Error> {
         users.extend(store.holder(work.key())?.map(|holder| holder.to_string()));
     }
     users.dedup();
-    let more = if users.len() > 3 { ", …" } else { "" };
-    users.truncate(3);
-    Ok(if users.is_empty() { String::new() } else { format!(": {}{more}", users.join(", ")) })
+    Ok(if users.is_empty() { String::new() } else { format!(": {}", list_some(users, 3)) })
 }
 
 fn answer(collection: &Collection, deleted: bool) -> Answer<'_> {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::cli::ImportArguments;
-use crate::commands::track::refused;
 use crate::commands::{print, print_json, workbench};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
@@ -32,7 +31,7 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(beside).map_err(cannot("write"))?;
     let made = unfinished.path().join("checkpoint");
     std::fs::create_dir(&made).map_err(cannot("write"))?;
-    let told = workbench.adopt(&arguments.file, &arguments.hints.hints(), &made).map_err(refused)?;
+    let told = workbench.adopt(&arguments.file, &arguments.hints.hints(), &made)?;
     std::fs::rename(&made, target).map_err(cannot("rename to"))?;
     if arguments.json {
         print_json(&told.facts)?;

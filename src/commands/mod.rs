@@ -46,13 +46,14 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+pub(crate) use cwm_core::text::shell_quote;
 use passed_over::PassedOver;
 
 use crate::cli::{Cli, Command, PipelineArguments};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::visible_lines;
+use cwm_core::text::{list_some, visible_lines};
 use cwm_engine::{CellState, Forecast, Known, Survey};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
@@ -201,7 +202,7 @@ pub(crate) fn warn_of_tags(tags: &[Tag]) {
 
 /// How to have the files that a recorded result lacks: a run that nothing needs them for lets them be.
 fn remake(record: &ActionRecord) -> String {
-    let label = cwm_core::text::shell_quote(&record.label.to_string());
+    let label = shell_quote(&record.label.to_string());
     match record.dropped {
         Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
         _ => format!("`cwm run {label}` makes them again"),
@@ -332,9 +333,8 @@ impl Workspace {
             return Ok(only);
         }
         let count = cells.clone().count();
-        let shown: Vec<String> = cells.take(8).map(|index| format!("'{}'", self.plan.cells[index].label)).collect();
-        let more = if count > shown.len() { ", …" } else { "" };
-        Err(Error::usage(format!("`{text}` has {count} cells; name one of them: {}{more}", shown.join(", "))))
+        let labels = list_some(cells.map(|index| format!("'{}'", self.plan.cells[index].label)), 8);
+        Err(Error::usage(format!("`{text}` has {count} cells; name one of them: {labels}")))
     }
 
     /// A cell and one of its outputs: `stage`, `stage.port`, `stage[axis=value].port`.

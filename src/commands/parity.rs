@@ -1,8 +1,9 @@
 //! `cwm parity`: do our models compute what the authors' did?
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use cwm_contract::{Comparison, Difference, Failure, FailureKind, ParityRequest, Quantity};
+use cwm_contract::{Comparison, Difference, ParityRequest, Quantity};
 use serde_json::{Value, json};
 
 use crate::cli::ParityArguments;
@@ -28,30 +29,19 @@ pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
     };
     let mut counts = Counts::default();
     let mut printed = Ok(());
-    workbench
-        .parity(&request, &mut |comparison| {
-            counts.add(&comparison);
-            for note in &comparison.notes {
-                eprintln!("note: {}: {note}", comparison.name);
-            }
-            let text = if arguments.json { as_json(&comparison).to_string() } else { in_words(&comparison) };
-            if printed.is_ok() {
-                printed = print(&text);
-            }
-        })
-        .map_err(refused)?;
+    workbench.parity(&request, &mut |comparison| {
+        counts.add(&comparison);
+        for note in &comparison.notes {
+            eprintln!("note: {}: {note}", comparison.name);
+        }
+        let text = if arguments.json { as_json(&comparison).to_string() } else { line(&comparison) };
+        if printed.is_ok() {
+            printed = print(&text);
+        }
+    })?;
     printed?;
-    eprintln!("{}", counts.in_words());
+    eprintln!("{counts}");
     Ok(if counts.is_sound() { ExitCode::OK } else { ExitCode::DISPARITY })
-}
-
-fn refused(failure: Failure) -> Error {
-    let error = match failure.kind {
-        FailureKind::Input => Error::usage(failure.message),
-        FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
-        FailureKind::Internal => Error::internal(failure.message),
-    };
-    failure.hint.into_iter().fold(error, Error::hint)
 }
 
 /// How the comparisons ended.
@@ -75,19 +65,18 @@ impl Counts {
     fn is_sound(&self) -> bool {
         self.within > 0 && self.beyond == 0 && self.failed == 0
     }
+}
 
-    fn in_words(&self) -> String {
-        let mut text = format!(
-            "{}: {} within the tolerances",
-            plural(self.within + self.beyond + self.failed, "file", "files"),
-            self.within
-        );
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = plural(self.within + self.beyond + self.failed, "file", "files");
+        write!(f, "{files}: {} within the tolerances", self.within)?;
         for (count, what) in [(self.beyond, "beyond"), (self.failed, "could not be compared")] {
             if count > 0 {
-                text += &format!(", {count} {what}");
+                write!(f, ", {count} {what}")?;
             }
         }
-        text
+        Ok(())
     }
 }
 
@@ -114,7 +103,7 @@ fn largest<'a>(quantities: &'a [Quantity], worst: &'a Quantity) -> (&'a Quantity
     all.fold((worst, &worst.worst), |largest, next| if next.1.relative > largest.1.relative { next } else { largest })
 }
 
-fn in_words(comparison: &Comparison) -> String {
+fn line(comparison: &Comparison) -> String {
     let name = format!("{:<20}", comparison.name);
     let quantities = match &comparison.result {
         Ok(quantities) => quantities,
@@ -195,6 +184,8 @@ fn as_json(comparison: &Comparison) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use cwm_contract::Failure;
+
     use super::*;
 
     fn comparison(of_tolerance: &[f64]) -> Comparison {
@@ -221,12 +212,12 @@ mod tests {
     #[test]
     fn the_line_names_the_file_and_the_worst_tensor() {
         assert_eq!(
-            in_words(&comparison(&[0.02, 0.5, 0.1])),
+            line(&comparison(&[0.02, 0.5, 0.1])),
             "mamba2-tiny          within  worst relative difference 5.0e-5, 50 % of what is allowed, in mid.1[0, 3]: \
              1.5 where 1 is expected"
         );
         assert_eq!(
-            in_words(&comparison(&[0.02, 5.0, 1.5])),
+            line(&comparison(&[0.02, 5.0, 1.5])),
             "mamba2-tiny          BEYOND  worst relative difference 5.0e-4, 5.0 times what is allowed, in mid.1[0, 3]: \
              1.5 where 1 is expected; beyond are 2 of 3 quantities"
         );
@@ -239,7 +230,7 @@ mod tests {
         let quantities = comparison.result.as_mut().unwrap();
         quantities[2].largest = Difference { relative: 3e-2, place: "[7]".into(), ..quantities[2].largest.clone() };
         assert_eq!(
-            in_words(&comparison),
+            line(&comparison),
             "mamba2-tiny          within  worst relative difference 3.0e-2 in mid.2[7]; by what is allowed, 50 % of that \
              (5.0e-5) in mid.1[0, 3]: 1.5 where 1 is expected; not compared: mid., grad. (not in the file); fp64_loss \
              (not in its manifest)"
@@ -254,10 +245,10 @@ mod tests {
         let counted = |comparisons: &[Comparison]| {
             let mut counts = Counts::default();
             comparisons.iter().for_each(|comparison| counts.add(comparison));
-            (counts.is_sound(), counts.in_words())
+            (counts.is_sound(), counts.to_string())
         };
         let failed = Comparison { result: Err(Failure::input("is empty")), ..comparison(&[]) };
-        assert_eq!(in_words(&failed), "mamba2-tiny          FAILED  is empty");
+        assert_eq!(line(&failed), "mamba2-tiny          FAILED  is empty");
         assert_eq!(counted(&[comparison(&[1.0])]), (true, "1 file: 1 within the tolerances".to_owned()));
         assert!(!counted(&[]).0 && !counted(&[comparison(&[])]).0);
         assert!(!counted(&[comparison(&[0.0, f64::NAN])]).0 && !counted(&[comparison(&[f64::INFINITY])]).0);

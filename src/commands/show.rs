@@ -12,8 +12,7 @@ use crate::commands::ls::{no_tag, of_lock};
 use crate::commands::{Workspace, print_json, print_words, warn_of_tags};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::duration;
-use cwm_core::text::visible_lines;
+use cwm_core::text::{duration, list_some, visible_lines};
 use cwm_engine::{CellState, Survey};
 use cwm_gc::tags;
 use cwm_store::ActionRecord;
@@ -135,10 +134,9 @@ fn by_hash(workspace: &Workspace, survey: &Survey, prefix: &str) -> Result<Optio
             .hint("`cwm show STAGE` tells the key and the digests of a stage")),
         1 => Ok(Some(found.into_iter().map(|(record, ports)| shown(survey, record, ports)).collect())),
         count => {
-            let named: Vec<String> = meant.iter().take(8).map(|(hash, what)| format!("{hash} ({what})")).collect();
-            let more = if count > named.len() { ", …" } else { "" };
+            let meant = list_some(meant.iter().map(|(hash, what)| format!("{hash} ({what})")), 8);
             Err(Error::usage(format!("{count} keys and digests begin with {prefix}"))
-                .hint(format!("give more digits: {}{more}", named.join(", "))))
+                .hint(format!("give more digits: {meant}")))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use cwm_contract::{Analyst, AnswerForm, Artifact, Failure, FailureKind, TableAbout};
+use cwm_contract::{Analyst, AnswerForm, Artifact, TableAbout};
 
 use crate::cli::SqlArguments;
 use crate::commands::{Workspace, print, print_json};
@@ -37,7 +37,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
-    let answered = analyst.query(&artifacts, query, form, cores, &mut answer).map_err(of_query)?;
+    let answered = analyst.query(&artifacts, query, form, cores, &mut answer)?;
     answer.flush().map_err(|error| Error::system(format!("cannot write to standard output: {error}")))?;
     if answered.is_cut {
         eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
@@ -90,17 +90,17 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
 }
 
 fn list(analyst: &dyn Analyst, artifacts: &[Artifact], json: bool) -> Result<ExitCode, Error> {
-    let tables = analyst.tables(artifacts).map_err(of_query)?;
+    let tables = analyst.tables(artifacts)?;
     if json {
         print_json(&tables)?
     } else {
-        print(&tables.iter().map(in_words).collect::<Vec<_>>().join("\n\n"))?
+        print(&tables.iter().map(description).collect::<Vec<_>>().join("\n\n"))?
     }
     Ok(ExitCode::OK)
 }
 
 /// The name, of how many cells, and a line a column.
-fn in_words(table: &TableAbout) -> String {
+fn description(table: &TableAbout) -> String {
     let cells = match table.cells.as_slice() {
         [only] => only.clone(),
         several => format!("{} cells", several.len()),
@@ -109,14 +109,4 @@ fn in_words(table: &TableAbout) -> String {
     let width = columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let columns = columns.iter().map(|(name, column)| format!("\n  {name:width$}  {}", visible(&column.holds)));
     format!("{} ({cells}){}", visible(&table.name), columns.collect::<String>())
-}
-
-/// What a query failed with: most often it is the query that is wrong.
-fn of_query(failure: Failure) -> Error {
-    let error = match failure.kind {
-        FailureKind::Input => Error::usage(failure.message),
-        FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
-        FailureKind::Internal => Error::internal(failure.message),
-    };
-    failure.hint.into_iter().fold(error, Error::hint)
 }

@@ -108,7 +108,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 let Workspace { plan, store, files, .. } = &workspace;
                 match own_causes(plan, index, &survey, store, files, workspace.known()) {
                     Ok(causes) if causes.is_empty() => ("waits", None, WAITS.into()),
-                    Ok(causes) => ("waits", None, format!("{WAITS}; {}", in_words(&causes))),
+                    Ok(causes) => ("waits", None, format!("{WAITS}; {}", join(&causes))),
                     Err(error) => ("unreadable", None, error.message),
                 }
             }
@@ -141,9 +141,9 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     Ok(ExitCode::OK)
 }
 
-fn in_words(causes: &[Cause]) -> String {
-    let words: Vec<String> = causes.iter().map(ToString::to_string).collect();
-    words.join("; ")
+fn join(causes: &[Cause]) -> String {
+    let causes: Vec<String> = causes.iter().map(Cause::to_string).collect();
+    causes.join("; ")
 }
 
 /// What remotes have of cells, by index.

@@ -14,6 +14,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::key::Components;
+use cwm_core::text::shell_quote;
 use cwm_engine::{CellState, previous_record};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
@@ -165,9 +166,8 @@ fn key_of(
                 // Only what is not made keeps the key from being known.
                 workspace.locked.get(&workspace.plan.cells[*source].label).is_none()
             });
-            let names: Vec<String> = sources
-                .map(|source| cwm_core::text::shell_quote(&workspace.plan.cells[source].label.to_string()))
-                .collect();
+            let names: Vec<String> =
+                sources.map(|source| shell_quote(&workspace.plan.cells[source].label.to_string())).collect();
             let run = if names.is_empty() { "cwm run".to_owned() } else { format!("cwm run {}", names.join(" ")) };
             Err(Error::usage(format!("what {} depends on is not made yet, so its key is not known", cell.label))
                 .hint(format!("`{run}` first")))

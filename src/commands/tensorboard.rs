@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::TensorboardArguments;
 use crate::commands::{Workspace, print};
-use crate::curves::Board;
+use crate::curves::TensorBoardWriter;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::CellState;
@@ -27,7 +27,7 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
         Error::usage("this build of cwm cannot read curves")
             .hint("build it with the cargo feature `inspect`, which is on by default")
     })?;
-    let mut board = Board::new(arguments.folder.clone(), &workspace.plan, &workspace.store, inspector);
+    let mut writer = TensorBoardWriter::new(arguments.folder.clone(), &workspace.plan, &workspace.store, inspector);
     let mut cells: Vec<usize> = Vec::new();
     for word in &arguments.stages {
         cells.extend(workspace.plan.select(word)?);
@@ -35,7 +35,7 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
     if arguments.stages.is_empty() {
         cells.extend(0..workspace.plan.cells.len());
     }
-    cells.retain(|&index| board.shows(&workspace.plan.cells[index].label));
+    cells.retain(|&index| writer.has_curves(&workspace.plan.cells[index].label));
     if cells.is_empty() {
         return Err(Error::usage("none of these stages has curves").hint("stages of kind `train` have some"));
     }
@@ -49,8 +49,8 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
                 CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => continue,
             };
             let label = &workspace.plan.cells[index].label;
-            if board.look(label, &key)? > 0 && !std::mem::replace(shown, true) {
-                tell(label, &board.folder_of(label), arguments.json)?;
+            if writer.update(label, &key)? > 0 && !std::mem::replace(shown, true) {
+                tell(label, &writer.folder_of(label), arguments.json)?;
             }
         }
         if !arguments.follow {

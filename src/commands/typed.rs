@@ -1,5 +1,4 @@
-//! What a person types: words for a shell, and the options of this command line for another command on the same
-//! pipeline.
+//! What a person types: the options of this command line for another command on the same pipeline.
 
 use std::path::Path;
 

@@ -21,7 +21,7 @@ const METRICS: &str = "metrics.jsonl";
 const KEY: &str = ".cwm-key";
 
 /// A folder of curves.
-pub struct Board {
+pub struct TensorBoardWriter {
     folder: PathBuf,
     store: Store,
     files: Files,
@@ -38,12 +38,12 @@ struct Shown {
     written: Option<(EventFile, MetricsFile)>,
 }
 
-impl Board {
+impl TensorBoardWriter {
     /// In this folder, of cells of this plan.
     pub fn new(folder: PathBuf, plan: &Plan, store: &Store, inspector: &'static dyn Inspector) -> Self {
-        let has_curves = |cell: &&Cell| !curves_of(&cell.outputs, inspector).is_empty();
-        let cells = plan.cells.iter().filter(has_curves);
-        Board {
+        let has_some = |cell: &&Cell| !curves_of(&cell.outputs, inspector).is_empty();
+        let cells = plan.cells.iter().filter(has_some);
+        TensorBoardWriter {
             folder,
             store: store.clone(),
             files: Files::of_store(store),
@@ -53,7 +53,7 @@ impl Board {
     }
 
     /// Whether the cell has curves at all.
-    pub fn shows(&self, label: &Label) -> bool {
+    pub fn has_curves(&self, label: &Label) -> bool {
         self.cells.contains_key(label)
     }
 
@@ -61,7 +61,7 @@ impl Board {
     ///
     /// # Errors
     /// What it has cannot be read, or the folder cannot be written.
-    pub fn look(&mut self, label: &Label, key: &Key) -> Result<usize, Error> {
+    pub fn update(&mut self, label: &Label, key: &Key) -> Result<usize, Error> {
         let Some((outputs, shown)) = self.cells.get_mut(label) else { return Ok(0) };
         let shown = match shown {
             Some(shown) if shown.key == *key => shown,
@@ -126,7 +126,7 @@ fn folder_of(folder: &Path, label: &Label) -> PathBuf {
     folder.join(label.to_string().replace('/', "_"))
 }
 
-/// Removes what a board wrote into the folder of a cell, and nothing else.
+/// Removes what this wrote into the folder of a cell, and nothing else.
 fn forget(folder: &Path) -> std::io::Result<()> {
     if !folder.join(KEY).exists() {
         return Ok(());

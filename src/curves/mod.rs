@@ -10,6 +10,6 @@ mod follow;
 mod metrics_file;
 mod tail;
 
-pub use board::Board;
+pub use board::TensorBoardWriter;
 pub use follow::{Curve, curves_of};
 pub use tail::Tail;

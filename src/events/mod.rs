@@ -8,6 +8,7 @@ mod run_log;
 mod terminal;
 mod transfers;
 
+pub use cwm_core::text::{duration, plural, short_path};
 pub use json::Json;
 pub use plain::Plain;
 pub use run_log::RunLog;

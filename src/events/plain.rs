@@ -8,8 +8,7 @@ use cwm_contract::amount;
 use crate::events::cached::{self, Cached};
 use crate::events::failures::failures;
 use crate::events::transfers;
-use cwm_core::text::visible_lines;
-use cwm_core::text::{duration, plural, short_path};
+use cwm_core::text::{duration, list_some, plural, short_path, visible_lines};
 use cwm_engine::{Estimate, Total};
 use cwm_engine::{EventSink, RunEvent};
 
@@ -127,9 +126,7 @@ fn told(event: &RunEvent, verbose: bool) -> Vec<String> {
             vec![format!("watching {} (Ctrl-C ends it)", plural(*files as u64, "file", "files"))]
         }
         RunEvent::Changed { paths } => {
-            let named: Vec<_> = paths.iter().take(4).map(|path| short_path(path)).collect();
-            let more = if paths.len() > named.len() { ", …" } else { "" };
-            vec![format!("changed: {}{more}", named.join(", "))]
+            vec![format!("changed: {}", list_some(paths.iter().map(|path| short_path(path)), 4))]
         }
         RunEvent::Checked { label, seconds, differences, .. } if differences.is_empty() => {
             vec![format!("  same     {label}  ({})", duration(*seconds))]

@@ -48,7 +48,7 @@ fn lacks_module(log: &Path, from: u64) -> bool {
 }
 
 /// How a command ended, with another status than 0 or by a signal.
-pub fn in_words(code: Option<i32>, signal: Option<i32>, watched: &Watched) -> Failed {
+pub fn failure(code: Option<i32>, signal: Option<i32>, watched: &Watched) -> Failed {
     describe(code, signal, watched.evidence())
 }
 

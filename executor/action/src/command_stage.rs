@@ -132,7 +132,7 @@ pub fn run(
     }
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
-        (code, signal) => Err(command_end::in_words(code, signal, &watched)),
+        (code, signal) => Err(command_end::failure(code, signal, &watched)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::ActionFile;
-use super::kept::{in_words, usable};
+use super::kept::{list_kept, usable};
 use cwm_core::error::Error;
 use cwm_store::Store;
 
@@ -33,7 +33,7 @@ fn found(store: &Store, action: &ActionFile) -> Result<Vec<String>, Error> {
         let (Ok(kept), Ok(other)) = (work.kept(), ActionFile::read(&work, &key)) else { continue };
         let kept = usable(kept);
         if !kept.is_empty() && (&other.pipeline, &other.label) == (&action.pipeline, &action.label) {
-            let (kept, folder) = (in_words(&kept), work.keep());
+            let (kept, folder) = (list_kept(&kept), work.keep());
             lines.push(format!(
                 "with other parameters, inputs or code {kept} was kept in {}: this starts anew, and nothing goes on from there",
                 folder.display()

@@ -8,6 +8,7 @@ use cwm_contract::{Cancellation, DeviceChoice, Failure, Resources};
 use super::{ActionBody, ActionFile};
 use cwm_core::error::Error;
 use cwm_core::registry::Registry;
+use cwm_core::text::list_some;
 use cwm_store::{KeepStamp, WorkFolder};
 
 /// Names that are told before the rest is counted.
@@ -66,7 +67,7 @@ pub fn prepare(work: &WorkFolder, attempt: &Attempt) -> Result<Result<(), Failur
     let found = match work.read_stamp() {
         Ok(found) => found,
         Err(error) if !kept.is_empty() => {
-            let what = format!("an earlier attempt kept {}, and which code it was of cannot be told", in_words(&kept));
+            let what = format!("an earlier attempt kept {}, and which code it was of cannot be told", list_kept(&kept));
             let hint = format!("delete {} to start again", folder.display());
             return Ok(Err(Failure::input(format!("{what}: {error}")).hint(hint)));
         }
@@ -75,7 +76,7 @@ pub fn prepare(work: &WorkFolder, attempt: &Attempt) -> Result<Result<(), Failur
     match found {
         Some(found) if found == *stamp => return Ok(Ok(())),
         Some(found) if (found.format, &found.binary) != (stamp.format, &stamp.binary) => {
-            let (kept, folder) = (in_words(&kept), folder.display());
+            let (kept, folder) = (list_kept(&kept), folder.display());
             let words = format!("other code kept {kept} in {folder}: it is deleted, and the stage starts again");
             let _ = writeln!(std::io::stderr(), "{words}");
             work.forget_kept()?;
@@ -110,7 +111,7 @@ pub fn settling(
 
 fn refusal(work: &WorkFolder, found: &KeepStamp, stamp: &KeepStamp, kept: &[String]) -> Failure {
     let name = |stamp: &KeepStamp| if stamp.device == KeepStamp::GPU { "a GPU" } else { "the processor" };
-    let (then, now, kept, folder) = (name(found), name(stamp), in_words(kept), work.keep());
+    let (then, now, kept, folder) = (name(found), name(stamp), list_kept(kept), work.keep());
     let option = if found.device == KeepStamp::GPU { "cuda:0" } else { "cpu" };
     Failure::input(format!(
         "an earlier attempt on {then} kept {kept}; going on from there on {now} would give what neither gives"
@@ -125,13 +126,8 @@ pub fn usable(mut names: Vec<String>) -> Vec<String> {
 }
 
 /// `curves.jsonl, step-000000005000.safetensors`
-pub fn in_words(names: &[String]) -> String {
-    let told = names.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
-    match names.len() {
-        0 => "nothing".to_owned(),
-        count if count > TOLD => format!("{told} and {} more", count - TOLD),
-        _ => told,
-    }
+pub fn list_kept(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { list_some(names, TOLD) }
 }
 
 #[cfg(test)]

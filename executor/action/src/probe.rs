@@ -10,6 +10,7 @@ use cwm_contract::{Cancellation, Failure, Probing, Stage, Values};
 
 use cwm_core::digest::{Digest, Key};
 use cwm_core::key::Components;
+use cwm_core::text::list_some;
 use cwm_store::ActionRecord;
 
 /// What comparing the probe that a result was recorded with and one of today's code says.
@@ -36,10 +37,7 @@ impl Verdict {
                 format!("its probe gives the same with today's code: `cwm accept --probed '{label}'` keeps the result")
             }
             Verdict::Differs(names) => {
-                let more = names.len().saturating_sub(NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-                format!("its probe gives something else with today's code: {}{more}", named.join(", "))
+                format!("its probe gives something else with today's code: {}", list_some(names, NAMED))
             }
             Verdict::NoProbe => "this result has no probe: nothing tells whether the change of code matters".into(),
             Verdict::Unavailable(why) => format!("its probe cannot be taken here: {why}"),

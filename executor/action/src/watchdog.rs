@@ -11,6 +11,7 @@ use super::family;
 use super::protocol::{Failed, FailedKind, Line};
 use super::streams::Lines;
 use super::terms::Terms;
+use cwm_core::text::exact_duration;
 use cwm_store::WorkFolder;
 
 /// How often memory is looked at.
@@ -145,7 +146,7 @@ impl Over {
     fn failed(self) -> Failed {
         match self {
             Over::Time { limit } => {
-                let failure = Failure::system(format!("it ran longer than its limit of {}", in_words(limit)));
+                let failure = Failure::system(format!("it ran longer than its limit of {}", exact_duration(limit)));
                 let hint = "raise `limits: { time: … }` of the stage, or let it do less";
                 (FailedKind::TimeLimit, failure.hint(hint))
             }
@@ -159,25 +160,12 @@ impl Over {
     }
 }
 
-/// `2h`, `1m30s`, `0.5s`.
-fn in_words(time: Duration) -> String {
-    let whole = time.as_secs();
-    if time.subsec_millis() > 0 {
-        return format!("{}s", time.as_secs_f64());
-    }
-    let parts = [(whole / 3600, "h"), (whole % 3600 / 60, "m"), (whole % 60, "s")];
-    parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn limits_are_told_as_they_are_written() {
-        let words = [7200, 5400, 90, 1, 86_400].map(|seconds| in_words(Duration::from_secs(seconds)));
-        assert_eq!(words, ["2h", "1h30m", "1m30s", "1s", "24h"]);
-        assert_eq!(in_words(Duration::from_millis(1500)), "1.5s");
         let over = Over::Memory { held: 3 << 30, limit: 2 << 30 }.failed();
         assert!(over.1.message.ends_with("more than its limit of 2.1 GB"));
     }

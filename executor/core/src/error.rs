@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use cwm_contract::{Failure, FailureKind};
+
 use crate::diagnostics::Diagnostics;
 use crate::exit_code::ExitCode;
 use crate::files::StoreError;
@@ -94,6 +96,18 @@ impl std::error::Error for Error {}
 impl From<Diagnostics> for Error {
     fn from(diagnostics: Diagnostics) -> Self {
         Error { diagnostics: Some(Box::new(diagnostics)), ..Error::new(ErrorKind::Pipeline, String::new()) }
+    }
+}
+
+/// A failure at what the command line asks for, such as to read a file that it names.
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        let error = match failure.kind {
+            FailureKind::Input => Error::usage(failure.message),
+            FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
+            FailureKind::Internal => Error::internal(failure.message),
+        };
+        failure.hint.into_iter().fold(error, Error::hint)
     }
 }
 

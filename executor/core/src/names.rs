@@ -1,6 +1,6 @@
 //! What names may look like, and which one was meant.
 
-use crate::text::is_hidden;
+use crate::text::{is_hidden, list_some};
 
 /// The rule, for messages.
 pub const NAME_RULE: &str = "a small letter, then small letters, digits and `_`";
@@ -42,12 +42,7 @@ pub fn suggest<'a>(word: &str, what: &str, candidates: impl IntoIterator<Item = 
 /// The names in words, the first twelve of them; `None` without any.
 pub fn list(names: &[&str]) -> Option<String> {
     const SHOWN: usize = 12;
-    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match names.len() {
-        0 => None,
-        n if n > SHOWN => Some(format!("{shown} and {} more", n - SHOWN)),
-        _ => Some(shown),
-    }
+    (!names.is_empty()).then(|| list_some(names.iter().map(|name| format!("`{name}`")), SHOWN))
 }
 
 #[cfg(test)]

@@ -12,13 +12,13 @@ use std::time::SystemTime;
 
 use super::actions::RecordFile;
 use super::dropped::Dropped;
-use cwm_core::files::{Result, StoreError};
 use super::partial_object::{OpenedPartial, PartialObject};
 use super::record::ActionRecord;
 use super::{Store, seal};
 use crate::outside::Files;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::read_plain;
+use cwm_core::files::{Result, StoreError};
 use cwm_core::names::is_name;
 
 /// A longer manifest of a folder is none.

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use cwm_core::files::durable::TEMPORARY;
-use cwm_core::files::Result;
 use super::hashing::hash_own_file;
 use cwm_core::digest::Digest;
+use cwm_core::files::Result;
+use cwm_core::files::durable::TEMPORARY;
 
 /// How often a file may have been replaced by the time it is locked.
 const ATTEMPTS: u32 = 100;

@@ -9,6 +9,7 @@ use crate::curves::{Tail, curves_of};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
+use cwm_core::text::shell_quote;
 use cwm_engine::{CellState, Survey};
 
 /// Time between two looks.
@@ -37,10 +38,7 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
             }
             CellState::Open => {
                 if let Some(failed) = failed(workspace, &survey, &needed)? {
-                    eprintln!(
-                        "{label} has not run, for {failed} failed: `cwm log {}`",
-                        cwm_core::text::shell_quote(&failed)
-                    );
+                    eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed));
                     return Ok(ExitCode::STAGE_FAILED);
                 }
             }

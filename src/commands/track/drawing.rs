@@ -3,6 +3,8 @@
 use cwm_contract::{Belief, Seen, Tracked};
 use owo_colors::{OwoColorize, Style};
 
+use cwm_core::text::list_some;
+
 /// Columns of what is believed, before what is true.
 const WIDTH: usize = 26;
 /// Labels that are told of one by one; the board has the others.
@@ -66,16 +68,11 @@ fn paint(piece: &str, red: bool) -> String {
 fn remarks(tracked: &Tracked) -> String {
     let mut text = String::new();
     if !tracked.wrong.is_empty() {
-        let each = tracked
+        let wrong = tracked
             .wrong
             .iter()
-            .take(TOLD)
             .map(|wrong| format!("{} {} for {}", wrong.label, belief(&wrong.believed), belief(&wrong.truth)));
-        let more = match tracked.wrong.len().saturating_sub(TOLD) {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        text += &format!("wrong: {}{more}\n", each.collect::<Vec<_>>().join("; "));
+        text += &format!("wrong: {}\n", list_some(wrong, TOLD));
     }
     let doubt = &tracked.least_sure;
     // Not a number is no sureness either.

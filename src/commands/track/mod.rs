@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Failure, FailureKind, Format, TrackRequest};
+use cwm_contract::{Failure, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
 use crate::commands::{Workspace, print, workbench};
@@ -48,11 +48,11 @@ pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode,
     if summary.positions > 0 {
         match (arguments.summary, arguments.json) {
             (true, true) => print(&summary.as_json().to_string())?,
-            (true, false) => print(&summary.in_words())?,
-            (false, _) => eprintln!("{}", summary.in_words()),
+            (true, false) => print(&summary.to_string())?,
+            (false, _) => eprintln!("{summary}"),
         }
     }
-    followed.map_err(refused)?;
+    followed?;
     Ok(ExitCode::OK)
 }
 
@@ -99,14 +99,4 @@ fn moves(arguments: &TrackArguments) -> Result<Box<dyn BufRead>, Error> {
             Ok(Box::new(BufReader::new(stdin())))
         }
     }
-}
-
-/// What a workbench failed with: it was asked for by hand, and of files that were named.
-pub fn refused(failure: Failure) -> Error {
-    let error = match failure.kind {
-        FailureKind::Input => Error::usage(failure.message),
-        FailureKind::System | FailureKind::Cancelled => Error::system(failure.message),
-        FailureKind::Internal => Error::internal(failure.message),
-    };
-    failure.hint.into_iter().fold(error, Error::hint)
 }

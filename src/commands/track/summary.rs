@@ -1,5 +1,7 @@
 //! How a whole game went, and a position for programs.
 
+use std::fmt;
+
 use cwm_contract::{Belief, Tracked};
 use serde_json::{Value, json};
 
@@ -27,18 +29,6 @@ impl Summary {
         }
     }
 
-    /// `12 of 13 positions exact, 974 of 975 labels right; the first error is at ply 12`.
-    pub fn in_words(&self) -> String {
-        let counts = format!(
-            "{} of {} positions exact, {} of {} labels right",
-            self.exact, self.positions, self.right, self.labels
-        );
-        match self.first_error {
-            None => counts,
-            Some(ply) => format!("{counts}; the first error is at ply {ply}"),
-        }
-    }
-
     /// The same for programs.
     pub fn as_json(&self) -> Value {
         json!({
@@ -48,6 +38,15 @@ impl Summary {
             "right": self.right,
             "first_error": self.first_error,
         })
+    }
+}
+
+/// `12 of 13 positions exact, 974 of 975 labels right; the first error is at ply 12`.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { positions, exact, right, labels, first_error } = self;
+        write!(f, "{exact} of {positions} positions exact, {right} of {labels} labels right")?;
+        first_error.map_or(Ok(()), |ply| write!(f, "; the first error is at ply {ply}"))
     }
 }
 

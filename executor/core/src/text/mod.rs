@@ -1,9 +1,11 @@
-//! Text for people: escaped for terminals, quoted for shells, numbers and durations in words.
+//! Text for people: quoted, listed, counted, timed, and made harmless for a terminal.
 
+mod duration;
+mod plain;
 mod shell;
-mod terminal;
 mod words;
 
+pub use duration::{duration, exact_duration, parse_duration};
+pub use plain::{as_shown, is_hidden, visible, visible_lines};
 pub use shell::shell_quote;
-pub use terminal::{as_shown, is_hidden, visible, visible_lines};
-pub use words::{duration, plural, short_path};
+pub use words::{list_some, plural, short_path};

@@ -1,4 +1,4 @@
-//! Words for a shell.
+//! Words as a shell reads them.
 
 /// One word for a shell.
 pub fn shell_quote(word: &str) -> String {

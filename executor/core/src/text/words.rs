@@ -1,5 +1,6 @@
-//! Numbers as people say them.
+//! Counts, lists and paths as people say them.
 
+use std::fmt::Display;
 use std::path::Path;
 
 /// `1 game`, `2 games`.
@@ -7,14 +8,14 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// `0.4s`, `12s`, `3m05s`, `2h07m`.
-pub fn duration(seconds: f64) -> String {
-    let whole = seconds.round() as u64;
-    match whole {
-        _ if seconds < 9.95 => format!("{seconds:.1}s"),
-        ..=59 => format!("{whole}s"),
-        60..=3599 => format!("{}m{:02}s", whole / 60, whole % 60),
-        _ => format!("{}h{:02}m", whole / 3600, whole % 3600 / 60),
+/// The first `max` items, and how many more there are: `a, b and 3 more`.
+pub fn list_some<T: Display>(items: impl IntoIterator<Item = T>, max: usize) -> String {
+    let mut items = items.into_iter();
+    let shown: Vec<String> = items.by_ref().take(max).map(|item| item.to_string()).collect();
+    let shown = shown.join(", ");
+    match items.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -34,10 +35,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn counts_and_lists_read_well() {
         assert_eq!(plural(1, "game", "games"), "1 game");
         assert_eq!(plural(2, "game", "games"), "2 games");
-        let durations = [0.04, 9.94, 59.4, 60.0, 3599.0, 3600.0].map(duration);
-        assert_eq!(durations, ["0.0s", "9.9s", "59s", "1m00s", "59m59s", "1h00m"]);
+        assert_eq!(list_some(["a", "b", "c"], 3), "a, b, c");
+        assert_eq!(list_some(["a", "b", "c", "d"], 2), "a, b and 2 more");
+        assert_eq!(list_some(Vec::<String>::new(), 2), "");
     }
 }

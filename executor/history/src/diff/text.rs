@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::locks::{Changed, LockDifference};
 use super::tables::{CellDifference, Only, Printed, ReportDifference, TableDifference};
-use cwm_core::text::plural;
+use cwm_core::text::{list_some, plural};
 use cwm_engine::Cause;
 
 /// Rows, columns or labels that are named; of more, how many there are.
@@ -163,10 +163,7 @@ impl TableDifference {
             ("rows removed", &self.rows_removed),
         ];
         for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
-            let more = names.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-            text += &format!("  {what}: {}{more}\n", named.join("; "));
+            text += &format!("  {what}: {}\n", list_some(names, NAMED));
         }
         for cell in &self.cells {
             text += &format!("  {cell}\n");

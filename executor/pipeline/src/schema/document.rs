@@ -64,7 +64,7 @@ fn shared() -> Map<String, Value> {
         ] },
         "duration": { "anyOf": [
             { "type": "integer", "minimum": 1 },
-            { "type": "string", "pattern": r"^\s*([0-9.]+\s*(d|h|ms|m|s)\s*)+$" },
+            { "type": "string", "pattern": r"^\s*([0-9.]+\s*[a-z]+\s*)+$" },
             { "$ref": "#/definitions/variables" },
         ] },
         "texts": { "anyOf": [

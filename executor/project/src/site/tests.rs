@@ -74,7 +74,7 @@ fn a_whole_file_is_read() {
 fn all_faults_are_told_at_once_each_with_its_place() {
     insta::assert_snapshot!(faults(
         "stroe = 'x'\nexecutor = 'slrum'\n\n[remotes.Lab]\nurl = 's3://bucket'\n\n[remotes.x]\nurl = 'ftp://x'\nreadonly = true\n\
-         \n[remotes.y]\nread_only = 1\n\n[slurm]\npartion = 'gpu'\ntime = '3 weeks'\nlines = ['rm -rf x', 7]\naccount = 'a b'\n"
+         \n[remotes.y]\nread_only = 1\n\n[slurm]\npartion = 'gpu'\ntime = '3 months'\nlines = ['rm -rf x', 7]\naccount = 'a b'\n"
     ));
 }
 
