@@ -1,6 +1,6 @@
 //! The kinds of stages that this program has, and who looks into what they write, answers queries over it, or works on models.
 
-use cwm_contract::{Analyst, Inspector, Stage, Workbench};
+use cwm_contract::{Inspector, ModelTools, QueryEngine, Stage};
 use cwm_core::registry::Registry;
 
 use crate::fingerprint::code_of;
@@ -58,24 +58,24 @@ pub fn built_in() -> Registry {
 /// Who looks into artifacts, if that is compiled in: the cargo feature `inspect`.
 pub fn inspector() -> Option<&'static dyn Inspector> {
     #[cfg(feature = "inspect")]
-    return Some(&cwm_inspect::Inspect);
+    return Some(&cwm_inspect::ChessInspector);
     #[cfg(not(feature = "inspect"))]
     None
 }
 
 /// Who answers queries over artifacts, if that is compiled in: the cargo feature `sql`.
-pub fn analyst() -> Option<&'static dyn Analyst> {
+pub fn query_engine() -> Option<&'static dyn QueryEngine> {
     #[cfg(feature = "sql")]
-    return Some(&cwm_query::Query);
+    return Some(&cwm_query::SqlEngine);
     #[cfg(not(feature = "sql"))]
     None
 }
 
-/// Who works on models by hand, if that is compiled in: the cargo feature `workbench`.
-pub fn workbench() -> Option<&'static dyn Workbench> {
-    #[cfg(feature = "workbench")]
-    return Some(&cwm_workbench::Bench);
-    #[cfg(not(feature = "workbench"))]
+/// Who works on models by hand, if that is compiled in: the cargo feature `model-tools`.
+pub fn model_tools() -> Option<&'static dyn ModelTools> {
+    #[cfg(feature = "model-tools")]
+    return Some(&cwm_model_tools::ChessModelTools);
+    #[cfg(not(feature = "model-tools"))]
     None
 }
 

@@ -99,10 +99,9 @@ fn tag_names() -> Vec<String> {
 pub fn devices(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = current.to_str() else { return Vec::new() };
     let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the processor".to_owned())];
-    match crate::registry::workbench() {
-        Some(workbench) => {
-            all.extend(workbench.devices().into_iter().filter(|one| one.usable).map(|one| (one.name, one.about)))
-        }
+    match crate::registry::model_tools() {
+        Some(model_tools) => all
+            .extend(model_tools.devices().into_iter().filter(|one| one.usable).map(|one| (one.name, one.description))),
         None => all.push(("cpu".to_owned(), "the processor".to_owned())),
     }
     beginning(typed, all)

@@ -34,6 +34,6 @@ pub struct GcArguments {
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    let bytes = if text == "0" { Some(0) } else { amount::bytes(&Value::Text(text.to_owned())) };
+    let bytes = if text == "0" { Some(0) } else { amount::parse_bytes(&Value::Text(text.to_owned())) };
     bytes.ok_or_else(|| format!("`{text}` is not a size such as 200GB or 1.5TiB"))
 }

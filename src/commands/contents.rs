@@ -1,6 +1,6 @@
 //! What is in a stage's outputs, as the inspector tells it, and what led to them.
 
-use cwm_contract::{Description, Detail, Failure, FailureKind};
+use cwm_contract::{DescribeOptions, Description, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
 use crate::commands::Workspace;
@@ -28,7 +28,7 @@ impl Contents {
         record: &ActionRecord,
         ports: &[String],
         index: Option<usize>,
-        detail: Detail,
+        detail: DescribeOptions,
     ) -> Self {
         let mut contents = Contents::default();
         let Some(inspector) = crate::registry::inspector() else { return contents };
@@ -39,7 +39,7 @@ impl Contents {
                 Ok(None) => {}
                 Err(error) => contents.faults.push(error),
             }
-            background.extend(record.outputs.get(port).map(|output| inspector.background(&output.format)));
+            background.extend(record.outputs.get(port).map(|output| inspector.related_formats(&output.format)));
         }
         let background = background.concat();
         let ancestors = index.map(|index| workspace.plan.ancestors(&[index])).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Contents {
             let CellState::Cached(above) = &survey.states[ancestor] else { continue };
             for (port, _) in above.outputs.iter().filter(|(_, output)| background.contains(&output.format)) {
                 let place = || (workspace.plan.cells[ancestor].label.to_string(), port.clone());
-                match describe(workspace, above, port, Detail { examples: 0, ..detail }) {
+                match describe(workspace, above, port, DescribeOptions { examples: 0, ..detail }) {
                     Ok(Some(description)) => contents.upstream.push((place(), description)),
                     Ok(None) => {}
                     Err(error) => contents.faults.push(error),
@@ -87,7 +87,7 @@ fn describe(
     workspace: &Workspace,
     record: &ActionRecord,
     port: &str,
-    detail: Detail,
+    detail: DescribeOptions,
 ) -> Result<Option<Description>, Error> {
     let Some(inspector) = crate::registry::inspector() else { return Ok(None) };
     let output = output_of(record, port)?;

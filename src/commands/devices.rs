@@ -1,6 +1,6 @@
 //! `cwm devices`: what models can be computed on here.
 
-use cwm_contract::{DeviceAbout, DeviceChoice};
+use cwm_contract::{DeviceChoice, DeviceInfo};
 
 use crate::cli::DevicesArguments;
 use crate::commands::{print, print_json};
@@ -12,11 +12,11 @@ use cwm_core::exit_code::ExitCode;
 /// # Errors
 /// This build has no models.
 pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
-    let workbench = crate::registry::workbench().ok_or_else(|| {
+    let model_tools = crate::registry::model_tools().ok_or_else(|| {
         Error::usage("this build of cwm has no models that would compute on a device")
-            .hint("build it with the cargo feature `workbench`, which is on by default")
+            .hint("build it with the cargo feature `model-tools`, which is on by default")
     })?;
-    let devices = workbench.devices();
+    let devices = model_tools.devices();
     if arguments.json {
         print_json(&devices)?
     } else {
@@ -28,20 +28,22 @@ pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
 /// Why nothing can be computed on `device` here; `None` if it can, or if this build cannot tell.
 pub fn missing(device: DeviceChoice) -> Option<String> {
     let DeviceChoice::Cuda(_) = device else { return None };
-    let devices = crate::registry::workbench()?.devices();
+    let devices = crate::registry::model_tools()?.devices();
     let name = device.to_string();
     if devices.iter().any(|found| found.name == name && found.usable) {
         return None;
     }
     let why = devices.into_iter().find(|found| !found.usable && (found.name == name || found.name == "cuda"));
-    let why = why.map_or_else(|| "there is no such GPU (`cwm devices` lists all)".to_owned(), |found| found.about);
+    let why =
+        why.map_or_else(|| "there is no such GPU (`cwm devices` lists all)".to_owned(), |found| found.description);
     Some(format!("cannot use {name}: {why}"))
 }
 
-fn table(devices: &[DeviceAbout]) -> String {
+fn table(devices: &[DeviceInfo]) -> String {
     let width = devices.iter().map(|device| device.name.len()).max().unwrap_or(0);
-    let line = |device: &DeviceAbout| {
-        let about = if device.usable { device.about.clone() } else { format!("not usable: {}", device.about) };
+    let line = |device: &DeviceInfo| {
+        let about =
+            if device.usable { device.description.clone() } else { format!("not usable: {}", device.description) };
         format!("{:width$}  {about}", device.name)
     };
     devices.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -53,7 +55,8 @@ mod tests {
 
     #[test]
     fn devices_stand_below_each_other_and_what_is_missing_is_told() {
-        let device = |name: &str, about: &str, usable| DeviceAbout { name: name.into(), about: about.into(), usable };
+        let device =
+            |name: &str, about: &str, usable| DeviceInfo { name: name.into(), description: about.into(), usable };
         assert_eq!(
             table(&[device("cpu", "2 cores", true), device("cuda:0", "NVIDIA X, 8 GiB", true)]),
             "cpu     2 cores\ncuda:0  NVIDIA X, 8 GiB"

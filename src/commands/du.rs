@@ -53,7 +53,7 @@ fn text(usage: &Usage, with_total: bool) -> String {
     for StageUsage { stage, results, own_bytes, shared_bytes, work_bytes, kept_bytes } in &usage.stages {
         let [own, shared, kept, work] = [own_bytes, shared_bytes, kept_bytes, work_bytes].map(|bytes| match bytes {
             0 => "-".to_owned(),
-            bytes => amount::in_words(*bytes),
+            bytes => amount::format_bytes(*bytes),
         });
         text += &format!("{stage:<width$}  {own:>9}  {shared:>9}  {kept:>9}  {work:>9}  {results:>7}\n");
     }
@@ -65,11 +65,14 @@ fn text(usage: &Usage, with_total: bool) -> String {
             (usage.other_bytes, "temporary, set aside or garbage"),
         ];
         let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
-        let parts: Vec<String> = parts.map(|(bytes, what)| format!("{} {what}", amount::in_words(*bytes))).collect();
+        let parts: Vec<String> =
+            parts.map(|(bytes, what)| format!("{} {what}", amount::format_bytes(*bytes))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         let objects = plural(usage.objects, "object", "objects");
-        text +=
-            &format!("{} in all, what stages share counted once; {objects}{parts}", amount::in_words(usage.bytes()));
+        text += &format!(
+            "{} in all, what stages share counted once; {objects}{parts}",
+            amount::format_bytes(usage.bytes())
+        );
     }
     text
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use cwm_contract::{Expansion, Inspector, Target};
+use cwm_contract::{ExportOptions, ExportTarget, Inspector};
 
 use crate::cli::ExportArguments;
 use crate::commands::Workspace;
@@ -20,7 +20,7 @@ pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
     let (inspector, wanted) = inspector(output, arguments)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
     workspace.store.export_made(&arguments.destination, |folder| {
-        inspector.expand(&output.format, &path, &wanted, Target::Folder(folder)).map_err(inside)
+        inspector.export_as(&output.format, &path, &wanted, ExportTarget::Folder(folder)).map_err(inside)
     })
 }
 
@@ -44,19 +44,22 @@ pub fn to_stdout(workspace: &Workspace, output: &OutputRecord, arguments: &Expor
         .try_clone_to_owned()
         .map_err(|error| Error::system(format!("cannot use standard output: {error}")))?;
     let mut stream = Stream { file: File::from(file), closed: false };
-    let written = inspector.expand(&output.format, &path, &wanted, Target::Stream(&mut stream));
+    let written = inspector.export_as(&output.format, &path, &wanted, ExportTarget::Stream(&mut stream));
     if stream.closed { Ok(()) } else { written.map_err(inside) }
 }
 
 /// Who makes what is asked for, which it can, and what that is.
-fn inspector(output: &OutputRecord, arguments: &ExportArguments) -> Result<(&'static dyn Inspector, Expansion), Error> {
+fn inspector(
+    output: &OutputRecord,
+    arguments: &ExportArguments,
+) -> Result<(&'static dyn Inspector, ExportOptions), Error> {
     let inspector = crate::registry::inspector().ok_or_else(|| {
         Error::usage("this build of cwm exports outputs only as they are, to a folder")
             .hint("build it with the cargo feature `inspect`, which is on by default")
     })?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = Expansion { labels: arguments.labels, limit: arguments.limit, cores };
-    inspector.form(&output.format, &wanted).map_err(|failure| {
+    let wanted = ExportOptions { labels: arguments.labels, limit: arguments.limit, cores };
+    inspector.export_format(&output.format, &wanted).map_err(|failure| {
         let error = Error::usage(failure.message);
         failure.hint.into_iter().fold(error, Error::hint)
     })?;

@@ -156,10 +156,10 @@ fn text(collection: &Collection, arguments: &GcArguments) -> String {
     let width = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, bytes, what) in rows {
-        text += &format!("{name:<width$}  {:>9}  {what}\n", amount::in_words(bytes));
+        text += &format!("{name:<width$}  {:>9}  {what}\n", amount::format_bytes(bytes));
     }
     if collection.staying_transfer_bytes > 0 {
-        let bytes = amount::in_words(collection.staying_transfer_bytes);
+        let bytes = amount::format_bytes(collection.staying_transfer_bytes);
         text += &format!(
             "note: {bytes} of interrupted pushes and pulls stay for 14 days: the next one goes on with them\n"
         );
@@ -169,7 +169,7 @@ fn text(collection: &Collection, arguments: &GcArguments) -> String {
             text += &format!("note: {} {note}\n", root.name);
         }
     }
-    let (goes, stays) = (amount::in_words(collection.bytes()), amount::in_words(collection.staying_bytes()));
+    let (goes, stays) = (amount::format_bytes(collection.bytes()), amount::format_bytes(collection.staying_bytes()));
     let why: Vec<String> = collection.stays.iter().map(|(stands, bytes)| why(*stands, *bytes)).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
     let roots = plural(collection.roots.len() as u64, "root", "roots");
@@ -179,13 +179,13 @@ fn text(collection: &Collection, arguments: &GcArguments) -> String {
         (false, false) => format!("{goes} would go, with `--delete`; {stays} stay{why}; {roots}"),
     };
     if let Some(most) = arguments.max_size.filter(|most| collection.staying_bytes() > *most) {
-        text += &format!("\nwhat must stay is more than {}", amount::in_words(most));
+        text += &format!("\nwhat must stay is more than {}", amount::format_bytes(most));
     }
     text
 }
 
 fn why(stands: Stands, bytes: u64) -> String {
-    let bytes = amount::in_words(bytes);
+    let bytes = amount::format_bytes(bytes);
     match stands {
         Stands::Root => format!("{bytes} that roots name"),
         Stands::Source => format!("{bytes} from outside"),

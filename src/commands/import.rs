@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::ImportArguments;
-use crate::commands::{print, print_json, workbench};
+use crate::commands::{model_tools, print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 
@@ -15,7 +15,7 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     if std::fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Err(Error::usage(format!("there is no file {}", arguments.file.display())));
     }
-    let workbench = workbench()?;
+    let model_tools = model_tools()?;
     let target = &arguments.folder;
     if is_taken(target)? {
         let error = Error::usage(format!("{} is there already", target.display()));
@@ -31,7 +31,7 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(beside).map_err(cannot("write"))?;
     let made = unfinished.path().join("checkpoint");
     std::fs::create_dir(&made).map_err(cannot("write"))?;
-    let told = workbench.adopt(&arguments.file, &arguments.hints.hints(), &made)?;
+    let told = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &made)?;
     std::fs::rename(&made, target).map_err(cannot("rename to"))?;
     if arguments.json {
         print_json(&told.facts)?;

@@ -209,7 +209,7 @@ fn text(rows: &[Row], all: bool) -> String {
             "{:<width$}  {:<format$}  {:>9}  {}  {}{notes}\n",
             name(row),
             row.format.as_deref().unwrap_or_default(),
-            row.bytes.map(amount::in_words).unwrap_or_default(),
+            row.bytes.map(amount::format_bytes).unwrap_or_default(),
             row.digest.short(),
             row.origin.as_deref().unwrap_or("no record of it in this store")
         );

@@ -414,10 +414,10 @@ fn width() -> usize {
 }
 
 /// Who works on models by hand.
-fn workbench() -> Result<&'static dyn cwm_contract::Workbench, Error> {
-    crate::registry::workbench().ok_or_else(|| {
+fn model_tools() -> Result<&'static dyn cwm_contract::ModelTools, Error> {
+    crate::registry::model_tools().ok_or_else(|| {
         Error::usage("this build of cwm knows no models")
-            .hint("build it with the cargo feature `workbench`, which is on by default")
+            .hint("build it with the cargo feature `model-tools`, which is on by default")
     })
 }
 

@@ -17,9 +17,9 @@ use cwm_core::text::plural;
 /// # Errors
 /// There is nothing to compare, or no such family, option or device; or this build cannot do it.
 pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
-    let workbench = crate::registry::workbench().ok_or_else(|| {
+    let model_tools = crate::registry::model_tools().ok_or_else(|| {
         Error::usage("this build of cwm has no models to compare")
-            .hint("build it with the cargo feature `workbench`, which is on by default")
+            .hint("build it with the cargo feature `model-tools`, which is on by default")
     })?;
     let request = ParityRequest {
         paths: arguments.files.clone(),
@@ -29,7 +29,7 @@ pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
     };
     let mut counts = Counts::default();
     let mut printed = Ok(());
-    workbench.parity(&request, &mut |comparison| {
+    model_tools.parity(&request, &mut |comparison| {
         counts.add(&comparison);
         for note in &comparison.notes {
             eprintln!("note: {}: {note}", comparison.name);
@@ -85,7 +85,7 @@ fn outcome(comparison: &Comparison) -> &'static str {
     match &comparison.result {
         // To compare nothing is no success.
         Ok(quantities) if quantities.is_empty() => "failed",
-        Ok(quantities) if quantities.iter().any(|quantity| quantity.worst.is_beyond()) => "beyond",
+        Ok(quantities) if quantities.iter().any(|quantity| quantity.worst.exceeds_tolerance()) => "beyond",
         Ok(_) => "within",
         Err(_) => "failed",
     }
@@ -115,7 +115,7 @@ fn line(comparison: &Comparison) -> String {
     let Some(by_tolerance) = worst(quantities) else {
         return format!("{name} FAILED  nothing was compared");
     };
-    let beyond: Vec<_> = quantities.iter().filter(|quantity| quantity.worst.is_beyond()).collect();
+    let beyond: Vec<_> = quantities.iter().filter(|quantity| quantity.worst.exceeds_tolerance()).collect();
     let verdict = if beyond.is_empty() { "within" } else { "BEYOND" };
     let Quantity { name: tensor, worst, .. } = by_tolerance;
     let (of, difference) = largest(quantities, by_tolerance);
@@ -160,7 +160,7 @@ fn as_json(comparison: &Comparison) -> Value {
     };
     let quantity = |quantity: &Quantity| {
         json!({
-            "name": quantity.name, "compared": quantity.compared, "beyond": quantity.worst.is_beyond(),
+            "name": quantity.name, "compared": quantity.compared, "beyond": quantity.worst.exceeds_tolerance(),
             "worst": difference(&quantity.worst), "largest": difference(&quantity.largest),
         })
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
-use cwm_contract::{Fetch, amount};
+use cwm_contract::{FetchRequest, amount};
 use serde::Serialize;
 
 use crate::cli::PinArguments;
@@ -39,7 +39,7 @@ struct Row {
 pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open(store, &arguments.pipeline)?;
     let cells = chosen(&workspace, &arguments.stages)?;
-    let sources: BTreeSet<(String, Fetch)> = cells
+    let sources: BTreeSet<(String, FetchRequest)> = cells
         .iter()
         .map(|&index| &workspace.plan.cells[index])
         .flat_map(|cell| cwm_engine::fetches(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
@@ -112,7 +112,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
     })
 }
 
-fn row((stage, fetch): &(String, Fetch), pins: &Pins, before: Option<&Pins>) -> Row {
+fn row((stage, fetch): &(String, FetchRequest), pins: &Pins, before: Option<&Pins>) -> Row {
     let pin = pins.get(fetch);
     Row {
         stage: stage.clone(),
@@ -135,13 +135,13 @@ fn show(rows: &[Row], json: bool) -> Result<(), Error> {
 }
 
 fn describe(row: &Row) -> String {
-    let fetch = Fetch { url: row.url.clone(), first_bytes: row.first_bytes };
+    let fetch = FetchRequest { url: row.url.clone(), first_bytes: row.first_bytes };
     let sum = |sum: &Option<String>| sum.clone().unwrap_or_else(|| "not pinned".into());
     let state = match &row.before {
         Some(before) if *before == row.sha256 => format!("unchanged: {}", sum(before)),
         Some(before) => format!("{} -> {}", sum(before), sum(&row.sha256)),
         None => sum(&row.sha256),
     };
-    let size = row.bytes.map(|size| format!("  ({})", amount::in_words(size))).unwrap_or_default();
+    let size = row.bytes.map(|size| format!("  ({})", amount::format_bytes(size))).unwrap_or_default();
     format!("{}: {fetch}\n  {state}{size}\n", row.stage)
 }

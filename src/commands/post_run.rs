@@ -83,7 +83,7 @@ pub fn evict(
     match dropped {
         NotKept::Dropped(dropped) => {
             for (index, bytes) in dropped {
-                let message = format!("{} dropped, as `keep: false` says", amount::in_words(bytes));
+                let message = format!("{} dropped, as `keep: false` says", amount::format_bytes(bytes));
                 sinks.event(&RunEvent::Note { label: candidates[index].0.label.clone(), message });
             }
         }

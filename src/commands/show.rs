@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cwm_contract::{Detail, amount};
+use cwm_contract::{DescribeOptions, amount};
 use serde_json::Value;
 
 use crate::cli::ShowArguments;
@@ -34,7 +34,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
         (None, Err(unknown)) => by_hash(&workspace, &survey, &arguments.what)?.ok_or(unknown)?,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let detail = Detail { examples: arguments.games, cores };
+    let detail = DescribeOptions { examples: arguments.games, cores };
     let mut faults = Vec::new();
     let mut documents = Vec::new();
     let mut texts = Vec::new();
@@ -156,7 +156,7 @@ fn describe(record: &ActionRecord) -> String {
         duration(made.wall_seconds),
         duration(made.user_seconds),
         duration(made.system_seconds),
-        amount::in_words(made.peak_memory_bytes),
+        amount::format_bytes(made.peak_memory_bytes),
         made.machine.cores,
     );
     if let Some(device) = &made.computed_on {
@@ -172,7 +172,7 @@ fn describe(record: &ActionRecord) -> String {
             "  output      {name}: {} {} ({}{outside})\n",
             output.format,
             output.digest,
-            amount::in_words(output.size)
+            amount::format_bytes(output.size)
         );
     }
     for (name, value) in &record.components.parameters {

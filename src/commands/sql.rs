@@ -3,7 +3,7 @@
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use cwm_contract::{Analyst, AnswerForm, Artifact, TableAbout};
+use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
 use crate::commands::{Workspace, print, print_json};
@@ -21,25 +21,25 @@ const SHOWN_ROWS: usize = 1_000;
 /// There is no such output, none is made yet, or they hold no table; the query cannot be answered; or this build answers
 /// none.
 pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, Error> {
-    let analyst = crate::registry::analyst().ok_or_else(|| {
+    let query_engine = crate::registry::query_engine().ok_or_else(|| {
         Error::usage("this build of cwm answers no queries")
             .hint("build it with the cargo feature `sql`, which is on by default")
     })?;
     let (sources, query) = arguments.sources_and_query().map_err(Error::usage)?;
     let workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
-    let Some(query) = query else { return list(analyst, &artifacts, arguments.json) };
+    let Some(query) = query else { return list(query_engine, &artifacts, arguments.json) };
     let stdout = std::io::stdout();
     let form = match (arguments.json, arguments.csv) {
-        (true, _) => AnswerForm::Json,
-        (_, true) => AnswerForm::Csv { for_terminal: stdout.is_terminal() },
-        _ => AnswerForm::Table { rows: SHOWN_ROWS },
+        (true, _) => QueryOutput::Json,
+        (_, true) => QueryOutput::Csv { for_terminal: stdout.is_terminal() },
+        _ => QueryOutput::Table { rows: SHOWN_ROWS },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut answer = BufWriter::new(stdout);
-    let answered = analyst.query(&artifacts, query, form, cores, &mut answer)?;
+    let answered = query_engine.query(&artifacts, query, form, cores, &mut answer)?;
     answer.flush().map_err(|error| Error::system(format!("cannot write to standard output: {error}")))?;
-    if answered.is_cut {
+    if answered.is_truncated {
         eprintln!("only the first {} rows are shown; --csv or --json gives all, LIMIT fewer", answered.rows);
     }
     Ok(ExitCode::OK)
@@ -89,8 +89,8 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
     Ok(artifacts)
 }
 
-fn list(analyst: &dyn Analyst, artifacts: &[Artifact], json: bool) -> Result<ExitCode, Error> {
-    let tables = analyst.tables(artifacts)?;
+fn list(query_engine: &dyn QueryEngine, artifacts: &[Artifact], json: bool) -> Result<ExitCode, Error> {
+    let tables = query_engine.tables(artifacts)?;
     if json {
         print_json(&tables)?
     } else {
@@ -100,13 +100,13 @@ fn list(analyst: &dyn Analyst, artifacts: &[Artifact], json: bool) -> Result<Exi
 }
 
 /// The name, of how many cells, and a line a column.
-fn description(table: &TableAbout) -> String {
+fn description(table: &TableSchema) -> String {
     let cells = match table.cells.as_slice() {
         [only] => only.clone(),
         several => format!("{} cells", several.len()),
     };
     let columns: Vec<_> = table.columns.iter().map(|column| (visible(&column.name), column)).collect();
     let width = columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let columns = columns.iter().map(|(name, column)| format!("\n  {name:width$}  {}", visible(&column.holds)));
+    let columns = columns.iter().map(|(name, column)| format!("\n  {name:width$}  {}", visible(&column.data_type)));
     format!("{} ({cells}){}", visible(&table.name), columns.collect::<String>())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Detail, Shape};
+use cwm_contract::{DescribeOptions, Shape};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -197,7 +197,8 @@ fn record(
         let copy = work.out().join(&output.name);
         copy_all(path, &copy)?;
         if let Some(inspector) = crate::registry::inspector() {
-            let detail = Detail { examples: 0, cores: std::thread::available_parallelism().map_or(1, usize::from) };
+            let detail =
+                DescribeOptions { examples: 0, cores: std::thread::available_parallelism().map_or(1, usize::from) };
             inspector.describe(&output.format, &copy, detail).map_err(|failure| {
                 let words =
                     format!("{} is not the {} that {}.{} is", path.display(), output.format, cell.label, output.name);

@@ -58,7 +58,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
         text += &format!(
             "{}, {} checked{}; {}, {}",
             plural(report.objects, "object", "objects"),
-            amount::in_words(report.bytes),
+            amount::format_bytes(report.bytes),
             rate(report.bytes, took),
             plural(report.actions, "action", "actions"),
             if report.findings.is_empty() {
@@ -114,7 +114,7 @@ impl Progress {
                 let is_due = passed.as_secs() >= due;
                 // Of several threads one tells.
                 if is_due && self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                    let (so_far, all) = (amount::in_words(done), amount::in_words(total));
+                    let (so_far, all) = (amount::format_bytes(done), amount::format_bytes(total));
                     eprintln!("{so_far} of {all} checked{}", rate(done, passed));
                 }
             }
@@ -134,5 +134,5 @@ fn rate(bytes: u64, took: Duration) -> String {
         return String::new();
     }
     let each = (bytes as f64 / took.as_secs_f64()) as u64;
-    format!(" in {}, {} a second", duration(took.as_secs_f64()), amount::in_words(each))
+    format!(" in {}, {} a second", duration(took.as_secs_f64()), amount::format_bytes(each))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Inspector, Label, Point};
+use cwm_contract::{CurvePoint, Inspector, Label};
 
 use super::event_file::{self, EventFile};
 use super::follow::{Curve, curves_of};
@@ -100,7 +100,7 @@ impl Shown {
         Ok(Shown { key: *key, folder, curves, written: None })
     }
 
-    fn write(&mut self, lines: &[Vec<Point>], time: f64) -> Result<(), Error> {
+    fn write(&mut self, lines: &[Vec<CurvePoint>], time: f64) -> Result<(), Error> {
         if lines.is_empty() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Result, Write};
 use std::path::Path;
 
-use cwm_contract::Point;
+use cwm_contract::CurvePoint;
 
 /// How TensorBoard knows them.
 pub const PREFIX: &str = "events.out.tfevents.";
@@ -45,7 +45,7 @@ impl EventFile {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn push(&mut self, points: &[Point], time: f64) -> Result<()> {
+    pub fn push(&mut self, points: &[CurvePoint], time: f64) -> Result<()> {
         let mut records = Vec::new();
         for point in points {
             // Value: tag = 1, simple_value = 2 (float); Summary: value = 1; Event: summary = 5.
@@ -108,7 +108,7 @@ mod tests {
     fn records_hold_events_and_their_checksums() {
         let folder = tempfile::tempdir().unwrap();
         let mut file = EventFile::begin(folder.path(), 1.5).unwrap();
-        file.push(&[Point { curve: "a".into(), step: 300, value: 0.25 }], 2.0).unwrap();
+        file.push(&[CurvePoint { curve: "a".into(), step: 300, value: 0.25 }], 2.0).unwrap();
         let path = folder.path().join("events.out.tfevents.0000000000.cwm");
         let bytes = std::fs::read(&path).unwrap();
         let version = [&[9][..], &1.5f64.to_le_bytes(), &[16, 0, 26, 13], b"brain.Event:2"].concat();

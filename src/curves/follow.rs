@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Format, Inspector, Point, Shape};
+use cwm_contract::{CurvePoint, Format, Inspector, Shape};
 
 use super::Tail;
 use cwm_core::digest::Key;
@@ -56,7 +56,7 @@ impl Curve {
         files: &Files,
         key: &Key,
         made: Option<&ActionRecord>,
-    ) -> Result<Vec<Vec<Point>>, Error> {
+    ) -> Result<Vec<Vec<CurvePoint>>, Error> {
         let path = match made.and_then(|record| record.outputs.get(&self.port)) {
             Some(output) => store.path_of(output, files)?,
             None => store.work(key).keep().join(&self.file),
@@ -92,7 +92,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use cwm_contract::{Description, Detail, Expansion, Failure, Form, Target};
+    use cwm_contract::{DescribeOptions, Description, ExportFormat, ExportOptions, ExportTarget, Failure};
 
     use super::*;
 
@@ -100,26 +100,26 @@ mod tests {
     struct Plain;
 
     impl Inspector for Plain {
-        fn describe(&self, _: &Format, _: &Path, _: Detail) -> Result<Option<Description>, Failure> {
+        fn describe(&self, _: &Format, _: &Path, _: DescribeOptions) -> Result<Option<Description>, Failure> {
             Ok(None)
         }
-        fn background(&self, _: &Format) -> Vec<Format> {
+        fn related_formats(&self, _: &Format) -> Vec<Format> {
             Vec::new()
         }
-        fn form(&self, _: &Format, _: &Expansion) -> Result<Form, Failure> {
+        fn export_format(&self, _: &Format, _: &ExportOptions) -> Result<ExportFormat, Failure> {
             Err(Failure::input("none"))
         }
-        fn expand(&self, _: &Format, _: &Path, _: &Expansion, _: Target<'_>) -> Result<(), Failure> {
+        fn export_as(&self, _: &Format, _: &Path, _: &ExportOptions, _: ExportTarget<'_>) -> Result<(), Failure> {
             Err(Failure::input("none"))
         }
         fn has_points(&self, format: &Format) -> bool {
             *format == Format::CURVES
         }
-        fn points(&self, _: &Format, line: &str) -> Result<Vec<Point>, Failure> {
+        fn points(&self, _: &Format, line: &str) -> Result<Vec<CurvePoint>, Failure> {
             let numbers =
                 line.split_once(' ').and_then(|(step, value)| Some((step.parse().ok()?, value.parse().ok()?)));
             let (step, value) = numbers.ok_or_else(|| Failure::input(format!("no point: {line}")))?;
-            Ok(vec![Point { curve: "loss".into(), step, value }])
+            Ok(vec![CurvePoint { curve: "loss".into(), step, value }])
         }
     }
 

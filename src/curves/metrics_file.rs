@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Result, Write};
 use std::path::Path;
 
-use cwm_contract::Point;
+use cwm_contract::CurvePoint;
 use serde_json::{Map, Value as Json, json};
 
 /// Keys of a line that are no curves, as Weights & Biases calls them.
@@ -33,7 +33,7 @@ impl MetricsFile {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn push(&mut self, points: &[Point], time: f64) -> Result<()> {
+    pub fn push(&mut self, points: &[CurvePoint], time: f64) -> Result<()> {
         let Some(first) = points.first() else { return Ok(()) };
         let mut line: Map<String, Json> =
             points.iter().map(|point| (point.curve.clone(), number(point.value))).collect();
@@ -77,7 +77,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("metrics.jsonl");
         assert!(last_steps(&path).unwrap().is_empty());
-        let point = |curve: &str, step, value| Point { curve: curve.into(), step, value };
+        let point = |curve: &str, step, value| CurvePoint { curve: curve.into(), step, value };
         let mut file = MetricsFile::open(&path).unwrap();
         file.push(&[point("train/loss", 10, 0.5), point("train/norm", 10, f64::INFINITY)], 1.5).unwrap();
         file.push(&[point("validation/loss", 20, f64::NAN)], 2.0).unwrap();

@@ -2,7 +2,7 @@
 //! TensorBoard and other programs.
 //!
 //! What a line of them says an inspector knows (`cwm_contract::Inspector`); where they grow is agreed with the stages
-//! (`Context::kept`). Nothing here is read by a stage or enters a key.
+//! (`Context::checkpoint_dir`). Nothing here is read by a stage or enters a key.
 
 mod board;
 mod event_file;

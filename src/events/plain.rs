@@ -60,7 +60,7 @@ fn told(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Warning { message } => vec![format!("warning: {message}")],
         RunEvent::Reading { path } => vec![format!("  reading  {} into the store", path.display())],
         RunEvent::Read { path, bytes: size, .. } => {
-            vec![format!("  read     {}  ({})", path.display(), amount::in_words(*size))]
+            vec![format!("  read     {}  ({})", path.display(), amount::format_bytes(*size))]
         }
         RunEvent::Cached { label, origin, .. } => vec![cached::line(label, origin)],
         RunEvent::WouldRun { label, cause, uncertain, estimate } => {
@@ -107,7 +107,7 @@ fn told(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Note { label, message } => vec![format!("  note     {label}: {message}")],
         RunEvent::Finished { label, seconds, bytes: size, note, .. } => {
             let note = note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
-            vec![format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::in_words(*size))]
+            vec![format!("  done     {label}  ({}, {}{note})", duration(*seconds), amount::format_bytes(*size))]
         }
         RunEvent::Failed { label, reason, hint, log_tail, log, .. } => {
             let mut lines = vec![format!("  FAILED   {label}: {reason}")];
@@ -167,8 +167,8 @@ fn cost(estimate: &Estimate) -> String {
     format!(
         "about {}, {} of memory, {} of disk, by {} of its kind",
         duration(estimate.seconds),
-        amount::in_words(estimate.memory_bytes),
-        amount::in_words(estimate.disk_bytes),
+        amount::format_bytes(estimate.memory_bytes),
+        amount::format_bytes(estimate.disk_bytes),
         plural(estimate.runs, "earlier run", "earlier runs")
     )
 }
@@ -187,7 +187,7 @@ fn all_costs(total: &Total) -> String {
     format!(
         "about {} on this machine, {} of disk, up to {} of memory a cell{without}",
         duration(total.seconds),
-        amount::in_words(total.disk_bytes),
-        amount::in_words(total.memory_bytes)
+        amount::format_bytes(total.disk_bytes),
+        amount::format_bytes(total.memory_bytes)
     )
 }

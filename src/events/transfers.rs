@@ -16,7 +16,7 @@ pub fn lines(event: &RunEvent) -> Vec<String> {
                 Direction::Pull => "pulling ",
                 Direction::Push => "pushing ",
             };
-            vec![format!("  {verb} {label}  ({}, {})", plural(*objects, "file", "files"), amount::in_words(*bytes))]
+            vec![format!("  {verb} {label}  ({}, {})", plural(*objects, "file", "files"), amount::format_bytes(*bytes))]
         }
         RunEvent::Transferred { label, direction, objects, bytes, seconds, missing, .. } => {
             let (verb, nothing) = match direction {
@@ -54,9 +54,9 @@ pub fn lines(event: &RunEvent) -> Vec<String> {
 /// `3 files, 5.0 MB, 2.1 s, 2.4 MB/s`.
 fn moved(objects: u64, bytes: u64, seconds: f64) -> String {
     let files = plural(objects, "file", "files");
-    let size = amount::in_words(bytes);
+    let size = amount::format_bytes(bytes);
     let rate = if seconds > 0.1 && bytes > 0 {
-        format!(", {}/s", amount::in_words((bytes as f64 / seconds) as u64))
+        format!(", {}/s", amount::format_bytes((bytes as f64 / seconds) as u64))
     } else {
         String::new()
     };

@@ -16,7 +16,7 @@ stages:
 /// A stage that trains has curves beside its checkpoint, and is meant by its name all the same.
 #[test]
 fn a_stage_that_trains_is_followed_by_its_name() {
-    if !cfg!(all(feature = "play", feature = "tokenize", feature = "train", feature = "workbench")) {
+    if !cfg!(all(feature = "play", feature = "tokenize", feature = "train", feature = "model-tools")) {
         println!("skipped: built without the stages `play`, `tokenize` and `train`");
         return;
     }
@@ -36,8 +36,8 @@ fn a_stage_that_trains_is_followed_by_its_name() {
 /// The command line is at fault (2), and not this machine (70).
 #[test]
 fn what_cannot_be_read_is_the_command_line_s_fault() {
-    if !cfg!(feature = "workbench") {
-        println!("skipped: built without the feature `workbench`");
+    if !cfg!(feature = "model-tools") {
+        println!("skipped: built without the feature `model-tools`");
         return;
     }
     let context = Context::with("cwm: 1\nstages: {}\n");

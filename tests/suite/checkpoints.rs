@@ -65,17 +65,17 @@ fn data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/foreign/tests/data").join(name).display().to_string()
 }
 
-fn has_workbench() -> bool {
-    let has = cfg!(feature = "workbench");
+fn has_model_tools() -> bool {
+    let has = cfg!(feature = "model-tools");
     if !has {
-        println!("skipped: built without the feature `workbench`");
+        println!("skipped: built without the feature `model-tools`");
     }
     has
 }
 
 #[test]
 fn what_a_model_believes_is_drawn_beside_what_is_true() {
-    if !has_workbench() {
+    if !has_model_tools() {
         return;
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
@@ -147,7 +147,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
 
 #[test]
 fn tracking_for_programs_gives_a_line_a_position_and_ends_at_what_is_illegal() {
-    if !has_workbench() {
+    if !has_model_tools() {
         return;
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
@@ -171,7 +171,7 @@ fn tracking_for_programs_gives_a_line_a_position_and_ends_at_what_is_illegal() {
 
 #[test]
 fn a_file_of_torch_becomes_a_checkpoint_once() {
-    if !has_workbench() {
+    if !has_model_tools() {
         return;
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
@@ -212,7 +212,7 @@ fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
         feature = "play",
         feature = "pretrained",
         feature = "evaluate",
-        feature = "workbench",
+        feature = "model-tools",
         feature = "inspect"
     )) {
         println!("skipped: built without the stages `play`, `pretrained` and `evaluate`");
@@ -239,7 +239,7 @@ fn a_pipeline_tests_a_model_from_outside_and_says_that_it_is() {
 
 #[test]
 fn whatever_torch_saves_comes_back_bit_for_bit() {
-    if !has_workbench() {
+    if !has_model_tools() {
         return;
     }
     let Some(python) = python("torch, safetensors.torch, numpy") else { return };

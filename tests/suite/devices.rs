@@ -53,7 +53,7 @@ fn a_gpu_that_is_not_there_fails_in_words_and_the_processor_goes_before_the_file
     let wrong = context.cwm(&["run", "--device", "gpu"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("`gpu` is no device"), "{}", wrong.stderr);
     // A dry run says so beforehand, if this build knows of devices.
-    if cfg!(feature = "workbench") {
+    if cfg!(feature = "model-tools") {
         let dry = context.cwm(&["run", "--dry-run"]);
         assert!(
             dry.code == 1 && dry.stderr.contains("warning: model would fail: cannot use cuda:63: "),
@@ -70,8 +70,8 @@ fn a_gpu_that_is_not_there_fails_in_words_and_the_processor_goes_before_the_file
 
 #[test]
 fn devices_are_listed_with_what_keeps_others_from_being_used() {
-    if !cfg!(feature = "workbench") {
-        return println!("skipped: built without the workbench");
+    if !cfg!(feature = "model-tools") {
+        return println!("skipped: built without model-tools");
     }
     let context = Context::with("cwm: 1\nstages: {}\n");
     let listed = context.cwm(&["devices"]);

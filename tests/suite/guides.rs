@@ -64,7 +64,7 @@ fn a_stage_of_ones_own_is_planned_checked_and_writes_equal_bytes() {
     assert!(
         page("docs/own-stage.md").contains("pub window: u64 = 10, kind = Type::Integer { min: 1, max: 1_000_000 },")
     );
-    assert!(!smooth::Smooth.about().is_empty());
+    assert!(!smooth::Smooth.description().is_empty());
 }
 
 /// Little programs that the translated pipelines call.

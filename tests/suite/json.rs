@@ -181,7 +181,7 @@ fn what_commands_print_is_what_the_page_tells() {
     tables.hold("What goes wrong", &parsed(&wrong));
     hold("cwm man", &["man", "pages"]);
     hold("cwm completions", &["completions", "fish"]);
-    if cfg!(feature = "workbench") {
+    if cfg!(feature = "model-tools") {
         hold("cwm devices", &["devices"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use cwm_contract::provenance::EMPTY;
+use cwm_contract::provenance::PLACEHOLDER;
 use serde_json::Value;
 
 use crate::context::Context;

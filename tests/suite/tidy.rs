@@ -173,10 +173,10 @@ const TESTED_TOGETHER: [(&str, &str); 2] = [("stages/tokenize", "stages/parse"),
 fn arrows_between_crates_point_one_way() {
     let height = |folder: &str| match folder {
         "" => 6,
-        "crates/workbench" => 5,
+        "crates/model-tools" => 5,
         "crates/inspect" | "crates/query" => 4,
         "crates/foreign" => 3,
-        "crates/chess" | "crates/models" => 2,
+        "crates/chess" | "crates/models" | "crates/python-chess-reader" => 2,
         "crates/encoding" => 1,
         "crates/contract" | "crates/fingerprint" | "crates/random" | "crates/bootstrap" | "crates/functions" => 0,
         stage if stage.starts_with("stages/") => 4,
@@ -339,7 +339,7 @@ fn without_registry(code: &str) -> String {
 fn no_tensor_is_made_on_burns_default_device() {
     // In a build with CUDA that is a GPU, even where there is none.
     let marks = ["Device::default()", "&Default::default()"];
-    let files = rust_files(&["crates/models", "crates/workbench", "stages/train", "stages/evaluate"]);
+    let files = rust_files(&["crates/models", "crates/model-tools", "stages/train", "stages/evaluate"]);
     let offenders =
         files.iter().flat_map(|file| file.lines(&file.text, |line| marks.iter().any(|mark| line.contains(mark))));
     none(offenders.collect(), "the device of every tensor is named: `device::cpu()`, or the one that was opened");

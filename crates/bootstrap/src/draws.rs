@@ -23,7 +23,7 @@ impl Draws {
         Draws { random: ChaCha8Rng::seed_from_u64(seed), games }
     }
 
-    /// How often each game is drawn by the resamples from `first` on: fills `times`, which has a place a game.
+    /// Fills `times`, which has a place a game, with how often the resamples from `first` on draw each game.
     pub fn count(&self, first: u64, times: &mut [Lanes]) {
         times.fill([0.0; LANES]);
         for (lane, number) in (0..LANES).zip(first..) {
@@ -97,7 +97,7 @@ mod tests {
         assert_ne!(times, later);
     }
 
-    /// Of games whose values are normal with deviation 1, the interval of the mean is about 2 x 1.96 / sqrt(games) wide, and
+    /// For games whose values are normal with deviation 1, the interval of the mean is about 2 x 1.96 / sqrt(games) wide, and
     /// holds the true mean in about 95 of 100 experiments.
     #[test]
     fn intervals_are_as_wide_as_the_theory_has_it() {
@@ -125,7 +125,7 @@ mod tests {
         assert!((width - 0.392).abs() < 0.03, "{width}");
     }
 
-    /// Of 100,000 draws among 10 games each gets a tenth: the deviation of such a count is 95.
+    /// Among 100,000 draws from 10 games each gets a tenth: the deviation of such a count is 95.
     #[test]
     fn every_game_is_as_likely() {
         let draws = Draws::new(1, 10);

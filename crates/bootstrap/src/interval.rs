@@ -1,7 +1,7 @@
 //! The interval that the results of resamples span.
 
-/// Whether `confidence` is the share of something that an interval can hold: above 0 and below 1.
-pub fn is_share(confidence: f64) -> bool {
+/// Returns true if `confidence` is the share of something that an interval can hold: above 0 and below 1.
+pub fn is_fraction(confidence: f64) -> bool {
     confidence > 0.0 && confidence < 1.0
 }
 

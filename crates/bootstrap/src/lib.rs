@@ -8,5 +8,5 @@ mod interval;
 mod totals;
 
 pub use draws::Draws;
-pub use interval::{confidence_interval, is_share};
+pub use interval::{confidence_interval, is_fraction};
 pub use totals::{Addend, LANES, Lanes, totals};

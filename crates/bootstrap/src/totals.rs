@@ -6,12 +6,12 @@ pub const LANES: usize = 8;
 /// A number for each of [`LANES`] resamples.
 pub type Lanes = [f64; LANES];
 
-/// What one game adds to each of `N` sums.
+/// The contribution of one game to each of `N` sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Addend<const N: usize> {
     /// Its place among all games.
     pub game: usize,
-    /// What is added if it is drawn once.
+    /// The values that one draw of the game adds.
     pub values: [f64; N],
 }
 

@@ -1,4 +1,4 @@
-//! What a running stage is given.
+//! The inputs, outputs and services of a running stage.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DeviceChoice, Expected, Failure, Fetch, Fetched, Label, Parameters, Secret, Type, Values};
+use crate::{
+    DeviceChoice, ExpectedChecksum, Failure, FetchRequest, FetchResult, Label, Parameters, Secret, Type, Values,
+};
 
 /// Everything that defines one piece of work, in files and plain values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -16,22 +18,22 @@ pub struct Task {
     pub values: Values,
     /// Input files by input name, each group sorted by label, each list in its order. Read-only.
     pub inputs: BTreeMap<String, Vec<GroupInput>>,
-    /// Where each output goes, by output name: a file to create or a folder to make.
+    /// Path of each output, by output name: a file to create or a folder to make.
     pub outputs: BTreeMap<String, PathBuf>,
     /// Empty at the start, thrown away at the end.
     pub temporary: PathBuf,
-    /// Survives interruption; empty the first time.
-    pub kept: PathBuf,
+    /// A folder that survives interruption; empty the first time.
+    pub checkpoint_dir: PathBuf,
     /// The share of the machine.
     pub resources: Resources,
-    /// What is known from earlier of what it fetches.
-    pub expected: Vec<Expected>,
+    /// Checksums known from earlier fetches.
+    pub expected: Vec<ExpectedChecksum>,
 }
 
 /// One artifact of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupInput {
-    /// Which stage or cell made it; for a file from outside, its name.
+    /// The stage or cell that made it; for a file from outside, its name.
     pub label: Label,
     /// The file or folder.
     pub path: PathBuf,
@@ -47,36 +49,42 @@ pub struct Resources {
     /// Accelerators by name as the machine counts them, such as `cuda:1`; empty means none. A stage's process sees these
     /// alone, and counts them anew from 0.
     pub devices: Vec<String>,
-    /// Whether it asks for an accelerator on a machine that has none.
+    /// True if the stage asks for an accelerator and the machine has none.
     #[serde(default)]
-    pub in_vain: bool,
-    /// Where it should compute, if it asks.
+    pub accelerator_unavailable: bool,
+    /// The device that was asked for.
     #[serde(default)]
     pub device: DeviceChoice,
 }
 
 impl Default for Resources {
     fn default() -> Self {
-        Resources { cores: 1, memory: None, devices: Vec::new(), in_vain: false, device: DeviceChoice::Auto }
+        Resources {
+            cores: 1,
+            memory: None,
+            devices: Vec::new(),
+            accelerator_unavailable: false,
+            device: DeviceChoice::Auto,
+        }
     }
 }
 
-/// Something a running stage tells; one JSON object a line between the processes.
+/// An event of a running stage; one JSON object a line between the processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// How far it is.
+    /// The progress of the work.
     Progress {
         /// Units done.
         done: u64,
         /// Units in all, when known.
         total: Option<u64>,
-        /// What is counted, in the plural: `games`, `steps`, `bytes`.
+        /// The unit, in the plural: `games`, `steps`, `bytes`.
         unit: String,
     },
-    /// What it is doing now, in a few words.
-    Doing(String),
-    /// A figure worth keeping with the action's record (not an output: later stages cannot read it).
+    /// The current activity, in a few words.
+    Activity(String),
+    /// A metric that is stored in the action's record. It is no output: later stages cannot read it.
     Metric {
         /// Name, such as `validation_loss`.
         name: String,
@@ -85,49 +93,49 @@ pub enum Event {
     },
     /// A line for the log.
     Log(String),
-    /// Something that people should know while it runs, in a sentence; the log has it too.
+    /// A sentence that is shown while the stage runs; it is logged too.
     Note(String),
     /// An output is byte for byte one of the inputs, or lies in `keep/`; nothing was written for it.
-    SameAs {
+    PassThrough {
         /// Name of the output.
         output: String,
         /// The file or folder given as input, the file given as parameter, or the file or folder in `keep/`.
         path: PathBuf,
     },
-    /// Something came from the network, whole and checked.
-    Fetched(Fetched),
-    /// What it computes on, in words: `cpu`, or `cuda:0` and the name of that GPU.
-    ComputesOn(String),
+    /// A fetch ended, and its content was verified.
+    Fetched(FetchResult),
+    /// The device it computes on: `cpu`, or `cuda:0` and the name of that GPU.
+    ComputeDevice(String),
 }
 
-/// Where events go.
+/// Receives the events of a running stage.
 pub trait Reporter: Send + Sync {
     /// Takes one event. Must not block for long and must not fail the stage.
     fn report(&self, event: Event);
 }
 
-/// Set once when the stage should stop at its next safe point.
+/// A flag that asks the stage to stop at its next safe point.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Asks to stop.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it was asked to stop.
+    /// Returns true if cancellation was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The flag itself, for signal handlers.
+    /// Returns the flag itself, for signal handlers.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
 }
 
-/// The view that a running stage has of the world.
+/// The interface of a running stage to the executor.
 pub struct Context {
     task: Task,
     reporter: Box<dyn Reporter>,
@@ -139,7 +147,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context for one run of `stage`.
+    /// Creates the context of one run of `stage`.
     pub fn new(stage: &dyn crate::Stage, task: Task, reporter: Box<dyn Reporter>, cancellation: Cancellation) -> Self {
         let secrets = stage
             .parameters()
@@ -152,7 +160,7 @@ impl Context {
         Context { task, reporter, cancellation, secrets, last: Mutex::new(None) }
     }
 
-    /// The parameters.
+    /// Reads the parameters.
     ///
     /// # Errors
     /// Never for values that the executor has checked.
@@ -161,7 +169,7 @@ impl Context {
             .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))
     }
 
-    /// The file or folder of an input that takes exactly one.
+    /// Returns the file or folder of an input that takes exactly one.
     ///
     /// # Errors
     /// The stage did not declare such an input as required.
@@ -169,17 +177,17 @@ impl Context {
         self.optional_input(name).ok_or_else(|| Failure::internal(format!("input `{name}` was not given")))
     }
 
-    /// The file or folder of an optional input, if given.
+    /// Returns the file or folder of an optional input, if given.
     pub fn optional_input(&self, name: &str) -> Option<&Path> {
         self.group(name).first().map(|input| input.path.as_path())
     }
 
-    /// All artifacts of an input: a group sorted by label, a list in its order.
+    /// Returns all artifacts of an input: a group sorted by label, a list in its order.
     pub fn group(&self, name: &str) -> &[GroupInput] {
         self.task.inputs.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Where the output `name` goes. The stage creates the file or folder.
+    /// Returns the path of the output `name`. The stage creates the file or folder.
     ///
     /// # Errors
     /// The stage did not declare such an output, or its optional input is not given.
@@ -191,28 +199,27 @@ impl Context {
             .ok_or_else(|| Failure::internal(format!("output `{name}` is not expected here")))
     }
 
-    /// Whether the output `name` is expected.
-    pub fn wants(&self, name: &str) -> bool {
+    /// Returns true if the output `name` is expected.
+    pub fn has_output(&self, name: &str) -> bool {
         self.task.outputs.contains_key(name)
     }
 
-    /// Declares that the output `name` is, byte for byte, the file or folder `path` given as an input, or the file given
-    /// as a parameter: it is referenced in place and never copied. Or it is the file or folder `path` below [`Context::kept`], which is
-    /// taken from there when the stage has finished: so an interruption before that loses nothing of it. Nothing may
-    /// be written at [`Context::output`] for it.
-    pub fn same_as(&self, name: &str, path: &Path) {
-        self.reporter.report(Event::SameAs { output: name.to_owned(), path: path.to_owned() });
+    /// Declares that the output `name` is identical to the file or folder `path`. An input, or a file given as a parameter,
+    /// is referenced in place and never copied. A path below [`Context::checkpoint_dir`] is moved from there when the stage
+    /// has finished, so that an interruption before that loses nothing. Nothing may be written at [`Context::output`] for it.
+    pub fn pass_through(&self, name: &str, path: &Path) {
+        self.reporter.report(Event::PassThrough { output: name.to_owned(), path: path.to_owned() });
     }
 
-    /// A folder for scratch files; empty at the start, thrown away at the end.
+    /// Returns a folder for scratch files; empty at the start, deleted at the end.
     pub fn temporary(&self) -> &Path {
         &self.task.temporary
     }
 
-    /// A folder that survives interruption: checkpoints go here. It may hold what an interrupted run of the same
-    /// key left. An output that people follow while it grows stands here too, under its name and extension.
-    pub fn kept(&self) -> &Path {
-        &self.task.kept
+    /// Returns the folder of checkpoints, which survives interruption. It may hold those of an interrupted run of the same
+    /// key. An output that grows while the stage runs lies here too, under its name and extension, so that it can be followed.
+    pub fn checkpoint_dir(&self) -> &Path {
+        &self.task.checkpoint_dir
     }
 
     /// Cores this stage may keep busy.
@@ -225,20 +232,20 @@ impl Context {
         &self.task.resources
     }
 
-    /// Where it should compute. No result's key holds this, so a stage that asks for it ([`crate::Stage::uses_devices`])
+    /// Returns the device to compute on. It is part of no key, so a stage that uses it ([`crate::Stage::uses_devices`])
     /// gives the same result on each device, but for rounding.
     pub fn device(&self) -> DeviceChoice {
         self.task.resources.device
     }
 
-    /// Tells what it computes on: it is kept with the action's record, and logged.
-    pub fn computes_on(&self, device: impl Into<String>) {
+    /// Reports the device that it computes on, which is recorded and logged.
+    pub fn report_device(&self, device: impl Into<String>) {
         let device = device.into();
         self.log(format!("computes on {device}"));
-        self.reporter.report(Event::ComputesOn(device));
+        self.reporter.report(Event::ComputeDevice(device));
     }
 
-    /// The text of a secret parameter. Never log it.
+    /// Reads the text of a secret parameter. Never log it.
     ///
     /// # Errors
     /// No such secret is declared, its file cannot be read, or it is empty.
@@ -251,7 +258,7 @@ impl Context {
         Ok(Secret::resolve(file.as_deref(), env, public)?.0)
     }
 
-    /// Tells how far the work is; called as often as convenient, sent a few times a second.
+    /// Reports progress. It may be called often; it is sent a few times a second.
     pub fn progress(&self, done: u64, total: Option<u64>, unit: &str) {
         let finished = total == Some(done);
         {
@@ -265,28 +272,28 @@ impl Context {
         self.reporter.report(Event::Progress { done, total, unit: unit.to_owned() });
     }
 
-    /// Tells what is being done now, in a few words.
-    pub fn doing(&self, what: impl Into<String>) {
-        self.reporter.report(Event::Doing(what.into()));
+    /// Reports the current activity, in a few words.
+    pub fn activity(&self, activity: impl Into<String>) {
+        self.reporter.report(Event::Activity(activity.into()));
     }
 
-    /// Keeps a figure with the action's record.
+    /// Stores a metric in the action's record.
     pub fn metric(&self, name: &str, value: f64) {
         self.reporter.report(Event::Metric { name: name.to_owned(), value });
     }
 
-    /// Tells people something that they should know while it runs, such as another try; the log has it too.
+    /// Shows a sentence while the stage runs, such as a note on a retry; it is logged too.
     pub fn note(&self, line: impl Into<String>) {
         self.reporter.report(Event::Note(line.into()));
     }
 
-    /// What is known from earlier of something that is to be fetched.
-    pub fn expected(&self, fetch: &Fetch) -> Option<&Expected> {
+    /// Returns the checksum that `fetch` must have, if one is known.
+    pub fn expected_checksum(&self, fetch: &FetchRequest) -> Option<&ExpectedChecksum> {
         self.task.expected.iter().find(|expected| expected.fetch == *fetch)
     }
 
-    /// Tells that something came from the network, whole and checked: it is kept with the action's record.
-    pub fn fetched(&self, fetched: Fetched) {
+    /// Reports a fetch whose content was verified; it is stored in the action's record.
+    pub fn report_fetched(&self, fetched: FetchResult) {
         self.reporter.report(Event::Fetched(fetched));
     }
 
@@ -295,12 +302,12 @@ impl Context {
         self.reporter.report(Event::Log(line.into()));
     }
 
-    /// The flag to look at in long loops.
+    /// Returns the flag to check in long loops.
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
 
-    /// A failure if the stage was asked to stop; for safe points: `context.check_cancelled()?`.
+    /// Fails if the stage was asked to stop; for safe points: `context.check_cancelled()?`.
     ///
     /// # Errors
     /// The stage was asked to stop.

@@ -1,4 +1,4 @@
-//! Where a stage computes.
+//! Devices that stages compute on.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub enum DeviceChoice {
 }
 
 impl DeviceChoice {
-    /// How choices are spelt, of GPUs the first.
+    /// The spellings of all choices; of GPUs the first.
     pub const NAMES: [&'static str; 3] = ["auto", "cpu", "cuda:0"];
 }
 
@@ -68,12 +68,13 @@ impl From<DeviceChoice> for String {
 
 /// A device of this machine, as people see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DeviceAbout {
+pub struct DeviceInfo {
     /// `cpu`, `cuda:0`, …; `cuda` where there is none.
     pub name: String,
-    /// What it is; or what keeps it from being used, and what to do.
-    pub about: String,
-    /// Whether it can be used.
+    /// A description; or the reason why it cannot be used, and a remedy.
+    #[serde(rename = "about")]
+    pub description: String,
+    /// True if it can be used.
     pub usable: bool,
 }
 

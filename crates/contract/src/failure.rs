@@ -1,4 +1,4 @@
-//! Why a stage did not finish.
+//! Failures of stages.
 
 use std::fmt;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::path::Path;
 /// A failure, written for the person who reads it: what was wrong, where, and what to do.
 #[derive(Debug)]
 pub struct Failure {
-    /// What sort of failure this is.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What was wrong and where, without a full stop at its end.
+    /// The problem and its place, without a full stop at the end.
     pub message: String,
-    /// What to do about it.
+    /// A remedy.
     pub hint: Option<String>,
 }
 
-/// What sort of failure.
+/// A kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// An input, parameter or file from outside is not what it should be.

@@ -1,20 +1,20 @@
-//! Stages that only bring in what is elsewhere: their result is known by the content, wherever it comes from.
+//! Sources of stages that only fetch or copy: their result is identified by its content, wherever it comes from.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Something on the network, whole or its beginning.
+/// A request for a file on the network, or for its beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Fetch {
-    /// Where it is.
+pub struct FetchRequest {
+    /// Its URL.
     pub url: String,
     /// Only so many bytes from its beginning; all of it if that is shorter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_bytes: Option<u64>,
 }
 
-impl std::fmt::Display for Fetch {
+impl std::fmt::Display for FetchRequest {
     /// `https://…`, or `the first 100 bytes of https://…`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.first_bytes {
@@ -24,42 +24,42 @@ impl std::fmt::Display for Fetch {
     }
 }
 
-/// What came of a [`Fetch`].
+/// The outcome of a [`FetchRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fetched {
-    /// What was asked for.
-    pub fetch: Fetch,
-    /// SHA-256 of what came, 64 lower-case hexadecimal digits.
+pub struct FetchResult {
+    /// The request.
+    pub fetch: FetchRequest,
+    /// SHA-256 of the bytes that came, 64 lower-case hexadecimal digits.
     pub sha256: String,
-    /// How many bytes came.
+    /// Number of bytes that came.
     pub bytes: u64,
 }
 
-/// A sum that is known of a [`Fetch`] from earlier, and that it must have again.
+/// A checksum of a [`FetchRequest`] that is known from earlier, and that its bytes must have again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Expected {
-    /// Of what.
-    pub fetch: Fetch,
+pub struct ExpectedChecksum {
+    /// The request that it belongs to.
+    pub fetch: FetchRequest,
     /// SHA-256, 64 lower-case hexadecimal digits.
     pub sha256: String,
-    /// Who says so, as it ends a sentence: `is pinned in sources.lock`.
-    pub words: String,
-    /// What to do where the bytes differ.
-    pub advice: String,
+    /// The origin of the checksum, as the end of a sentence: `is pinned in sources.lock`.
+    pub reason: String,
+    /// A remedy for bytes that differ.
+    pub hint: String,
 }
 
-/// One thing that a stage brings in unchanged.
+/// A file that a stage fetches or copies unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brought {
-    /// Its name in the folder that the stage makes; none where the output is the one file.
+pub struct ExternalSource {
+    /// Its name in the output folder; none if the output is this one file.
     pub name: Option<String>,
-    /// Where it comes from.
+    /// Its origin.
     pub from: Origin,
     /// The SHA-256 that it must have, if a parameter says so: 64 lower-case hexadecimal digits.
     pub sha256: Option<String>,
 }
 
-/// Where something that a stage brings in comes from.
+/// The origin of an external source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A file from outside, or its beginning.
@@ -70,5 +70,5 @@ pub enum Origin {
         first_bytes: Option<u64>,
     },
     /// The network.
-    Url(Fetch),
+    Url(FetchRequest),
 }

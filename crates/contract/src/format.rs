@@ -1,4 +1,4 @@
-//! What a file between two stages holds.
+//! Formats of the files that pass between stages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,21 +24,21 @@ impl Format {
     pub const DATASET: Format = Format::named("dataset");
     /// A trained model: weights and description (a folder).
     pub const CHECKPOINT: Format = Format::named("checkpoint");
-    /// What a trained model is and how its training went: a checkpoint's description in a file of its own (JSON).
+    /// Description of a trained model and of its training: that of a checkpoint, in a file of its own (JSON).
     pub const SUMMARY: Format = Format::named("summary");
     /// Hyper-parameters for one family and size (JSON).
     pub const CHOICE: Format = Format::named("choice");
     /// The trainings that a choice was made from, best first, one JSON object a line.
     pub const CANDIDATES: Format = Format::named("candidates");
-    /// How models differ from another on the same games, one JSON object a line.
+    /// Differences between models on the same games, one JSON object a line.
     pub const DIFFERENCES: Format = Format::named("differences");
-    /// What training recorded as it went, one JSON object a line.
+    /// Curves that training recorded, one JSON object a line.
     pub const CURVES: Format = Format::named("curves");
-    /// What a model of any program said, one row a position (Parquet).
+    /// Predictions of a model of any program, one row a position (Parquet).
     pub const PREDICTIONS: Format = Format::named("predictions");
-    /// How a model did, one row a position (Parquet).
+    /// Scores of a model, one row a position (Parquet).
     pub const SCORES: Format = Format::named("scores");
-    /// What a model believed of a few games, beside the truth, one game a line.
+    /// Predicted and true boards of a few games, one game a line.
     pub const BOARDS: Format = Format::named("boards");
     /// Metrics over all positions and per prefix bin (a folder of Parquet files).
     pub const BINS: Format = Format::named("bins");
@@ -62,7 +62,7 @@ impl Format {
         &self.0
     }
 
-    /// Whether a file of this format may be read where `wanted` is expected.
+    /// Returns true if a file of this format may be read where `wanted` is expected.
     pub fn fits(&self, wanted: &Format) -> bool {
         self == wanted || *self == Format::ANY || *wanted == Format::ANY
     }

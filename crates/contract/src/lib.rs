@@ -1,4 +1,4 @@
-//! What a stage of a cwm pipeline is, and nothing else.
+//! The contract between the executor and the stages of a cwm pipeline.
 //!
 //! A stage is a pure function of the bytes it reads, its parameters and its own code. It never sees the
 //! store or the YAML: it is handed files to read, folders to write into, and its share of the machine, and it
@@ -8,7 +8,6 @@
 //! [`CONTRACT_VERSION`] is, and is raised on purpose.
 
 pub mod amount;
-mod analyst;
 mod context;
 mod device;
 mod failure;
@@ -16,35 +15,39 @@ mod fetch;
 mod format;
 mod inspector;
 mod label;
+mod model_tools;
 mod models;
 mod parameters;
 mod ports;
 mod probe;
 pub mod provenance;
+mod query_engine;
 mod source_files;
 mod stage;
 pub mod testing;
 mod value;
-mod workbench;
 
-pub use analyst::{Analyst, AnswerForm, Answered, Artifact, ColumnAbout, TableAbout};
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
-pub use device::{DeviceAbout, DeviceChoice};
+pub use device::{DeviceChoice, DeviceInfo};
 pub use failure::{Failure, FailureKind};
-pub use fetch::{Brought, Expected, Fetch, Fetched, Origin};
+pub use fetch::{ExpectedChecksum, ExternalSource, FetchRequest, FetchResult, Origin};
 pub use format::Format;
-pub use inspector::{Description, Detail, Expansion, Form, Inspector, Point, Target};
+pub use inspector::{CurvePoint, DescribeOptions, Description, ExportFormat, ExportOptions, ExportTarget, Inspector};
 pub use label::Label;
-pub use models::{Belief, Doubt, Misbelief, ModelHints, Played, Seen, StateItem, TrackRequest, Tracked};
+pub use model_tools::{Comparison, Difference, ModelTools, ParityRequest, Quantity};
+pub use models::{
+    LabelError, LabelPrediction, LeastConfident, ModelHints, MoveNotation, PositionPrediction, PositionView,
+    StateField, TrackRequest,
+};
 pub use parameters::{
-    Bytes, Fault, OneOrMany, Parameter, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
+    Bytes, OneOrMany, Parameter, ParameterError, ParameterSpec, Parameters, Secret, SourceFile, SourceLocation, Type,
 };
 pub use ports::{Count, Input, Output, Shape};
-pub use probe::{Given, Probed, Probing};
+pub use probe::{ProbeContext, ProbeInput, ProbeOutput};
+pub use query_engine::{Artifact, ColumnSchema, QueryEngine, QueryOutput, QuerySummary, TableSchema};
 pub use source_files::SourceFiles;
 pub use stage::{Needs, Stage, Work};
 pub use value::{Value, Values};
-pub use workbench::{Comparison, Difference, ParityRequest, Quantity, Workbench};
 
 /// Version of the contract between executor and stages; part of every action's key.
 ///

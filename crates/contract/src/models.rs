@@ -1,9 +1,9 @@
-//! What is told of models by hand: where one comes from, and what it believes of a game.
+//! Models that are named by hand, and their predictions of a game.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What is known of a model in a file of another program, beyond what the file says.
+/// Facts about a model in a file of another program that the file does not say.
 #[derive(Clone, Debug, Default)]
 pub struct ModelHints {
     /// Its family.
@@ -12,49 +12,49 @@ pub struct ModelHints {
     pub size: Option<String>,
     /// Options of the family by name.
     pub options: BTreeMap<String, String>,
-    /// Where in the file its parameters are, such as `model_state_dict`.
+    /// Path of its parameters in the file, such as `model_state_dict`.
     pub key: Option<String>,
-    /// Whether float64 parameters that are no float32 are rounded.
+    /// True if float64 parameters are rounded to float32.
     pub round: bool,
 }
 
-/// A model to follow a game with.
+/// A request to follow a game with a model.
 #[derive(Clone, Debug, Default)]
 pub struct TrackRequest {
     /// A checkpoint's folder, or a file of weights.
     pub model: PathBuf,
-    /// What is known of a file of weights.
+    /// Facts about a file of weights.
     pub hints: ModelHints,
-    /// Which game of several, from 1.
+    /// The number of the game among several, from 1.
     pub game: u64,
 }
 
-/// A position that a model believes in, beside the true one.
+/// A model's prediction of a position, with the true one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tracked {
+pub struct PositionPrediction {
     /// Plies played.
     pub ply: u64,
     /// The move that led to it; none to the first.
-    pub played: Option<Played>,
-    /// What the model believes.
-    pub believed: Seen,
-    /// What is true.
-    pub truth: Seen,
-    /// How many labels are right.
-    pub right: u32,
-    /// How many there are.
+    pub last_move: Option<MoveNotation>,
+    /// The prediction of the model.
+    pub predicted: PositionView,
+    /// The true position.
+    pub truth: PositionView,
+    /// Number of labels that are right.
+    pub correct: u32,
+    /// Number of labels.
     pub labels: u32,
-    /// Each label that is wrong.
-    pub wrong: Vec<Misbelief>,
-    /// The probability that the model gives to all that it believes together, its labels being independent.
-    pub sure: f64,
-    /// The label that it is least sure of.
-    pub least_sure: Doubt,
+    /// The labels that are wrong.
+    pub errors: Vec<LabelError>,
+    /// The probability that the model gives to all its predictions together, as labels are independent.
+    pub joint_probability: f64,
+    /// The label with the lowest probability.
+    pub least_confident: LeastConfident,
 }
 
 /// A move, in the notations of people and of programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Played {
+pub struct MoveNotation {
     /// `12.`, or `12...` of black.
     pub number: String,
     /// `Nf3`.
@@ -63,53 +63,53 @@ pub struct Played {
     pub uci: String,
 }
 
-/// A position as people see it.
+/// A position for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// In Forsyth-Edwards notation, with `?` for what no position can have.
+pub struct PositionView {
+    /// In Forsyth-Edwards notation, with `?` for values that no position can have.
     pub fen: String,
-    /// The squares a8, b8, … h1: what stands there, and whether that is wrong.
+    /// The squares a8, b8, … h1: the piece, and true if it is wrong.
     pub squares: Vec<(String, bool)>,
-    /// What else belongs to a position.
-    pub state: Vec<StateItem>,
+    /// The other fields of a position.
+    pub state: Vec<StateField>,
 }
 
 /// Castling rights, a clock, …
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StateItem {
+pub struct StateField {
     /// `castling`.
     pub name: &'static str,
     /// `KQkq`.
     pub value: String,
-    /// Whether that is wrong.
+    /// True if the value is wrong.
     pub wrong: bool,
 }
 
 /// A label that is wrong.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misbelief {
+pub struct LabelError {
     /// `e4`, `castling K`.
     pub label: String,
-    /// What the model believes.
-    pub believed: Belief,
-    /// What is true, and how far the model believes that.
-    pub truth: Belief,
+    /// The prediction of the model.
+    pub predicted: LabelPrediction,
+    /// The true value, and the probability that the model gives to it.
+    pub truth: LabelPrediction,
 }
 
-/// A value of a label, and how far it is believed.
+/// A value of a label, and its probability.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Belief {
+pub struct LabelPrediction {
     /// `P`, `yes`.
     pub value: String,
-    /// From 0 to 1; not a number where the model gave none.
-    pub share: f64,
+    /// From 0 to 1; NaN if the model gave none.
+    pub probability: f64,
 }
 
-/// A label, and what is believed of it.
+/// The label that a model is least confident of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Doubt {
+pub struct LeastConfident {
     /// `e4`.
     pub label: String,
-    /// What is believed.
-    pub belief: Belief,
+    /// Its most probable value.
+    pub prediction: LabelPrediction,
 }

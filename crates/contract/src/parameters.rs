@@ -40,7 +40,7 @@ pub enum Type {
     Secret {
         /// The environment variable to look at where no file is given.
         env: &'static str,
-        /// What to take where neither is there.
+        /// The value if neither is there.
         public: &'static str,
     },
     /// A list of these.
@@ -72,7 +72,7 @@ impl Type {
                 Ok(value.clone())
             }
             (Type::Secret { .. }, Value::Null) => Ok(Value::Null),
-            (Type::Bytes, value) => match amount::bytes(value) {
+            (Type::Bytes, value) => match amount::parse_bytes(value) {
                 Some(bytes) => Ok(Value::Int(bytes.into())),
                 None => wrong(&self.describe()),
             },
@@ -137,23 +137,23 @@ pub struct ParameterSpec {
     pub kind: Type,
     /// The value when it is not given; `None` when it must be.
     pub default: Option<Value>,
-    /// What it means, for people: the field's doc comment.
+    /// The field's doc comment, for people.
     pub doc: String,
 }
 
 /// Something wrong with one parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct ParameterError {
     /// The parameter, as in `with:`.
     pub parameter: String,
-    /// What is wrong, as a phrase that fits after `parameter x`: "must be …".
+    /// The problem, as a phrase that fits after `parameter x`: "must be …".
     pub message: String,
 }
 
-impl Fault {
+impl ParameterError {
     /// A fault of the parameter named `parameter`.
     pub fn new(parameter: impl Into<String>, message: impl Into<String>) -> Self {
-        Fault { parameter: parameter.into(), message: message.into() }
+        ParameterError { parameter: parameter.into(), message: message.into() }
     }
 }
 
@@ -169,10 +169,10 @@ pub trait Parameter: Sized {
 
 /// A stage's parameters together; made by [`parameters!`](crate::parameters).
 pub trait Parameters: Sized {
-    /// What is declared.
+    /// Returns the declarations.
     fn specs() -> Vec<ParameterSpec>;
     /// From normalised values with all defaults filled in.
-    fn read(values: &Values) -> Result<Self, Fault>;
+    fn read(values: &Values) -> Result<Self, ParameterError>;
 }
 
 macro_rules! integer {
@@ -297,7 +297,7 @@ pub enum SourceLocation {
 }
 
 impl SourceLocation {
-    /// Whether this text is a URL rather than a path: a scheme (a letter, then letters, digits, `+`, `-` and `.`), then
+    /// Returns true if this text is a URL rather than a path: a scheme (a letter, then letters, digits, `+`, `-` and `.`), then
     /// `://`. A file of such a name is written with `./` before it.
     pub fn is_url(text: &str) -> bool {
         text.trim_start().split_once("://").is_some_and(|(scheme, _)| {
@@ -369,14 +369,14 @@ impl Parameter for Bytes {
         Type::Bytes
     }
     fn read(value: &Value) -> Result<Self, String> {
-        amount::bytes(value).map(Bytes).ok_or_else(|| format!("must be {}", Type::Bytes.describe()))
+        amount::parse_bytes(value).map(Bytes).ok_or_else(|| format!("must be {}", Type::Bytes.describe()))
     }
     fn write(&self) -> Value {
         Value::Int(self.0.into())
     }
 }
 
-/// Where a secret comes from. In parameters it is a path or nothing; the text itself is read by
+/// The source of a secret. In parameters it is a path or nothing; the text itself is read by
 /// [`Context::secret`](crate::Context::secret) and is nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
@@ -458,11 +458,11 @@ macro_rules! parameters {
                 ),*]
             }
 
-            fn read(values: &$crate::Values) -> Result<Self, $crate::Fault> {
+            fn read(values: &$crate::Values) -> Result<Self, $crate::ParameterError> {
                 Ok($name {$(
                     $field: <$type as $crate::Parameter>::read(
                         values.get(stringify!($field)).unwrap_or(&$crate::Value::Null)
-                    ).map_err(|message| $crate::Fault::new(stringify!($field), message))?,
+                    ).map_err(|message| $crate::ParameterError::new(stringify!($field), message))?,
                 )*})
             }
         }

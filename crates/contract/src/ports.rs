@@ -7,15 +7,15 @@ use crate::Format;
 pub struct Input {
     /// Its name in `from:`.
     pub name: &'static str,
-    /// What it must hold.
+    /// The format that it takes.
     pub format: Format,
-    /// How many files it takes.
+    /// The number of artifacts that it takes.
     pub count: Count,
     /// One sentence for people.
     pub doc: &'static str,
 }
 
-/// How many artifacts an input takes.
+/// The number of artifacts that an input takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// Exactly one.
@@ -32,12 +32,12 @@ pub enum Count {
 }
 
 impl Count {
-    /// Whether several may be given.
+    /// Returns true if several may be given.
     pub fn is_group(self) -> bool {
         matches!(self, Count::Many | Count::List | Count::OptionalMany)
     }
 
-    /// Whether the input must be given.
+    /// Returns true if the input must be given.
     pub fn is_required(self) -> bool {
         matches!(self, Count::One | Count::Many | Count::List)
     }
@@ -48,7 +48,7 @@ impl Count {
 pub struct Output {
     /// Its name, as in `stage.name`.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub format: Format,
     /// A file or a folder.
     pub shape: Shape,
@@ -58,7 +58,7 @@ pub struct Output {
     pub doc: &'static str,
 }
 
-/// Whether an output is a file or a folder.
+/// The shape of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A file, with the extension that it gets where people see it (without the dot).

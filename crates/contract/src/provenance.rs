@@ -1,20 +1,20 @@
 //! The place in a report's page for what only the executor knows: which results made it, when, where and at what cost.
 //!
-//! A stage that writes a page of the format [`crate::Format::REPORT`] leaves [`EMPTY`] in its [`PAGE`], and its result
-//! stays a function of what it reads. Where the executor exports such a report, it puts [`filled`] there, in the copy.
+//! A stage that writes a page of the format [`crate::Format::REPORT`] leaves [`PLACEHOLDER`] in its [`PAGE_FILE`], and its result
+//! stays a function of what it reads. Where the executor exports such a report, it puts [`fill`] there, in the copy.
 
 /// The page of a report, in its folder.
-pub const PAGE: &str = "index.html";
+pub const PAGE_FILE: &str = "index.html";
 
 /// The file beside the page that an export adds: the same JSON, for programs.
-pub const FILE: &str = "provenance.json";
+pub const JSON_FILE: &str = "provenance.json";
 
 /// The element of the page, as the stage leaves it. No text in a page can be taken for it, as `<` is escaped there.
-pub const EMPTY: &str = r#"<script type="application/json" id="cwm-provenance">null</script>"#;
+pub const PLACEHOLDER: &str = r#"<script type="application/json" id="cwm-provenance">null</script>"#;
 
 /// The same element with `json` in it, of which nothing can end the element: JSON has `<` in strings only.
-pub fn filled(json: &str) -> String {
-    EMPTY.replacen("null", &json.replace('<', "\\u003c"), 1)
+pub fn fill(json: &str) -> String {
+    PLACEHOLDER.replacen("null", &json.replace('<', "\\u003c"), 1)
 }
 
 #[cfg(test)]
@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn what_is_filled_in_cannot_end_the_element() {
-        let filled = filled(r#"{"a":"</script><!--null"}"#);
+        let filled = fill(r#"{"a":"</script><!--null"}"#);
         assert_eq!(
             filled,
             r#"<script type="application/json" id="cwm-provenance">{"a":"\u003c/script>\u003c!--null"}</script>"#

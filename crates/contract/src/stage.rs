@@ -2,107 +2,110 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Brought, Context, Failure, Fault, Input, Output, ParameterSpec, Probed, Probing, Values};
+use crate::{
+    Context, ExternalSource, Failure, Input, Output, ParameterError, ParameterSpec, ProbeContext, ProbeOutput, Values,
+};
 
 /// A kind of stage.
 ///
-/// What it writes may depend only on its inputs, its parameters and its own code: not on time, machine, paths,
-/// thread count or device. So outputs carry no time stamps, sums run in a fixed order, and rows are sorted.
+/// Its outputs may depend only on its inputs, its parameters and its own code, and not on time, machine, paths, thread
+/// count or device. So outputs carry no time stamps, sums run in a fixed order, and rows are sorted.
 pub trait Stage: Send + Sync {
-    /// The name in `stage:`.
+    /// Returns the name in `stage:`.
     fn kind(&self) -> &'static str;
 
-    /// What it does, in one sentence.
-    fn about(&self) -> &'static str;
+    /// Describes the stage in one sentence.
+    fn description(&self) -> &'static str;
 
-    /// Its inputs, the main one first.
+    /// Returns its inputs, the main one first.
     fn inputs(&self) -> Vec<Input>;
 
-    /// Its outputs, the main one first.
+    /// Returns its outputs, the main one first.
     fn outputs(&self) -> Vec<Output>;
 
-    /// Its parameters; by convention `Config::specs()`.
+    /// Returns its parameters; by convention `Config::specs()`.
     fn parameters(&self) -> Vec<ParameterSpec>;
 
-    /// What is wrong with these (well-typed, complete) parameters, beyond their types.
-    fn check(&self, _values: &Values) -> Vec<Fault> {
+    /// Checks well-typed, complete parameters beyond their types.
+    fn check(&self, _values: &Values) -> Vec<ParameterError> {
         Vec::new()
     }
 
-    /// What is wrong with being given just these of its inputs, where their counts alone cannot say it: of two optional
-    /// ones it needs one, for instance. A phrase that fits after the stage's name.
+    /// Checks the set of inputs that are given, where their counts alone cannot: of two optional ones a stage may need one,
+    /// for instance. Returns a phrase that fits after the stage's name.
     fn check_inputs(&self, _given: &[&str]) -> Option<String> {
         None
     }
 
-    /// Parameters that these values make no use of. They stay out of the key, so that changing them reruns nothing, and a
-    /// secret among them is not looked for.
-    fn idle(&self, _values: &Values) -> Vec<&'static str> {
+    /// Returns the parameters that have no effect given the others. They are excluded from the key, so changing them does
+    /// not invalidate the result, and a secret among them is not read.
+    fn unused_parameters(&self, _values: &Values) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// What it wants of the machine when the pipeline does not say.
+    /// Returns the resources that it takes when the pipeline does not say.
     fn needs(&self, _values: &Values) -> Needs {
         Needs::default()
     }
 
-    /// Whether it computes where [`Context::device`] says, so that `device:` may be written for it.
+    /// Returns true if it computes where [`Context::device`] says, so that `device:` may be written for it.
     fn uses_devices(&self) -> bool {
         false
     }
 
-    /// How much there is to do, so that `cwm run --dry-run` can say what it will take from what earlier runs took.
-    /// `inputs` are the bytes of each input that is given, as far as they are known. `None` where it cannot be told.
+    /// Estimates the amount of work, from which `cwm run --dry-run` predicts times and sizes by earlier runs.
+    /// `inputs` are the bytes of each input that is given, as far as they are known. Returns `None` if it cannot be
+    /// estimated.
     fn work(&self, _values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
         let units = inputs.values().copied().sum::<Option<u64>>()? as f64;
         (units > 0.0).then(|| Work::new(String::new(), units))
     }
 
-    /// The separately hashed parts of the code (see `docs/design/fingerprint.md`) that these parameters rest on, by
-    /// name; `None` means all of them.
-    fn parts(&self, _values: &Values) -> Option<Vec<String>> {
+    /// Returns the names of the separately hashed parts of the code (see `docs/design/fingerprint.md`) that these
+    /// parameters depend on; `None` means all of them.
+    fn code_parts(&self, _values: &Values) -> Option<Vec<String>> {
         None
     }
 
-    /// For stages that only bring in what is elsewhere (a download): what, in order. The key is then made of the sums of
-    /// those things as far as they are known, in place of code and parameters.
-    fn brings(&self, _values: &Values) -> Option<Vec<Brought>> {
+    /// Returns the external sources of a stage that only fetches or copies them, such as a download, in order. The key is
+    /// then made of their checksums as far as they are known, in place of code and parameters.
+    fn external_sources(&self, _values: &Values) -> Option<Vec<ExternalSource>> {
         None
     }
 
-    /// A small run of its own computation with these parameters, so that it can be seen whether a change of code changes
-    /// what comes out (`docs/design/accept.md`); `None` where there is none. Best is its own [`Stage::run`] on a miniature
-    /// input, by [`Probing::run`]: then all of it is looked at.
+    /// Runs a miniature of its own computation with these parameters, which shows whether a change of code changes the
+    /// result (`docs/design/accept.md`); `None` if there is none. Best is its own [`Stage::run`] on a miniature input, by
+    /// [`ProbeContext::run`], since that covers all of its code.
     ///
     /// # Errors
-    /// A [`Failure`] in words; the stage's result is recorded all the same, without a probe.
-    fn probe(&self, _probing: &Probing) -> Result<Option<Probed>, Failure> {
+    /// The probe failed; the stage's result is recorded all the same, without a probe.
+    fn probe(&self, _context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
         Ok(None)
     }
 
-    /// Does the work: reads the inputs, writes the outputs where [`Context::output`] says.
+    /// Runs the stage: reads the inputs and writes the outputs at the paths of [`Context::output`].
     ///
     /// # Errors
-    /// A [`Failure`] in words. Panics are bugs, and are caught by the process boundary.
+    /// The stage failed. Panics are bugs, and are caught by the process boundary.
     fn run(&self, context: &Context) -> Result<(), Failure>;
 }
 
-/// An amount of work of one kind of stage.
+/// An estimated amount of work of one kind of stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
-    /// Only runs of one sort are compared: of one model family, for instance.
+    /// The group of runs that are compared with each other: those of one model family, for instance.
     pub sort: String,
-    /// Time grows with this, and so do the bytes of outputs that `bytes` does not name.
+    /// The amount that time grows with, and the bytes of outputs that `bytes` does not name.
     pub units: f64,
-    /// Bytes of memory that this work takes beyond what a run of its sort takes anyway; 0 if all take the same.
+    /// Bytes of memory that this work takes beyond the usual of its sort; 0 if all take the same.
     pub memory: u64,
-    /// About how many bytes outputs will have, by name, where those do not grow with `units`. What earlier runs wrote for
-    /// each byte of that decides in the end.
+    /// Rough sizes of outputs in bytes, by name, where they do not grow with `units`. Predictions scale them by the sizes
+    /// that earlier runs wrote.
     pub bytes: BTreeMap<String, f64>,
 }
 
 impl Work {
-    /// So many units of a sort, with which all outputs grow; memory is what it is.
+    /// Work of so many units; all outputs grow with them, and memory does not.
     pub fn new(sort: String, units: f64) -> Self {
         Work { sort, units, memory: 0, bytes: BTreeMap::new() }
     }
@@ -115,7 +118,7 @@ pub struct Needs {
     pub cpu: Option<u32>,
     /// Accelerators, or a part of one.
     pub gpu: f64,
-    /// Bytes of memory; 0 means it does not say.
+    /// Bytes of memory; 0 means unknown.
     pub memory: u64,
 }
 

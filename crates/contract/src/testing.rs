@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::{
-    Cancellation, Context, Count, DeviceChoice, Event, Expected, Failure, GroupInput, Label, Probed, Probing, Reporter,
-    Resources, Shape, Stage, Task, Value, Values,
+    Cancellation, Context, Count, DeviceChoice, Event, ExpectedChecksum, Failure, GroupInput, Label, ProbeContext,
+    ProbeOutput, Reporter, Resources, Shape, Stage, Task, Value, Values,
 };
 
 /// Builds one run of a stage in a folder of the caller's.
@@ -15,7 +15,7 @@ pub struct Trial {
     task: Task,
 }
 
-/// What a finished trial left.
+/// The outcome of a finished trial.
 pub struct Outcome {
     /// Path of each output, whether written or declared the same as an input.
     pub outputs: BTreeMap<String, PathBuf>,
@@ -56,7 +56,7 @@ impl Trial {
     }
 
     /// Says what is known of something that is fetched.
-    pub fn expecting(mut self, expected: Expected) -> Self {
+    pub fn expecting(mut self, expected: ExpectedChecksum) -> Self {
         self.task.expected.push(expected);
         self
     }
@@ -102,11 +102,11 @@ impl Trial {
         }
         let out = self.folder.join("out");
         self.task.temporary = self.folder.join("tmp");
-        self.task.kept = self.folder.join("keep");
+        self.task.checkpoint_dir = self.folder.join("keep");
         for emptied in [&out, &self.task.temporary] {
             let _ = std::fs::remove_dir_all(emptied);
         }
-        for made in [&out, &self.task.temporary, &self.task.kept] {
+        for made in [&out, &self.task.temporary, &self.task.checkpoint_dir] {
             std::fs::create_dir_all(made).map_err(|error| Failure::io("make", made, error))?;
         }
         for output in stage.outputs() {
@@ -128,7 +128,7 @@ impl Trial {
                 Event::Metric { name, value } => {
                     metrics.insert(name.clone(), *value);
                 }
-                Event::SameAs { output, path } => {
+                Event::PassThrough { output, path } => {
                     outputs.insert(output.clone(), path.clone());
                 }
                 _ => {}
@@ -145,10 +145,10 @@ impl Trial {
 ///
 /// # Errors
 /// A bad parameter, or what the probe failed with.
-pub fn probe(stage: &dyn Stage, values: Values, folder: &Path) -> Result<Option<Probed>, Failure> {
+pub fn probe(stage: &dyn Stage, values: Values, folder: &Path) -> Result<Option<ProbeOutput>, Failure> {
     let values = complete(stage, values)?;
     std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
-    stage.probe(&Probing::new(&values, folder, Cancellation::default()))
+    stage.probe(&ProbeContext::new(&values, folder, Cancellation::default()))
 }
 
 /// All parameters of `stage`, normalised, with its defaults where `given` has none.

@@ -34,7 +34,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What people call this kind of value, with an article: for messages.
+    /// Returns the name of this kind of value with an article, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "nothing",

@@ -9,7 +9,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// One game of `golden/games.parquet`.
 pub struct GoldenGame {
-    /// Where it was played.
+    /// The place of the game.
     pub site: String,
     /// START and its moves.
     pub tokens: Vec<u16>,

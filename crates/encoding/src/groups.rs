@@ -13,7 +13,7 @@ pub struct LabelGroup {
     pub name: &'static str,
     /// Index of its first label.
     pub first: usize,
-    /// How many labels it has.
+    /// Number of labels.
     pub labels: usize,
     /// Classes of each of them.
     pub classes: usize,
@@ -51,7 +51,7 @@ const fn group(name: &'static str, labels: usize, classes: usize) -> LabelGroup 
     LabelGroup { name, first: 0, labels, classes, first_logit: 0 }
 }
 
-/// How many classes the label `label` (below [`LABELS`]) has.
+/// Returns the number of classes of the label `label` (below [`LABELS`]).
 pub const fn classes(label: usize) -> usize {
     group_of(label).classes
 }

@@ -1,4 +1,4 @@
-//! Whether a move is legal, for one move at a time.
+//! Checks whether a single move is legal.
 //!
 //! shakmaty answers this by generating moves; looking at one move alone is several times faster, and both replay and
 //! PGN reading do it for every ply. That the two agree on every move of every position is tested.
@@ -99,7 +99,7 @@ fn castling(position: &Chess, from: Square, to: Square) -> Option<Move> {
     (castles.from() == Some(from) && from.distance(to) == 2).then_some(castles)
 }
 
-/// Whether the king of the side to move is attacked by none of the pieces that are left when those on `captured` are
+/// Returns true if the king of the side to move is attacked by none of the pieces that are left when those on `captured` are
 /// taken and `occupied` is what stands afterwards. For moves of pieces other than the king.
 #[inline]
 fn king_is_safe(position: &Chess, occupied: Bitboard, captured: Bitboard) -> bool {

@@ -16,11 +16,11 @@ pub const VOCABULARY: usize = 20482;
 /// Origin, target and promotion of a move; castling is the king's move (e1g1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlainMove {
-    /// Where the piece comes from.
+    /// The origin of the piece.
     pub from: Square,
-    /// Where it goes.
+    /// Its destination.
     pub to: Square,
-    /// What a pawn becomes: nothing, queen, rook, bishop or knight.
+    /// The promotion of a pawn: none, queen, rook, bishop or knight.
     pub promotion: Option<Role>,
 }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// Whether an item with these attributes exists only in tests.
+/// Returns true if an item with these attributes exists only in tests.
 pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let path = attribute.path();
@@ -14,7 +14,7 @@ pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Whether a `cfg` condition can hold only when tests are built.
+/// Returns true if a `cfg` condition can hold only when tests are built.
 fn needs_test(condition: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = condition.into_iter().collect();
     let (word, list) = match tokens.as_slice() {
@@ -33,7 +33,7 @@ fn needs_test(condition: TokenStream) -> bool {
     }
 }
 
-/// What stands between the brackets of an attribute, without documentation; nothing if nothing is left.
+/// Returns the tokens between the brackets of an attribute, without documentation; none if nothing is left.
 pub(crate) fn without_documentation(attribute: TokenStream) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = attribute.clone().into_iter().collect();
     let Some(TokenTree::Ident(word)) = tokens.first() else { return Some(attribute) };

@@ -1,14 +1,14 @@
-//! What can go wrong, and in which file.
+//! Errors, with the file that they are in.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a fingerprint could not be made.
+/// An error that keeps a fingerprint from being made.
 #[derive(Debug)]
 pub struct Error {
     /// The file or folder that it is about.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem, as text.
     pub problem: String,
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Error;
 
-/// What a file holds.
+/// The content of a file.
 pub(crate) enum Content {
     /// Rust that parses.
     Rust(Box<syn::File>),

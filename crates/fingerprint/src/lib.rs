@@ -1,4 +1,4 @@
-//! What a stage's code is, as a digest: equal for code that means the same, different for code that does not.
+//! Digests of the code of stages: equal for code that means the same, different for code that does not.
 //!
 //! The build script of the root package calls [`fingerprints`] once and keeps the answer in the binary. The rules,
 //! and the reasons for them, are in `docs/design/fingerprint.md`. This crate reads files below the workspace's root
@@ -38,7 +38,7 @@ pub struct Fingerprint {
     pub base: String,
     /// The separately hashed parts (model families), by name. A key takes those that the stage's parameters select.
     pub parts: BTreeMap<String, String>,
-    /// What `base` was made of, by crate name, so that `why` can say which crate changed.
+    /// The digests that `base` is made of, by crate name, so that `why` can say which crate changed.
     pub crates: BTreeMap<String, String>,
 }
 
@@ -47,7 +47,7 @@ pub struct Fingerprint {
 pub struct Fingerprints {
     /// By the name of the stage's folder under `stages/`.
     pub stages: BTreeMap<String, Fingerprint>,
-    /// What they were read from, relative to the workspace's root: crate folders, the root manifest and `Cargo.lock`.
+    /// The paths that they were read from, relative to the workspace's root: crate folders, the root manifest and `Cargo.lock`.
     pub watched: BTreeSet<String>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Lock {
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
-    /// Where it comes from; nothing for a folder on this disk.
+    /// The registry or repository; none for a folder on this disk.
     pub(crate) source: Option<String>,
     /// `name`, `name version` or `name version (source)`, as much as it takes to be unique.
     dependencies: Vec<String>,
@@ -94,7 +94,7 @@ fn package(entry: &Table) -> Option<Package> {
     })
 }
 
-/// What a version has in common with all that cargo takes to be compatible with it: 1.4.2 -> 1, 0.9.3 -> 0.9,
+/// Returns the part of a version that it shares with all compatible ones, as cargo has it: 1.4.2 -> 1, 0.9.3 -> 0.9,
 /// 0.0.5 -> 0.0.5; a pre-release is compatible with nothing else.
 pub(crate) fn compatible(version: &str) -> &str {
     let plain = version.split_once('+').map_or(version, |(plain, _)| plain);

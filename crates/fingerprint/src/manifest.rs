@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use crate::Error;
 
-/// What is read of a crate's `Cargo.toml`, with what it inherits from the workspace filled in.
+/// The fields of a crate's `Cargo.toml` that are read, with those inherited from the workspace filled in.
 pub(crate) struct Manifest {
     pub(crate) name: String,
     pub(crate) edition: String,

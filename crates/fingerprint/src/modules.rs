@@ -35,7 +35,7 @@ fn is_root(path: &str) -> bool {
     matches!(path, "src/lib.rs" | "src/main.rs" | "build.rs") || is_program
 }
 
-/// Where the modules of a crate root or `mod.rs` lie: beside it.
+/// Returns the folder of the modules of a crate root or `mod.rs`: its own.
 fn root_folder(path: &str) -> String {
     path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"))
 }

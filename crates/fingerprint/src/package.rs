@@ -9,7 +9,7 @@ use crate::manifest::Manifest;
 use crate::workspace::{Hashed, Workspace};
 use crate::{Error, modules, normal, registry};
 
-/// What one crate adds to the fingerprints of the stages that use it.
+/// The digests of one crate, which enter the fingerprints of the stages that use it.
 pub(crate) struct Digests {
     pub(crate) base: String,
     pub(crate) parts: BTreeMap<String, String>,
@@ -78,7 +78,7 @@ fn is_registry(path: &str, folder: &str) -> bool {
     below == Some("/mod.rs") || below == Some(".rs")
 }
 
-/// What of a manifest can change a result: edition, direct dependencies, and the features that say so.
+/// Describes the parts of a manifest that can change a result: edition, direct dependencies, and the features that say so.
 fn describe(manifest: &Manifest, lock: &Lock, active: Option<&BTreeSet<String>>, fields: &mut Fields) {
     fields.text(&manifest.name).text(&manifest.edition);
     let on = manifest.result_features.iter().filter(|feature| active.is_some_and(|active| active.contains(*feature)));

@@ -89,7 +89,7 @@ fn field(content: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend(content);
 }
 
-/// Whether two characters that stand side by side are read as one operator, or begin or end one. Inside a macro the
+/// Returns true if two characters that stand side by side are read as one operator, or begin or end one. Inside a macro the
 /// lexer calls `=-` in `x=-1` joint too, though it means the same as `x = -1`.
 fn is_operator(first: char, next: Option<&TokenTree>) -> bool {
     let second = match next {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a tensor's elements are.
+/// The type of a tensor's elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Element {
     /// IEEE binary32.
@@ -33,12 +33,12 @@ impl Element {
         }
     }
 
-    /// Whether weights may be of this type.
+    /// Returns true if weights may be of this type.
     pub fn is_float(&self) -> bool {
         !matches!(self, Element::Other { .. })
     }
 
-    /// How many of these values, little-endian, are finite and too large for float32, in which they would be infinite.
+    /// Counts the little-endian values that are finite and too large for float32, in which they would be infinite.
     pub fn too_large(&self, bytes: &[u8]) -> usize {
         let is_too_large = |bytes: &&[u8; 8]| {
             let value = f64::from_le_bytes(**bytes);

@@ -1,4 +1,4 @@
-//! What can be wrong with a file from outside.
+//! Errors of a file from outside.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub enum ForeignError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The file is not what it should be.
@@ -22,9 +22,9 @@ pub enum ForeignError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, in words that follow its name.
+        /// The problem, in words that follow its name.
         message: String,
-        /// What to do.
+        /// A remedy.
         hint: Option<String>,
     },
     /// A part of the file is not what it should be.
@@ -34,7 +34,7 @@ pub enum ForeignError {
         path: PathBuf,
         /// The part, and what is wrong with it.
         message: String,
-        /// What to do.
+        /// A remedy.
         hint: Option<String>,
     },
 }

@@ -6,20 +6,20 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::ForeignError;
-use crate::pickle::Room;
+use crate::pickle::MemoryBudget;
 use crate::safetensors::Safetensors;
 use crate::tensor::Tensor;
+use crate::tensor_groups::{FileContents, find_tensor_groups};
 use crate::torch::Container;
-use crate::walk::{Contents, look};
 
 /// An open file: what it holds is known, and tensors are read when they are asked for.
 #[derive(Debug)]
 pub struct ForeignFile {
-    contents: Contents,
+    contents: FileContents,
     source: Source,
 }
 
-/// Where the elements of its tensors lie. The path is opened once: what is read, and what the digest is of, is one file,
+/// The storage of its tensors' elements. The path is opened once: elements and digest are those of one file,
 /// whatever the path names by then.
 #[derive(Debug)]
 pub struct Source {
@@ -57,27 +57,27 @@ impl ForeignFile {
             let (safetensors, contents) = Safetensors::open(path, same)?;
             (Kind::Safetensors(safetensors), contents)
         } else {
-            let mut room = Room::default();
-            let (container, nodes) = Container::open(path, same, &mut room)?;
-            let contents = look(&nodes, &mut room).map_err(|what| ForeignError::content(path, what))?;
+            let mut budget = MemoryBudget::default();
+            let (container, nodes) = Container::open(path, same, &mut budget)?;
+            let contents = find_tensor_groups(&nodes, &mut budget).map_err(|what| ForeignError::content(path, what))?;
             (Kind::Torch(container), contents)
         };
         let source = Source { path: path.to_owned(), file, length: metadata.len(), kind };
         Ok(ForeignFile { contents, source })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.source.path
     }
 
-    /// What it holds.
-    pub fn contents(&self) -> &Contents {
+    /// Its type.
+    pub fn contents(&self) -> &FileContents {
         &self.contents
     }
 
-    /// What it holds, and where the elements are read from.
-    pub fn into_parts(self) -> (Contents, Source) {
+    /// Returns its contents, and the source of the elements.
+    pub fn into_parts(self) -> (FileContents, Source) {
         (self.contents, self.source)
     }
 
@@ -91,7 +91,7 @@ impl ForeignFile {
 }
 
 impl Source {
-    /// What wrote it: `pytorch` or `safetensors`.
+    /// Returns the format: `pytorch` or `safetensors`.
     pub fn format(&self) -> &'static str {
         match self.kind {
             Kind::Torch(_) => "pytorch",
@@ -115,7 +115,7 @@ impl Source {
         Ok(hasher.finalize())
     }
 
-    /// Looks at the storage of a tensor and at the part that the tensor reaches, and makes no room for it.
+    /// Looks at the storage of a tensor and at the part that the tensor reaches, and allocates nothing for it.
     ///
     /// # Errors
     /// The elements are not where the file says, or are damaged; the error names the tensor.

@@ -4,25 +4,25 @@
 //! It knows files and names of tensors. It must not know of pipelines, of games, or how models are trained; and no
 //! training rests on it, so that a better reader reruns none.
 
-mod adopt;
 mod element;
 mod error;
 mod file;
+mod import;
 mod names;
 mod pickle;
 mod recognise;
 mod safetensors;
 mod tensor;
+mod tensor_groups;
 mod torch;
-mod walk;
 
-pub use adopt::{Adopted, adopt};
 pub use element::Element;
 pub use error::ForeignError;
 pub use file::{ForeignFile, Source};
-pub use recognise::{Wish, denial};
+pub use import::{ImportedModel, import_model};
+pub use recognise::{ImportHints, contradicting_setting};
 pub use tensor::{Storage, Tensor};
-pub use walk::{Contents, Group};
+pub use tensor_groups::{FileContents, TensorGroup};
 
 #[cfg(test)]
 mod tests;

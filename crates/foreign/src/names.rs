@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// What wrappers of PyTorch put between names, wherever they are: `torch.compile`, checkpointed activations, FSDP.
+/// Parts that wrappers of PyTorch put into names: `torch.compile`, checkpointed activations, FSDP.
 const WRAPPERS: [&str; 3] = ["_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module"];
 
 /// The names without wrappings: without the wrappers of PyTorch, and without first parts that all of them share

@@ -10,8 +10,8 @@ use safetensors::tensor::{Dtype, Metadata};
 
 use crate::element::Element;
 use crate::error::ForeignError;
-use crate::tensor::{MOST_DIMENSIONS, Storage, Tensor};
-use crate::walk::{Contents, Group};
+use crate::tensor::{MAX_DIMENSIONS, Storage, Tensor};
+use crate::tensor_groups::{FileContents, TensorGroup};
 
 /// No header of a model is longer.
 const LONGEST_HEADER: u64 = 16 << 20;
@@ -29,7 +29,7 @@ impl Safetensors {
     ///
     /// # Errors
     /// The file cannot be read, or the header does not fit it.
-    pub fn open(path: &Path, mut file: File) -> Result<(Self, Contents), ForeignError> {
+    pub fn open(path: &Path, mut file: File) -> Result<(Self, FileContents), ForeignError> {
         let wrong = |what: String| ForeignError::content(path, format!("is no safetensors file: {what}"));
         let unread = |error| ForeignError::file("read", path, error);
         let size = file.metadata().map_err(unread)?.len();
@@ -46,11 +46,11 @@ impl Safetensors {
         if data != needed {
             return Err(wrong(format!("{needed} bytes should follow its header, and {data} do")));
         }
-        let (mut group, mut starts) = (Group::default(), BTreeMap::new());
+        let (mut group, mut starts) = (TensorGroup::default(), BTreeMap::new());
         for name in metadata.offset_keys() {
             let Some(info) = metadata.info(&name) else { continue };
-            if info.shape.len() > MOST_DIMENSIONS {
-                let what = format!("has {} dimensions; {MOST_DIMENSIONS} are read at most", info.shape.len());
+            if info.shape.len() > MAX_DIMENSIONS {
+                let what = format!("has {} dimensions; {MAX_DIMENSIONS} are read at most", info.shape.len());
                 group.tensors.push((name, Err(what)));
                 continue;
             }
@@ -64,7 +64,7 @@ impl Safetensors {
         let settings = metadata.metadata().iter().flatten();
         let settings = settings.map(|(name, value)| (name.clone(), BTreeSet::from([value.clone()]))).collect();
         let groups = if group.tensors.is_empty() { Vec::new() } else { vec![group] };
-        Ok((Safetensors { file, starts }, Contents { groups, settings }))
+        Ok((Safetensors { file, starts }, FileContents { groups, settings }))
     }
 
     /// First byte and number of bytes of a tensor's elements.

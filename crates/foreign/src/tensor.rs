@@ -5,13 +5,13 @@ use crate::element::Element;
 /// Elements of a storage that make a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
-    /// What they lie in.
+    /// The storage of the elements.
     pub storage: Storage,
     /// Index of the first.
     pub offset: u64,
-    /// How many, in each direction.
+    /// Number of elements along each axis.
     pub shape: Vec<u64>,
-    /// How far apart, in each direction.
+    /// Stride along each axis, in elements.
     pub strides: Vec<u64>,
 }
 
@@ -20,17 +20,17 @@ pub struct Tensor {
 pub struct Storage {
     /// Its name in the file.
     pub key: Box<str>,
-    /// What its elements are.
+    /// The type of its elements.
     pub element: Element,
-    /// How many it has.
+    /// Number of elements, or of bytes.
     pub length: u64,
 }
 
 /// Dimensions of a tensor, at most; no parameter has more than four.
-pub const MOST_DIMENSIONS: usize = 8;
+pub const MAX_DIMENSIONS: usize = 8;
 
 /// A tensor's window into its storage may be so much larger than the tensor, and so many bytes more.
-const LARGEST_WINDOW: (u64, u64) = (64, 16 << 20);
+const MAX_WINDOW: (u64, u64) = (64, 16 << 20);
 
 /// The part of a storage that a tensor reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Tensor {
         self.shape.iter().try_fold(1u64, |product, &length| product.checked_mul(length))
     }
 
-    /// What it reaches of its storage.
+    /// Returns the part of the storage that it reaches.
     ///
     /// # Errors
     /// More than there is, or far more than it is itself: in words that follow the tensor's name.
@@ -83,7 +83,7 @@ impl Tensor {
             return Err(beyond());
         }
         let length = last + 1;
-        if length > elements.saturating_mul(LARGEST_WINDOW.0).saturating_add(LARGEST_WINDOW.1) {
+        if length > elements.saturating_mul(MAX_WINDOW.0).saturating_add(MAX_WINDOW.1) {
             return Err(format!("has its {elements} elements too far apart, over {length}"));
         }
         Ok(Window { start: self.offset, length })
@@ -114,7 +114,7 @@ impl Tensor {
         bytes
     }
 
-    /// Whether it has these strides, where they matter.
+    /// Returns true if it has these strides, where they matter.
     fn is_laid_out(&self, strides: &[u64]) -> bool {
         let each = self.shape.iter().zip(self.strides.iter().zip(strides));
         each.into_iter().all(|(&length, (own, other))| length == 1 || own == other)

@@ -1,4 +1,4 @@
-//! What a sweep came to, told: choices, what they were made from, and models beside a baseline.
+//! Descriptions of the outcomes of a sweep: choices, their candidates, and models compared with a baseline.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::path::Path;
 use cwm_contract::{Description, Failure};
 use serde_json::{Map, Value, json};
 
+use crate::format::{escape_controls, line, with_separators};
 use crate::json::read_object;
-use crate::models::{entries, told};
-use crate::words::{grouped, line, visible};
+use crate::models::{display, entries};
 
 /// No file of lines that is told here is larger: 16 MiB.
 const LARGEST: u64 = 16 << 20;
@@ -19,7 +19,7 @@ const SHOWN: usize = 10;
 /// Tells of a file of format `choice`.
 pub fn choice(path: &Path) -> Result<Description, Failure> {
     let choice = read_object(path, "choice")?;
-    let text = |name: &str| choice.get(name).map(told).unwrap_or_default();
+    let text = |name: &str| choice.get(name).map(display).unwrap_or_default();
     let mut lines = vec![line("choice for", format!("{} {}", text("family"), text("size")))];
     if let Some(Value::Object(parameters)) = choice.get("parameters") {
         lines.push(line("parameters", entries(parameters)));
@@ -31,11 +31,11 @@ pub fn choice(path: &Path) -> Result<Description, Failure> {
 pub fn candidates(path: &Path) -> Result<Description, Failure> {
     let candidates = read_lines(path, "candidates")?;
     let row = |one: &Map<String, Value>| {
-        let rank = one.get("rank").and_then(Value::as_u64).map_or_else(|| "set aside".to_owned(), grouped);
+        let rank = one.get("rank").and_then(Value::as_u64).map_or_else(|| "set aside".to_owned(), with_separators);
         let empty = Map::new();
         let parameters = one.get("parameters").and_then(Value::as_object).unwrap_or(&empty);
-        let why = one.get("why").and_then(Value::as_str).map(|why| format!(" ({})", visible(why, 80)));
-        let loss = one.get("loss").filter(|loss| !loss.is_null()).map_or_else(|| "none".to_owned(), told);
+        let why = one.get("why").and_then(Value::as_str).map(|why| format!(" ({})", escape_controls(why, 80)));
+        let loss = one.get("loss").filter(|loss| !loss.is_null()).map_or_else(|| "none".to_owned(), display);
         line(&rank, format!("loss {loss}, {}{}", entries(parameters), why.unwrap_or_default()))
     };
     Ok(table(&candidates, row))
@@ -45,10 +45,10 @@ pub fn candidates(path: &Path) -> Result<Description, Failure> {
 pub fn differences(path: &Path) -> Result<Description, Failure> {
     let compared = read_lines(path, "differences")?;
     let row = |one: &Map<String, Value>| {
-        let told = |name: &str| one.get(name).map(told).unwrap_or_default();
-        let model = format!("{} {} on {}", told("family"), told("size"), told("test"));
-        let (difference, low, high) = (told("difference"), told("low"), told("high"));
-        line(&model, format!("{difference} [{low}, {high}] to {}", told("baseline")))
+        let field = |name: &str| one.get(name).map(display).unwrap_or_default();
+        let model = format!("{} {} on {}", field("family"), field("size"), field("test"));
+        let (difference, low, high) = (field("difference"), field("low"), field("high"));
+        line(&model, format!("{difference} [{low}, {high}] to {}", field("baseline")))
     };
     Ok(table(&compared, row))
 }
@@ -56,7 +56,7 @@ pub fn differences(path: &Path) -> Result<Description, Failure> {
 fn table(all: &[Map<String, Value>], row: impl Fn(&Map<String, Value>) -> String) -> Description {
     let mut lines: Vec<String> = all.iter().take(SHOWN).map(row).collect();
     if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        lines.push(line("", format!("and {} more", grouped(more as u64))));
+        lines.push(line("", format!("and {} more", with_separators(more as u64))));
     }
     Description { lines, facts: json!(all) }
 }

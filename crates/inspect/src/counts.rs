@@ -5,8 +5,8 @@ use std::path::Path;
 use cwm_contract::{Description, Failure};
 use serde_json::{Map, Value};
 
+use crate::format::{escape_controls, line, percent, with_separators};
 use crate::json::read_object;
-use crate::words::{grouped, line, share, visible};
 
 /// The map of reasons, of which those that occurred are told.
 const DROPPED: &str = "dropped";
@@ -26,45 +26,48 @@ pub fn counts(path: &Path) -> Result<Description, Failure> {
         match value {
             Value::Object(reasons) if name == DROPPED => lines.extend(dropped(reasons, read)),
             Value::Object(inner) => {
-                lines.push(visible(name, 40));
-                lines.extend(inner.iter().map(|(name, value)| format!("  {}", line(&visible(name, 40), told(value)))));
+                lines.push(escape_controls(name, 40));
+                lines.extend(
+                    inner.iter().map(|(name, value)| format!("  {}", line(&escape_controls(name, 40), display(value)))),
+                );
             }
             plain => {
                 let part = (name == "kept").then_some(read).flatten().zip(plain.as_u64());
-                let part = part.map(|(read, kept)| format!(" ({})", share(kept, read))).unwrap_or_default();
-                lines.push(line(&visible(name, 40), told(plain) + &part));
+                let part = part.map(|(read, kept)| format!(" ({})", percent(kept, read))).unwrap_or_default();
+                lines.push(line(&escape_controls(name, 40), display(plain) + &part));
             }
         }
     }
     Ok(Description { lines, facts: Value::Object(object) })
 }
 
-/// How many games were left out, and for what; most first.
+/// Returns the number of games that were dropped for each reason, most first.
 fn dropped(reasons: &Map<String, Value>, read: Option<u64>) -> Vec<String> {
     let games = |value: &Value| value.as_u64().unwrap_or(0);
     let total = reasons.values().map(games).sum();
-    let part = |count: u64| read.map(|read| format!(" ({})", share(count, read))).unwrap_or_default();
-    let mut lines = vec![line(DROPPED, grouped(total) + &part(total))];
+    let part = |count: u64| read.map(|read| format!(" ({})", percent(count, read))).unwrap_or_default();
+    let mut lines = vec![line(DROPPED, with_separators(total) + &part(total))];
     let mut occurring: Vec<_> = reasons.iter().filter(|(_, value)| games(value) > 0).collect();
     occurring.sort_by_key(|(name, value)| (std::cmp::Reverse(games(value)), *name));
-    let told = |(name, value): (&String, &Value)| {
-        format!("  {:<22}{}{}", visible(name, 40), grouped(games(value)), part(games(value)))
+    let line_of = |(name, value): (&String, &Value)| {
+        format!("  {:<22}{}{}", escape_controls(name, 40), with_separators(games(value)), part(games(value)))
     };
-    lines.extend(occurring.into_iter().map(told));
+    lines.extend(occurring.into_iter().map(line_of));
     lines
 }
 
-fn told(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let entry =
-                |(name, value): (&String, &Value)| format!("{} {}", told(value), visible(name, 40).replace('_', " "));
+            let entry = |(name, value): (&String, &Value)| {
+                format!("{} {}", display(value), escape_controls(name, 40).replace('_', " "))
+            };
             // Which moves occur is for programs.
             map.iter().filter(|(name, _)| *name != "moves").map(entry).collect::<Vec<_>>().join(", ")
         }
-        Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
-        Value::String(text) => visible(text, 80),
-        other => visible(&other.to_string(), 80),
+        Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), with_separators),
+        Value::String(text) => escape_controls(text, 80),
+        other => escape_controls(&other.to_string(), 80),
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use shakmaty::san::SanPlus;
 
 use crate::fen::fen;
-use crate::words::{grouped, line, visible};
+use crate::format::{escape_controls, line, with_separators};
 
 /// Plies whose moves are shown.
 const OPENING: usize = 10;
@@ -22,7 +22,7 @@ pub struct Game<'a> {
     pub index: u64,
     /// Its name.
     pub id: &'a str,
-    /// Where it was played, where that is kept.
+    /// The place of the game, where it is kept.
     pub site: Option<&'a str>,
     /// Its result.
     pub result: &'a str,
@@ -49,14 +49,14 @@ pub struct Example {
     /// the labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     ends: Option<String>,
-    /// Why the moves are not a game, if they are not.
+    /// The reason if the moves are not a game.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
 }
 
 impl Example {
     /// Tells a game.
-    pub fn of(game: &Game<'_>) -> Self {
+    pub fn new(game: &Game<'_>) -> Self {
         let (opening, ends, fault) = match game.labels {
             Some(labels) => (in_uci(game.tokens), labels.as_chunks::<LABELS>().0.last().map(fen), None),
             None => match replayed(game.tokens) {
@@ -85,9 +85,10 @@ impl Example {
 
     /// For a terminal.
     pub fn lines(&self) -> Vec<String> {
-        let [id, result] = [&self.id, &self.result].map(|text| visible(text, LONGEST));
-        let site = self.site.as_ref().map(|site| format!(", {}", visible(site, LONGEST))).unwrap_or_default();
-        let plies = if self.plies == 1 { "1 ply".to_owned() } else { format!("{} plies", grouped(self.plies as u64)) };
+        let [id, result] = [&self.id, &self.result].map(|text| escape_controls(text, LONGEST));
+        let site = self.site.as_ref().map(|site| format!(", {}", escape_controls(site, LONGEST))).unwrap_or_default();
+        let plies =
+            if self.plies == 1 { "1 ply".to_owned() } else { format!("{} plies", with_separators(self.plies as u64)) };
         let more = if self.plies > OPENING { " …" } else { "" };
         let mut lines = vec![
             line(&format!("game {}", self.row), format!("{id}{site}, {result}, {plies}")),
@@ -147,24 +148,24 @@ mod tests {
         std::iter::once(cwm_encoding::START).chain(moves.split_whitespace().map(token)).collect()
     }
 
-    fn told(tokens: &[u16], labels: Option<&[u8]>) -> Vec<String> {
+    fn lines(tokens: &[u16], labels: Option<&[u8]>) -> Vec<String> {
         let game = Game { row: 3, index: 9, id: "cwm_9", site: Some("here"), result: "1-0", tokens, labels };
-        Example::of(&game).lines()
+        Example::new(&game).lines()
     }
 
     #[test]
     fn a_game_is_told_in_chess_notation() {
         assert_eq!(
-            told(&tokens("e2e4 g8f6 f1c4 f6e4 d1f3 b8c6 f3f7"), None),
+            lines(&tokens("e2e4 g8f6 f1c4 f6e4 d1f3 b8c6 f3f7"), None),
             [
                 "game 3      cwm_9, here, 1-0, 7 plies",
                 "            1. e4 Nf6 2. Bc4 Nxe4 3. Qf3 Nc6 4. Qxf7#",
                 "            ends r1bqkb1r/pppppQpp/2n5/8/2B1n3/8/PPPP1PPP/RNB1K1NR b KQkq - 0 4",
             ]
         );
-        let long = told(&tokens("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"), None);
+        let long = lines(&tokens("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"), None);
         assert_eq!(long[1], "            1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 …");
-        assert_eq!(told(&tokens("e2e4"), None)[0], "game 3      cwm_9, here, 1-0, 1 ply");
+        assert_eq!(lines(&tokens("e2e4"), None)[0], "game 3      cwm_9, here, 1-0, 1 ply");
     }
 
     #[test]
@@ -172,11 +173,11 @@ mod tests {
         let moves = tokens("e2e4 a1a1 e2e4");
         let mut labels = vec![0; 4 * LABELS];
         cwm_encoding::replay_into(&moves[..2], EnPassant::Always, &mut labels[2 * LABELS..]).unwrap();
-        let lines = told(&moves, Some(&labels));
-        assert_eq!(lines[1], "            1. e2e4 -- 2. e2e4");
-        assert_eq!(lines[2], "            ends rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
-        let lines = told(&moves, None);
-        assert_eq!(lines[2], "            is no game: token 0 (a1a1) at ply 2 is not a legal move");
-        assert_eq!(told(&[], None)[2], "            is no game: it has no tokens");
+        let shown = lines(&moves, Some(&labels));
+        assert_eq!(shown[1], "            1. e2e4 -- 2. e2e4");
+        assert_eq!(shown[2], "            ends rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
+        let shown = lines(&moves, None);
+        assert_eq!(shown[2], "            is no game: token 0 (a1a1) at ply 2 is not a legal move");
+        assert_eq!(lines(&[], None)[2], "            is no game: it has no tokens");
     }
 }

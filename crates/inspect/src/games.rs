@@ -4,21 +4,21 @@ use std::ops::Range;
 use std::path::Path;
 
 use cwm_chess::{Dataset, DatasetRow, Games};
-use cwm_contract::{Description, Detail, Failure, amount};
+use cwm_contract::{DescribeOptions, Description, Failure, amount};
 use cwm_encoding::{PlainMove, START};
 use serde::Serialize;
 
 use crate::example::{Example, Game};
 use crate::facts;
+use crate::format::{counted, line, with_separators};
+use crate::game_stats::{GameStats, Totals};
 use crate::ordered::in_order;
-use crate::tally::{Tally, Totals};
-use crate::words::{grouped, line, several};
 
 /// Games that one thread counts at a time: so few that all threads are in a few record batches at any moment, since only
 /// so many are kept decoded.
 const CHUNK: usize = 1 << 10;
 
-/// What a folder holds, told.
+/// The description of a folder.
 #[derive(Serialize)]
 struct Folder {
     totals: Totals,
@@ -31,12 +31,12 @@ struct Folder {
 }
 
 /// Tells of a folder of format `games`.
-pub fn games(path: &Path, detail: Detail) -> Result<Description, Failure> {
+pub fn games(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let games = Games::open(path)?;
-    let totals = count(games.len(), detail.cores, |row, tally| {
+    let totals = count(games.len(), detail.cores, |row, stats| {
         if let Some(game) = games.get(row)? {
             let game = game.row();
-            tally.add(game.moves.iter().copied(), game.result, game.labels.is_some());
+            stats.add(game.moves.iter().copied(), game.result, game.labels.is_some());
         }
         Ok(())
     })?;
@@ -47,19 +47,19 @@ pub fn games(path: &Path, detail: Detail) -> Result<Description, Failure> {
         let moves = game.moves.iter().map(|&packed| PlainMove::from_packed(packed).map_or(u16::MAX, PlainMove::token));
         let tokens: Vec<u16> = std::iter::once(START).chain(moves).collect();
         let (index, id, site, result) = (game.index, game.id, Some(game.site), game.result);
-        examples.push(Example::of(&Game { row, index, id, site, result, tokens: &tokens, labels: game.labels }));
+        examples.push(Example::new(&Game { row, index, id, site, result, tokens: &tokens, labels: game.labels }));
     }
-    tell(path, totals, examples)
+    describe(path, totals, examples)
 }
 
 /// Tells of a folder of format `dataset`.
-pub fn dataset(path: &Path, detail: Detail) -> Result<Description, Failure> {
+pub fn dataset(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let dataset = Dataset::open(path)?;
-    let totals = count(dataset.len(), detail.cores, |row, tally| {
+    let totals = count(dataset.len(), detail.cores, |row, stats| {
         if let Some(game) = dataset.get(row)? {
             let game = game.row();
             let moves = game.tokens.get(1..).unwrap_or_default();
-            tally.add(moves.iter().copied(), game.result, game.labels.is_some());
+            stats.add(moves.iter().copied(), game.result, game.labels.is_some());
         }
         Ok(())
     })?;
@@ -67,24 +67,24 @@ pub fn dataset(path: &Path, detail: Detail) -> Result<Description, Failure> {
     for (row, game) in dataset.iter().take(detail.examples).enumerate() {
         let game = game?;
         let DatasetRow { index, id, tokens, result, labels } = game.row();
-        examples.push(Example::of(&Game { row, index, id, site: None, result, tokens, labels }));
+        examples.push(Example::new(&Game { row, index, id, site: None, result, tokens, labels }));
     }
-    tell(path, totals, examples)
+    describe(path, totals, examples)
 }
 
 /// Counts all games, on all cores.
 fn count(
     games: usize,
     cores: usize,
-    add: impl Fn(usize, &mut Tally) -> Result<(), Failure> + Sync,
+    add: impl Fn(usize, &mut GameStats) -> Result<(), Failure> + Sync,
 ) -> Result<Totals, Failure> {
     let chunks = (0..games).step_by(CHUNK).map(|start| start..games.min(start + CHUNK));
     let work = |mut rows: Range<usize>| {
-        let mut tally = Tally::default();
-        rows.try_for_each(|row| add(row, &mut tally))?;
-        Ok::<_, Failure>(tally)
+        let mut stats = GameStats::default();
+        rows.try_for_each(|row| add(row, &mut stats))?;
+        Ok::<_, Failure>(stats)
     };
-    let mut all = Tally::default();
+    let mut all = GameStats::default();
     in_order(cores, chunks, work, |part| {
         all.merge(&part);
         Ok(())
@@ -92,13 +92,13 @@ fn count(
     Ok(all.totals())
 }
 
-fn tell(path: &Path, totals: Totals, examples: Vec<Example>) -> Result<Description, Failure> {
+fn describe(path: &Path, totals: Totals, examples: Vec<Example>) -> Result<Description, Failure> {
     let (files, size) = files_in(path)?;
     let each =
         if totals.games == 0 { String::new() } else { format!(" ({:.0} a game)", size as f64 / totals.games as f64) };
-    let mut lines = vec![line("games", grouped(totals.games))];
+    let mut lines = vec![line("games", with_separators(totals.games))];
     lines.extend(totals.lines());
-    lines.push(line("on disk", format!("{} in {}{each}", amount::in_words(size), several(files, "file"))));
+    lines.push(line("on disk", format!("{} in {}{each}", amount::format_bytes(size), counted(files, "file"))));
     for example in &examples {
         lines.push(String::new());
         lines.extend(example.lines());
@@ -106,7 +106,7 @@ fn tell(path: &Path, totals: Totals, examples: Vec<Example>) -> Result<Descripti
     Ok(Description { lines, facts: facts(&Folder { totals, files, bytes: size, examples })? })
 }
 
-/// How many files a folder has, and their bytes, without reading them.
+/// Counts the files of a folder and their bytes, without reading them.
 fn files_in(path: &Path) -> Result<(u64, u64), Failure> {
     let (mut files, mut bytes) = (0, 0);
     for entry in std::fs::read_dir(path).map_err(|error| Failure::io("read", path, error))? {

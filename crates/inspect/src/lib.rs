@@ -1,4 +1,4 @@
-//! What people see of games, datasets and models: the descriptions of `cwm show` and the forms of `cwm export`.
+//! Descriptions (`cwm show`) and exports (`cwm export`) of games, datasets and models.
 //!
 //! It reads the files that stages write; no stage reads what it writes, and none uses it, so that it is in no stage's
 //! fingerprint. It must not know of pipelines or the store.
@@ -6,16 +6,16 @@
 mod choices;
 mod counts;
 mod example;
-mod expand;
+mod export;
 mod fen;
+mod format;
+mod game_stats;
 mod games;
 mod json;
 mod models;
 mod ordered;
 mod pgn;
 mod points;
-mod tally;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -24,16 +24,18 @@ use std::path::Path;
 
 pub use fen::fen;
 
-use cwm_contract::{Description, Detail, Expansion, Failure, Form, Format, Inspector, Point, Target};
+use cwm_contract::{
+    CurvePoint, DescribeOptions, Description, ExportFormat, ExportOptions, ExportTarget, Failure, Format, Inspector,
+};
 use serde::Serialize;
 use serde_json::Value;
 
 /// The inspector of chess.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Inspect;
+pub struct ChessInspector;
 
-impl Inspector for Inspect {
-    fn describe(&self, format: &Format, path: &Path, detail: Detail) -> Result<Option<Description>, Failure> {
+impl Inspector for ChessInspector {
+    fn describe(&self, format: &Format, path: &Path, detail: DescribeOptions) -> Result<Option<Description>, Failure> {
         match format.as_str() {
             "games" => games::games(path, detail).map(Some),
             "dataset" => games::dataset(path, detail).map(Some),
@@ -49,23 +51,29 @@ impl Inspector for Inspect {
         }
     }
 
-    fn background(&self, format: &Format) -> Vec<Format> {
+    fn related_formats(&self, format: &Format) -> Vec<Format> {
         if [Format::GAMES, Format::DATASET].contains(format) { vec![Format::COUNTS] } else { Vec::new() }
     }
 
-    fn form(&self, format: &Format, wanted: &Expansion) -> Result<Form, Failure> {
-        expand::form(format, wanted)
+    fn export_format(&self, format: &Format, options: &ExportOptions) -> Result<ExportFormat, Failure> {
+        export::export_format(format, options)
     }
 
-    fn expand(&self, format: &Format, path: &Path, wanted: &Expansion, target: Target<'_>) -> Result<(), Failure> {
-        expand::expand(format, path, wanted, target)
+    fn export_as(
+        &self,
+        format: &Format,
+        path: &Path,
+        options: &ExportOptions,
+        target: ExportTarget<'_>,
+    ) -> Result<(), Failure> {
+        export::export_as(format, path, options, target)
     }
 
     fn has_points(&self, format: &Format) -> bool {
         *format == Format::CURVES
     }
 
-    fn points(&self, format: &Format, line: &str) -> Result<Vec<Point>, Failure> {
+    fn points(&self, format: &Format, line: &str) -> Result<Vec<CurvePoint>, Failure> {
         match self.has_points(format) {
             true => points::curves(line),
             false => Err(Failure::input(format!("{format} has no curves"))),
@@ -74,6 +82,7 @@ impl Inspector for Inspect {
 }
 
 /// The facts of a description.
-fn facts(told: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(told).map_err(|error| Failure::internal(format!("facts cannot be written as JSON: {error}")))
+fn facts(summary: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(summary)
+        .map_err(|error| Failure::internal(format!("facts cannot be written as JSON: {error}")))
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use cwm_contract::{Description, Failure, amount};
 use serde_json::{Map, Value, json};
 
+use crate::format::{counted, escape_controls, line, with_separators};
 use crate::json::read_object;
-use crate::words::{grouped, line, several, visible};
 
 /// No header of a weights file of ours is larger: 16 MiB.
 const LARGEST_HEADER: u64 = 16 << 20;
@@ -21,7 +21,7 @@ pub fn checkpoint(path: &Path) -> Result<Description, Failure> {
     let model = read_object(&path.join("model.json"), "checkpoint")?;
     let weights = path.join("model.safetensors");
     let (tensors, size) = tensors(&weights)?;
-    let weights = line("weights", format!("{} in {}", several(tensors, "tensor"), amount::in_words(size)));
+    let weights = line("weights", format!("{} in {}", counted(tensors, "tensor"), amount::format_bytes(size)));
     let lines = lines(&model, Some(weights));
     let facts = json!({ "model": model, "tensors": tensors, "bytes": size });
     Ok(Description { lines, facts })
@@ -33,18 +33,18 @@ pub fn summary(path: &Path) -> Result<Description, Failure> {
     Ok(Description { lines: lines(&model, None), facts: Value::Object(model) })
 }
 
-/// What a description says, with the line about the weights if they are there.
+/// Returns the lines of a description, with the one about the weights if they are there.
 fn lines(model: &Map<String, Value>, weights: Option<String>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(Value::Object(architecture)) = model.get("architecture") {
-        let told = |name: &str| architecture.get(name).map(told).unwrap_or_default();
-        lines.push(line("model", format!("{} {}", told("family"), told("size"))));
+        let field = |name: &str| architecture.get(name).map(display).unwrap_or_default();
+        lines.push(line("model", format!("{} {}", field("family"), field("size"))));
         if let Some(Value::Object(options)) = architecture.get("options").filter(|options| **options != json!({})) {
             lines.push(line("options", entries(options)));
         }
     }
     for name in ["parameters", "status"] {
-        lines.extend(model.get(name).map(|value| line(name, told(value))));
+        lines.extend(model.get(name).map(|value| line(name, display(value))));
     }
     lines.extend(weights);
     if let Some(Value::Object(training)) = model.get("training") {
@@ -56,14 +56,14 @@ fn lines(model: &Map<String, Value>, weights: Option<String>) -> Vec<String> {
         lines.push(line("training", entries(&plain)));
         for (name, value) in training {
             if let Value::Object(inner) = value {
-                lines.push(line(&visible(name, 40), entries(inner)));
+                lines.push(line(&escape_controls(name, 40), entries(inner)));
             }
         }
     }
     lines
 }
 
-/// How many tensors a safetensors file has, by its header, and its size.
+/// Returns the number of tensors of a safetensors file, by its header, and its size.
 fn tensors(path: &Path) -> Result<(u64, u64), Failure> {
     let wrong = |what: String| Failure::input(format!("{} is not a safetensors file: {what}", path.display()));
     let io = |error| Failure::io("read", path, error);
@@ -109,7 +109,7 @@ pub fn curves(path: &Path) -> Result<Description, Failure> {
         .iter()
         .filter(|line| exact(line).is_some())
         .max_by(|a, b| exact(a).unwrap_or(0.0).total_cmp(&exact(b).unwrap_or(0.0)));
-    let mut lines = vec![line("lines", grouped(number - 1))];
+    let mut lines = vec![line("lines", with_separators(number - 1))];
     for (name, object) in [("last step", train.as_ref()), ("validated", validations.last()), ("best", best)] {
         lines.extend(object.map(|object| line(name, entries(&without_kind(object)))));
     }
@@ -127,20 +127,20 @@ fn without_kind(object: &Map<String, Value>) -> Map<String, Value> {
 
 /// `step 300, loss 0.42`.
 pub fn entries(object: &Map<String, Value>) -> String {
-    let entry = |(name, value): (&String, &Value)| format!("{} {}", visible(name, 40), told(value));
+    let entry = |(name, value): (&String, &Value)| format!("{} {}", escape_controls(name, 40), display(value));
     object.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
 /// A value on one line.
-pub fn told(value: &Value) -> String {
+pub fn display(value: &Value) -> String {
     match value {
-        Value::String(text) => visible(text, 80),
+        Value::String(text) => escape_controls(text, 80),
         Value::Number(number) => match (number.as_u64(), number.as_f64()) {
-            (Some(whole), _) => grouped(whole),
+            (Some(whole), _) => with_separators(whole),
             // Five digits, without zeros behind them.
             (None, Some(float)) => format!("{}", format!("{float:.4e}").parse().unwrap_or(float)),
             (None, None) => number.to_string(),
         },
-        other => visible(&other.to_string(), 80),
+        other => escape_controls(&other.to_string(), 80),
     }
 }

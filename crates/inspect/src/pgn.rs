@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cwm_chess::pgn::{Block, Blocks, GameText, Meter, PgnSource, Tags, read_moves};
-use cwm_contract::{Description, Detail, Failure, amount};
+use cwm_contract::{DescribeOptions, Description, Failure, amount};
 use cwm_encoding::{PlainMove, START};
 use serde::Serialize;
 
 use crate::example::{Example, Game};
 use crate::facts;
-use crate::words::{grouped, line, several};
+use crate::format::{counted, line, with_separators};
 
 /// Bytes of text that are looked at, at most: larger files are not read to their end only to be told.
 const TEXT: u64 = 32 << 20;
 
-/// What PGN holds, told.
+/// The description of PGN.
 #[derive(Serialize)]
-struct Told {
+struct PgnSummary {
     /// Files.
     files: u64,
     /// Bytes of them all, as they are.
     bytes: u64,
-    /// What the first file is compressed with: `none`, `zstd`, `gzip`, `bzip2`.
+    /// The compression of the first file: `none`, `zstd`, `gzip`, `bzip2`.
     compression: &'static str,
     /// Games in the text that was looked at.
     games: u64,
-    /// Whether that was all.
+    /// True if that was all.
     complete: bool,
     /// The first games: their headers, and their moves where all are legal.
     examples: Vec<Example>,
 }
 
 /// Tells of a file, or a folder of files, of format `pgn`.
-pub fn pgn(path: &Path, detail: Detail) -> Result<Description, Failure> {
+pub fn pgn(path: &Path, detail: DescribeOptions) -> Result<Description, Failure> {
     let mut files = Vec::new();
     list(path, &mut files)?;
-    let mut told = Told {
+    let mut summary = PgnSummary {
         files: files.len() as u64,
         bytes: 0,
         compression: "none",
@@ -47,31 +47,41 @@ pub fn pgn(path: &Path, detail: Detail) -> Result<Description, Failure> {
         examples: Vec::new(),
     };
     for file in &files {
-        told.bytes += std::fs::metadata(file).map_err(|error| Failure::io("look at", file, error))?.len();
+        summary.bytes += std::fs::metadata(file).map_err(|error| Failure::io("look at", file, error))?.len();
     }
     if let Some(first) = files.first() {
-        told.compression = compression(first)?;
+        summary.compression = compression(first)?;
     }
     let mut left = TEXT;
     for file in &files {
-        look(file, &mut left, detail.examples, &mut told)?;
+        look(file, &mut left, detail.examples, &mut summary)?;
     }
-    let games = if told.complete {
-        grouped(told.games)
+    let games = if summary.complete {
+        with_separators(summary.games)
     } else {
-        format!("more than {} (the first {} of the text were looked at)", grouped(told.games), amount::in_words(TEXT))
+        format!(
+            "more than {} (the first {} of the text were looked at)",
+            with_separators(summary.games),
+            amount::format_bytes(TEXT)
+        )
     };
-    let packed =
-        if told.compression == "none" { String::new() } else { format!(", compressed with {}", told.compression) };
+    let packed = if summary.compression == "none" {
+        String::new()
+    } else {
+        format!(", compressed with {}", summary.compression)
+    };
     let mut lines = vec![
         line("games", games),
-        line("on disk", format!("{} in {}{packed}", amount::in_words(told.bytes), several(told.files, "file"))),
+        line(
+            "on disk",
+            format!("{} in {}{packed}", amount::format_bytes(summary.bytes), counted(summary.files, "file")),
+        ),
     ];
-    for example in &told.examples {
+    for example in &summary.examples {
         lines.push(String::new());
         lines.extend(example.lines());
     }
-    Ok(Description { lines, facts: facts(&told)? })
+    Ok(Description { lines, facts: facts(&summary)? })
 }
 
 /// The files below `path` in the order of their names.
@@ -102,7 +112,7 @@ fn compression(path: &Path) -> Result<&'static str, Failure> {
 }
 
 /// Counts the games of a file, as far as `left` bytes of text go, and shows the first.
-fn look(path: &Path, left: &mut u64, examples: usize, told: &mut Told) -> Result<(), Failure> {
+fn look(path: &Path, left: &mut u64, examples: usize, summary: &mut PgnSummary) -> Result<(), Failure> {
     let wrong = |what: String| Failure::input(format!("cannot read {}: {what}", path.display()));
     let source = PgnSource::open(path, &Arc::new(Meter::default())).map_err(|error| wrong(error.to_string()))?;
     let mut blocks = Blocks::new(std::io::BufReader::new(source));
@@ -110,7 +120,7 @@ fn look(path: &Path, left: &mut u64, examples: usize, told: &mut Told) -> Result
     let mut text = 0;
     loop {
         if text >= *left {
-            told.complete = false;
+            summary.complete = false;
             break;
         }
         if !blocks.next(&mut block).map_err(|error| wrong(error.to_string()))? {
@@ -118,10 +128,10 @@ fn look(path: &Path, left: &mut u64, examples: usize, told: &mut Told) -> Result
         }
         for game in block.games() {
             text = text.max(game.offset + game.text.len() as u64);
-            if told.examples.len() < examples {
-                told.examples.push(example(told.games, &game));
+            if summary.examples.len() < examples {
+                summary.examples.push(example(summary.games, &game));
             }
-            told.games += 1;
+            summary.games += 1;
         }
     }
     *left -= text.min(*left);
@@ -139,7 +149,7 @@ fn example(row: u64, game: &GameText<'_>) -> Example {
     let moves = moves.iter().filter_map(|&packed| PlainMove::from_packed(packed)).map(PlainMove::token);
     let tokens: Vec<u16> = std::iter::once(START).chain(moves).collect();
     let result = tags.result.or(named).unwrap_or("*");
-    let told = Example::of(&Game {
+    let summary = Example::new(&Game {
         row: row as usize,
         index: row,
         id: tags.site.unwrap_or("?"),
@@ -148,5 +158,5 @@ fn example(row: u64, game: &GameText<'_>) -> Example {
         tokens: &tokens,
         labels: None,
     });
-    told.with_fault(fault)
+    summary.with_fault(fault)
 }

@@ -1,18 +1,19 @@
 //! Lines of curves as numbers by step: what `cwm log --follow` and `cwm tensorboard` show of a training.
 
-use cwm_contract::{Failure, Point};
+use cwm_contract::{CurvePoint, Failure};
 use serde_json::Value;
 
 /// The numbers of one line of a file of format `curves`: `train/loss`, `validation/exact` and so on.
-pub fn curves(line: &str) -> Result<Vec<Point>, Failure> {
-    let wrong = |what: &str| Failure::input(format!("a line of curves {what}: {}", crate::words::visible(line, 120)));
+pub fn curves(line: &str) -> Result<Vec<CurvePoint>, Failure> {
+    let wrong =
+        |what: &str| Failure::input(format!("a line of curves {what}: {}", crate::format::escape_controls(line, 120)));
     let Ok(Value::Object(entries)) = serde_json::from_str(line) else { return Err(wrong("is no JSON object")) };
     let kind = entries.get("kind").and_then(Value::as_str).ok_or_else(|| wrong("has no `kind`"))?;
     let step = entries.get("step").and_then(Value::as_u64).ok_or_else(|| wrong("has no `step`"))?;
     let mut points = Vec::new();
     for (name, value) in entries.iter().filter(|(name, _)| !["kind", "step"].contains(&name.as_str())) {
         let value = number(value).ok_or_else(|| wrong(&format!("holds no number as `{name}`")))?;
-        points.push(Point { curve: format!("{kind}/{name}"), step, value });
+        points.push(CurvePoint { curve: format!("{kind}/{name}"), step, value });
     }
     Ok(points)
 }
@@ -38,7 +39,7 @@ mod tests {
     #[test]
     fn every_number_of_a_line_is_a_point() {
         let found = curves(r#"{"kind":"train","step":3,"loss":1.5,"learning_rate":0.001,"gradient_norm":"-inf"}"#);
-        let point = |curve: &str, value| Point { curve: curve.to_owned(), step: 3, value };
+        let point = |curve: &str, value| CurvePoint { curve: curve.to_owned(), step: 3, value };
         let mut found = found.unwrap();
         found.sort_by(|a, b| a.curve.cmp(&b.curve));
         let expected = [

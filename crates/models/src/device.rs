@@ -6,7 +6,7 @@
 mod cuda;
 
 use burn::tensor::Device;
-use cwm_contract::{DeviceAbout, DeviceChoice, Resources};
+use cwm_contract::{DeviceChoice, DeviceInfo, Resources};
 
 use crate::ModelError;
 
@@ -35,7 +35,7 @@ pub fn open(resources: &Resources) -> Result<Opened, ModelError> {
     });
     match (resources.device, granted) {
         (DeviceChoice::Cpu, _) => Ok(processor(None)),
-        (DeviceChoice::Auto, None) if resources.in_vain => Ok(processor(Some(IN_VAIN))),
+        (DeviceChoice::Auto, None) if resources.accelerator_unavailable => Ok(processor(Some(IN_VAIN))),
         (DeviceChoice::Auto, None) => Ok(processor(None)),
         (DeviceChoice::Auto, Some(number)) => Ok(cuda::open(0, number)
             .unwrap_or_else(|missing| processor(Some(&format!("a GPU is at hand, but not used: {missing}"))))),
@@ -58,13 +58,13 @@ pub fn named(name: &str) -> Result<Device, ModelError> {
 }
 
 /// All devices of this machine, and what keeps others from being used.
-pub fn list() -> Vec<DeviceAbout> {
+pub fn list() -> Vec<DeviceInfo> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
-    let mut devices = vec![DeviceAbout { name: "cpu".into(), about: cores, usable: true }];
+    let mut devices = vec![DeviceInfo { name: "cpu".into(), description: cores, usable: true }];
     match cuda::list() {
         Ok(gpus) => devices.extend(gpus),
-        Err(missing) => devices.push(DeviceAbout { name: "cuda".into(), about: missing, usable: false }),
+        Err(missing) => devices.push(DeviceInfo { name: "cuda".into(), description: missing, usable: false }),
     }
     devices
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Artifact, Failure};
 
-/// What a file holds, by its first bytes.
+/// The format of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Parquet.
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What tells tables of one name apart.
+    /// Returns the suffix that tells tables of one name apart.
     fn word(self) -> &'static str {
         match self {
             Kind::Parquet => "parquet",
@@ -32,7 +32,7 @@ impl Kind {
 /// Files of one kind that are one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// What they all hold.
+    /// The format of all of them.
     pub kind: Kind,
     /// In their order.
     pub paths: Vec<PathBuf>,
@@ -104,7 +104,7 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// What `path` holds, if it is rows.
+/// Returns the format of `path`, if it holds rows.
 fn kind(path: &Path) -> Result<Option<Kind>, Failure> {
     let failed = |error| Failure::io("read", path, error);
     let mut file = BufReader::new(File::open(path).map_err(failed)?).take(LONGEST_LINE);

@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 /// Lines that are one batch.
 const BATCH: usize = 8_192;
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
+enum ColumnType {
     Nothing,
     Boolean,
     Integer,
@@ -27,19 +27,19 @@ enum Holds {
 
 /// The columns of a table, in the order in which lines name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns(Vec<(String, Holds)>);
+pub struct Columns(Vec<(String, ColumnType)>);
 
 impl Columns {
-    /// Of all lines of these files.
+    /// Infers the columns from all lines of these files.
     ///
     /// # Errors
     /// One cannot be read, or has a line that is no JSON object.
-    pub fn of<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, Failure> {
+    pub fn infer<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, Failure> {
         let mut columns = Columns::default();
         for path in paths {
             for_each_line(path, |line| {
                 for (name, value) in line {
-                    let holds = Holds::of(&value);
+                    let holds = ColumnType::of(&value);
                     match columns.0.iter_mut().find(|(other, _)| *other == name) {
                         Some((_, known)) => *known = known.and(holds),
                         None => columns.0.push((name, holds)),
@@ -54,7 +54,7 @@ impl Columns {
     /// The lines of a file as rows with these columns.
     ///
     /// # Errors
-    /// As [`Columns::of`].
+    /// As [`Columns::infer`].
     pub fn rows(&self, path: &Path) -> Result<Vec<RecordBatch>, Failure> {
         let mut batches = Vec::new();
         let mut lines = Vec::new();
@@ -76,10 +76,12 @@ impl Columns {
             let values =
                 || lines.iter().map(|line| line.iter().find(|(other, _)| other == name).map(|(_, value)| value));
             let array: ArrayRef = match holds {
-                Holds::Boolean => Arc::new(BooleanArray::from_iter(values().map(|value| value?.as_bool()))),
-                Holds::Integer => Arc::new(Int64Array::from_iter(values().map(|value| value?.as_i64()))),
-                Holds::Float => Arc::new(Float64Array::from_iter(values().map(|value| number(value?)))),
-                Holds::Nothing | Holds::Text => Arc::new(StringArray::from_iter(values().map(|value| text(value?)))),
+                ColumnType::Boolean => Arc::new(BooleanArray::from_iter(values().map(|value| value?.as_bool()))),
+                ColumnType::Integer => Arc::new(Int64Array::from_iter(values().map(|value| value?.as_i64()))),
+                ColumnType::Float => Arc::new(Float64Array::from_iter(values().map(|value| number(value?)))),
+                ColumnType::Nothing | ColumnType::Text => {
+                    Arc::new(StringArray::from_iter(values().map(|value| text(value?))))
+                }
             };
             (name, array, true)
         });
@@ -88,23 +90,23 @@ impl Columns {
     }
 }
 
-impl Holds {
+impl ColumnType {
     fn of(value: &Value) -> Self {
         match value {
-            Value::Null => Holds::Nothing,
-            Value::Bool(_) => Holds::Boolean,
-            Value::Number(number) if number.as_i64().is_some() => Holds::Integer,
-            value if number(value).is_some() => Holds::Float,
-            _ => Holds::Text,
+            Value::Null => ColumnType::Nothing,
+            Value::Bool(_) => ColumnType::Boolean,
+            Value::Number(number) if number.as_i64().is_some() => ColumnType::Integer,
+            value if number(value).is_some() => ColumnType::Float,
+            _ => ColumnType::Text,
         }
     }
 
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (one, another) if one == another => one,
-            (Holds::Nothing, known) | (known, Holds::Nothing) => known,
-            (Holds::Integer, Holds::Float) | (Holds::Float, Holds::Integer) => Holds::Float,
-            _ => Holds::Text,
+            (ColumnType::Nothing, known) | (known, ColumnType::Nothing) => known,
+            (ColumnType::Integer, ColumnType::Float) | (ColumnType::Float, ColumnType::Integer) => ColumnType::Float,
+            _ => ColumnType::Text,
         }
     }
 }
@@ -176,7 +178,7 @@ mod tests {
             r#"{"step":2,"loss":"inf","ok":null,"name":"inf","mixed":"x","list":[1,"b"],"in":{"lr":0.5}}"#,
         ];
         std::fs::write(&path, lines.join("\n")).unwrap();
-        let columns = Columns::of([&path]).unwrap();
+        let columns = Columns::infer([&path]).unwrap();
         let rows = pretty_format_batches(&columns.rows(&path).unwrap()).unwrap().to_string();
         let expected = "
 +-------+------+-------+------+------+------+------+---------+
@@ -193,7 +195,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         std::fs::write(&path, "{}\n[1]\n").unwrap();
-        let message = Columns::of([&path]).unwrap_err().message;
+        let message = Columns::infer([&path]).unwrap_err().message;
         assert!(message.starts_with("line 2 is no JSON object: "), "{message}");
     }
 }

@@ -3,42 +3,42 @@
 //! `cwm sql` meets this crate through a trait of the contract. It must not know what the rows mean: it knows file
 //! formats by their first bytes, and no stage.
 
-mod answer;
 mod files;
 mod json_lines;
-mod misunderstood;
+mod output;
 mod schema;
 mod session;
+mod suggestions;
 #[cfg(test)]
 mod tests;
 
 use std::io::Write;
 
-use cwm_contract::{Analyst, AnswerForm, Answered, Artifact, Failure, TableAbout};
+use cwm_contract::{Artifact, Failure, QueryEngine, QueryOutput, QuerySummary, TableSchema};
 
 /// Answers with DataFusion.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Query;
+pub struct SqlEngine;
 
-impl Analyst for Query {
-    fn tables(&self, artifacts: &[Artifact]) -> Result<Vec<TableAbout>, Failure> {
+impl QueryEngine for SqlEngine {
+    fn tables(&self, artifacts: &[Artifact]) -> Result<Vec<TableSchema>, Failure> {
         let artifacts = artifacts.to_vec();
-        apart(1, async move { Ok(session::open(&artifacts, 1).await?.tables) })
+        run_on_runtime(1, async move { Ok(session::open(&artifacts, 1).await?.tables) })
     }
 
     fn query(
         &self,
         artifacts: &[Artifact],
         query: &str,
-        form: AnswerForm,
+        form: QueryOutput,
         cores: usize,
         answer: &mut (dyn Write + Send),
-    ) -> Result<Answered, Failure> {
+    ) -> Result<QuerySummary, Failure> {
         let (artifacts, query) = (artifacts.to_vec(), query.to_owned());
-        apart(cores, async move {
+        run_on_runtime(cores, async move {
             let session = session::open(&artifacts, cores).await?;
-            let rows = session.ask(&query).await?;
-            answer::write(rows, form, answer).await
+            let rows = session.execute(&query).await?;
+            output::write(rows, form, answer).await
         })
     }
 }
@@ -47,7 +47,7 @@ impl Analyst for Query {
 const STACK: usize = 64 << 20;
 
 /// Runs `work` on an engine of so many threads, and waits for it.
-fn apart<T: Send>(cores: usize, work: impl Future<Output = Result<T, Failure>> + Send) -> Result<T, Failure> {
+fn run_on_runtime<T: Send>(cores: usize, work: impl Future<Output = Result<T, Failure>> + Send) -> Result<T, Failure> {
     let failed = |error: std::io::Error| Failure::system(format!("cannot start the query engine: {error}"));
     let engine = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.max(1))

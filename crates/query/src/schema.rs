@@ -1,25 +1,25 @@
-//! Columns in words.
+//! Names and types of columns, for people.
 
-use cwm_contract::ColumnAbout;
+use cwm_contract::ColumnSchema;
 use datafusion::arrow::datatypes::{DataType, Schema};
 
 /// The columns of a table.
-pub fn columns(schema: &Schema) -> Vec<ColumnAbout> {
-    let about = |(name, kind): (&String, &DataType)| ColumnAbout { name: name.clone(), holds: words(kind) };
+pub fn columns(schema: &Schema) -> Vec<ColumnSchema> {
+    let about = |(name, kind): (&String, &DataType)| ColumnSchema { name: name.clone(), data_type: type_name(kind) };
     schema.fields().iter().map(|field| about((field.name(), field.data_type()))).collect()
 }
 
-/// Arrow's name in lower case, but text is `text`, and what is nested is said in words.
-fn words(kind: &DataType) -> String {
+/// Arrow's name in lower case, but text is `text`, and what is nested is spelled out.
+fn type_name(kind: &DataType) -> String {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".to_owned(),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "bytes".to_owned(),
-        DataType::List(of) | DataType::LargeList(of) => format!("list of {}", words(of.data_type())),
-        DataType::FixedSizeList(of, length) => format!("list of {length} {}", words(of.data_type())),
-        DataType::Dictionary(_, of) => words(of),
+        DataType::List(of) | DataType::LargeList(of) => format!("list of {}", type_name(of.data_type())),
+        DataType::FixedSizeList(of, length) => format!("list of {length} {}", type_name(of.data_type())),
+        DataType::Dictionary(_, of) => type_name(of),
         DataType::Struct(fields) => {
             let parts: Vec<_> =
-                fields.iter().map(|field| format!("{} {}", field.name(), words(field.data_type()))).collect();
+                fields.iter().map(|field| format!("{} {}", field.name(), type_name(field.data_type()))).collect();
             format!("struct of {}", parts.join(", "))
         }
         other => other.to_string().to_lowercase(),
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn types_are_said_in_words() {
         let list = DataType::List(Arc::new(Field::new_list_field(DataType::UInt16, true)));
-        let found = [DataType::UInt32, DataType::Utf8View, DataType::Float64, list].map(|kind| words(&kind));
+        let found = [DataType::UInt32, DataType::Utf8View, DataType::Float64, list].map(|kind| type_name(&kind));
         assert_eq!(found, ["uint32", "text", "float64", "list of uint16"]);
     }
 }

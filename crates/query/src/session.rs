@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cwm_contract::{Artifact, Failure, TableAbout};
+use cwm_contract::{Artifact, Failure, TableSchema};
 use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result as Answer};
 use datafusion::execution::SendableRecordBatchStream;
@@ -16,7 +16,7 @@ use datafusion_functions_nested::planner::{FieldAccessPlanner, NestedFunctionPla
 
 use crate::files::{self, Files, Kind};
 use crate::json_lines::Columns;
-use crate::{misunderstood, schema};
+use crate::{schema, suggestions};
 
 /// The column that says which cell a row is of.
 const CELL: &str = "cell";
@@ -25,7 +25,7 @@ const CELL: &str = "cell";
 pub struct Session {
     context: SessionContext,
     /// Them, by name.
-    pub tables: Vec<TableAbout>,
+    pub tables: Vec<TableSchema>,
 }
 
 /// A session over the tables of `artifacts`: those of one name are one table, and its first column `cell` tells them
@@ -48,12 +48,12 @@ pub async fn open(artifacts: &[Artifact], cores: usize) -> Result<Session, Failu
     }
     let config = SessionConfig::new().with_target_partitions(cores).with_information_schema(true);
     let mut context = SessionContext::new_with_config(config);
-    functions(&mut context).map_err(|error| Failure::internal(said(&error)))?;
+    functions(&mut context).map_err(|error| Failure::internal(error_message(&error)))?;
     let mut tables = Vec::new();
     for (name, parts) in named {
-        let failed = |error: DataFusionError| Failure::input(format!("the table `{name}`: {}", said(&error)));
+        let failed = |error: DataFusionError| Failure::input(format!("the table `{name}`: {}", error_message(&error)));
         let lines = parts.iter().filter(|(_, files)| files.kind == Kind::JsonLines);
-        let columns = Columns::of(lines.flat_map(|(_, files)| &files.paths))
+        let columns = Columns::infer(lines.flat_map(|(_, files)| &files.paths))
             .map_err(|failure| Failure::input(format!("the table `{name}`: {}", failure.message)))?;
         let mut plans = Vec::new();
         for (artifact, files) in &parts {
@@ -67,12 +67,12 @@ pub async fn open(artifacts: &[Artifact], cores: usize) -> Result<Session, Failu
         let about = schema::columns(frame.schema().as_arrow());
         context.register_table(name.as_str(), frame.into_view()).map_err(failed)?;
         let cells = parts.iter().map(|(artifact, _)| artifact.cell.clone()).collect();
-        tables.push(TableAbout { name, cells, columns: about });
+        tables.push(TableSchema { name, cells, columns: about });
     }
     Ok(Session { context, tables })
 }
 
-/// What the engine knows by itself, what it has for lists, and what our own SQL uses.
+/// Registers the engine's functions, those for lists, and our own.
 fn functions(context: &mut SessionContext) -> Answer<()> {
     datafusion_functions_nested::register_all(context)?;
     context.register_expr_planner(Arc::new(NestedFunctionPlanner))?;
@@ -115,7 +115,7 @@ async fn part(
         selected.extend(own.into_iter().map(Expr::Column));
         frame.select(selected)
     });
-    Ok(selected.map_err(|error| unreadable(&said(&error)))?.into_unoptimized_plan())
+    Ok(selected.map_err(|error| unreadable(&error_message(&error)))?.into_unoptimized_plan())
 }
 
 impl Session {
@@ -123,12 +123,12 @@ impl Session {
     ///
     /// # Errors
     /// It is no query, or would change something; it names what is not there.
-    pub async fn ask(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
+    pub async fn execute(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
         let plan =
             self.context.state().create_logical_plan(query).await.map_err(|error| self.not_understood(&error))?;
         let only_queries = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_queries.verify_plan(&plan).map_err(|error| {
-            Failure::input(format!("only queries are answered, and nothing is changed: {}", said(&error)))
+            Failure::input(format!("only queries are answered, and nothing is changed: {}", error_message(&error)))
                 .hint("a query begins with SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES or EXPLAIN")
         })?;
         let frame = DataFrame::new(self.context.state(), plan);
@@ -136,11 +136,11 @@ impl Session {
     }
 
     fn not_understood(&self, error: &DataFusionError) -> Failure {
-        Failure::input(said(error)).hint(misunderstood::hint(error, &self.tables))
+        Failure::input(error_message(error)).hint(suggestions::hint(error, &self.tables))
     }
 }
 
-/// What the engine says was wrong, without the hint at a backtrace that it adds.
-pub fn said(error: &DataFusionError) -> String {
+/// Returns the engine's message without the hint at a backtrace that it adds.
+pub fn error_message(error: &DataFusionError) -> String {
     error.strip_backtrace()
 }

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use cwm_contract::{Analyst, AnswerForm, Answered, Artifact, Failure, FailureKind, Format};
+use cwm_contract::{Artifact, Failure, FailureKind, Format, QueryEngine, QueryOutput, QuerySummary};
 use datafusion::arrow::array::{ArrayRef, Float64Array, ListArray, StringArray, UInt16Array, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::UInt16Type;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
 
-use crate::Query;
+use crate::SqlEngine;
 
 fn artifact(cell: &str, port: &str, path: &Path) -> Artifact {
     Artifact { cell: cell.into(), port: port.into(), format: Format::ANY, path: path.to_owned() }
@@ -44,14 +44,14 @@ fn write_games(path: &Path, site: &str) {
     writer.finish().unwrap();
 }
 
-fn ask(artifacts: &[Artifact], query: &str, form: AnswerForm) -> Result<(String, Answered), Failure> {
+fn ask(artifacts: &[Artifact], query: &str, form: QueryOutput) -> Result<(String, QuerySummary), Failure> {
     let mut answer = Vec::new();
-    let answered = Query.query(artifacts, query, form, 2, &mut answer)?;
+    let answered = SqlEngine.query(artifacts, query, form, 2, &mut answer)?;
     Ok((String::from_utf8(answer).unwrap(), answered))
 }
 
 fn json(artifacts: &[Artifact], query: &str) -> String {
-    ask(artifacts, query, AnswerForm::Json).unwrap().0
+    ask(artifacts, query, QueryOutput::Json).unwrap().0
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn parquet_of_several_cells_is_one_table_and_bits_can_be_asked() {
     );
     let wrong = "select wrong_labels(right_squares, right_state)[65] as wrong, exact_sum(loss) as loss from scores";
     assert_eq!(json(&artifacts[1..], wrong), "{\"wrong\":1,\"loss\":0.5}\n");
-    let tables = Query.tables(&artifacts).unwrap();
+    let tables = SqlEngine.tables(&artifacts).unwrap();
     assert_eq!((tables.len(), tables[0].name.as_str(), tables[0].cells.len()), (1, "scores", 2));
     let columns: Vec<_> =
         tables[0].columns.iter().map(|column| (column.name.as_str(), column.holds.as_str())).collect();
@@ -120,10 +120,10 @@ fn a_table_is_cut_where_it_is_asked_to_be() {
     let path = folder.path().join("x");
     std::fs::write(&path, "{\"a\":1}\n{\"a\":10}\n{\"a\":2}\n").unwrap();
     let artifacts = [artifact("x", "out", &path)];
-    let (text, answered) = ask(&artifacts, "select a from out order by a", AnswerForm::Table { rows: 2 }).unwrap();
-    assert_eq!((text.as_str(), answered), ("a\n─\n1\n2\n", Answered { rows: 2, is_cut: true }));
-    let (text, answered) = ask(&artifacts, "select a from out order by a", AnswerForm::Table { rows: 3 }).unwrap();
-    assert_eq!((text.lines().last(), answered), (Some("10"), Answered { rows: 3, is_cut: false }));
+    let (text, answered) = ask(&artifacts, "select a from out order by a", QueryOutput::Table { rows: 2 }).unwrap();
+    assert_eq!((text.as_str(), answered), ("a\n─\n1\n2\n", QuerySummary { rows: 2, is_truncated: true }));
+    let (text, answered) = ask(&artifacts, "select a from out order by a", QueryOutput::Table { rows: 3 }).unwrap();
+    assert_eq!((text.lines().last(), answered), (Some("10"), QuerySummary { rows: 3, is_truncated: false }));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn damaged_files_are_told_by_their_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scores");
     std::fs::write(&path, "PAR1 and nothing more").unwrap();
-    let failure = Query.tables(&[artifact("e[size=1]", "scores", &path)]).unwrap_err();
+    let failure = SqlEngine.tables(&[artifact("e[size=1]", "scores", &path)]).unwrap_err();
     assert!(failure.message.starts_with("cannot read e[size=1].scores ("), "{}", failure.message);
 }
 
@@ -142,7 +142,7 @@ fn a_query_that_errs_is_told_what_it_may_have_meant() {
     write_scores(&scores, 0.5);
     std::fs::write(&curves, "{\"step\":1}\n").unwrap();
     let artifacts = [artifact("e", "scores", &scores), artifact("m", "curves", &curves)];
-    let hint = |query: &str| ask(&artifacts, query, AnswerForm::Json).unwrap_err().hint.unwrap();
+    let hint = |query: &str| ask(&artifacts, query, QueryOutput::Json).unwrap_err().hint.unwrap();
     let columns = "`scores` has cell, game, right_squares, right_state, loss";
     assert_eq!(hint("select los from scores"), format!("did you mean loss?; {columns}"));
     assert_eq!(hint("select s.right_sqares from scores s"), "did you mean right_squares or right_state?");
@@ -152,7 +152,7 @@ fn a_query_that_errs_is_told_what_it_may_have_meant() {
     assert_eq!(hint("select 1 frm scores"), all);
 }
 
-/// What writes is refused however deep it stands, and files that are no tables are not there.
+/// Statements that write are refused at any depth, and files that are no tables are not found.
 #[test]
 fn nothing_but_the_tables_is_read_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn nothing_but_the_tables_is_read_and_nothing_is_written() {
     std::fs::write(&path, "{\"a\":1}\n").unwrap();
     let artifacts = [artifact("x", "out", &path)];
     let refused = |statement: &str| {
-        let failure = ask(&artifacts, statement, AnswerForm::Json).unwrap_err();
+        let failure = ask(&artifacts, statement, QueryOutput::Json).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Input, "{statement}: {}", failure.message);
         failure.message
     };

@@ -40,7 +40,7 @@ impl MersenneTwister {
     }
 
     /// The generator that `random.Random(seed)` has for a seed that is not negative.
-    pub fn of_integer(seed: u128) -> Self {
+    pub fn from_integer(seed: u128) -> Self {
         let words: Vec<u32> = (0..4).map(|word| (seed >> (32 * word)) as u32).collect();
         let used = words.iter().rposition(|word| *word != 0).map_or(1, |last| last + 1);
         MersenneTwister::new(&words[..used])
@@ -113,7 +113,7 @@ mod tests {
         };
         for case in golden["seeds"].as_array().unwrap() {
             let seed = case["seed"].as_str().unwrap().parse().unwrap();
-            let fresh = || MersenneTwister::of_integer(seed);
+            let fresh = || MersenneTwister::from_integer(seed);
             assert_eq!(fresh().state[..5], numbers(&case["state_first_5_words_after_seeding"])[..]);
             assert_eq!(fresh().index as u64, case["state_index_after_seeding"].as_u64().unwrap());
             let mut twister = fresh();
@@ -139,7 +139,7 @@ mod tests {
     fn shuffle_is_cpythons() {
         for (seed, expected) in SHUFFLED {
             let mut items: Vec<u32> = (0..12).collect();
-            MersenneTwister::of_integer(seed).shuffle(&mut items);
+            MersenneTwister::from_integer(seed).shuffle(&mut items);
             assert_eq!(items, expected, "{seed}");
         }
     }

@@ -26,7 +26,7 @@ impl Stage for Smooth {
         "smooth"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Replaces every training loss of curves by the mean of the last few."
     }
 

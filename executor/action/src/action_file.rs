@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cwm_contract::{Expected, Format, Label, Resources, Values};
+use cwm_contract::{ExpectedChecksum, Format, Label, Resources, Values};
 use serde::{Deserialize, Serialize};
 
 use cwm_core::digest::Key;
@@ -63,7 +63,7 @@ pub enum ActionBody {
         files: Vec<Snapshot>,
         /// What is known from earlier of what it fetches.
         #[serde(default)]
-        expected: Vec<Expected>,
+        expected: Vec<ExpectedChecksum>,
     },
     /// A shell command.
     Command {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Brought, Expected, Fetched, Origin, Value};
+use cwm_contract::{ExpectedChecksum, ExternalSource, FetchResult, Origin, Value};
 
 use cwm_core::error::Error;
 use cwm_core::key::Components;
@@ -28,12 +28,12 @@ const FIRST_BYTES: &str = "first_bytes";
 /// # Errors
 /// A file cannot be read.
 pub fn keyed(
-    brought: &[Brought],
+    brought: &[ExternalSource],
     stage: &str,
     pins: &Pins,
     files: &Files,
     seen: &mut Vec<Snapshot>,
-) -> Result<(Value, Vec<Expected>), Error> {
+) -> Result<(Value, Vec<ExpectedChecksum>), Error> {
     let mut expected = Vec::new();
     let mut items = Vec::with_capacity(brought.len());
     for one in brought {
@@ -66,7 +66,7 @@ pub fn keyed(
         });
     }
     let value = match (brought, items.pop()) {
-        ([Brought { name: None, .. }], Some(only)) => only,
+        ([ExternalSource { name: None, .. }], Some(only)) => only,
         (_, last) => Value::List(items.into_iter().chain(last).collect()),
     };
     Ok((value, expected))
@@ -94,17 +94,17 @@ pub fn open(value: &Value) -> usize {
 }
 
 /// The components with the sums of what was fetched in place of the URLs; nothing if one is not among `fetched`.
-pub fn settled(components: &Components, fetched: &[Fetched]) -> Option<Components> {
+pub fn settled(components: &Components, fetched: &[FetchResult]) -> Option<Components> {
     let mut settled = components.clone();
     let value = settled.parameters.get_mut(SOURCE)?;
     settle(value, fetched);
     (open(value) == 0).then_some(settled)
 }
 
-fn settle(value: &mut Value, fetched: &[Fetched]) {
+fn settle(value: &mut Value, fetched: &[FetchResult]) {
     match value {
         Value::Map(map) if map.contains_key(URL) => {
-            let is = |one: &&Fetched| {
+            let is = |one: &&FetchResult| {
                 let first_bytes = one.fetch.first_bytes.map(|bytes| Value::Int(bytes.into()));
                 map[URL].as_text() == Some(&one.fetch.url) && map.get(FIRST_BYTES) == first_bytes.as_ref()
             };
@@ -149,20 +149,20 @@ pub fn readable(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use cwm_contract::Fetch;
+    use cwm_contract::FetchRequest;
 
     use super::*;
     use cwm_core::key::KEY_FORMAT;
 
-    fn url(url: &str, first_bytes: Option<u64>) -> Fetch {
-        Fetch { url: url.into(), first_bytes }
+    fn url(url: &str, first_bytes: Option<u64>) -> FetchRequest {
+        FetchRequest { url: url.into(), first_bytes }
     }
 
-    fn brought(name: Option<&str>, fetch: Fetch, sha256: Option<&str>) -> Brought {
-        Brought { name: name.map(str::to_owned), from: Origin::Url(fetch), sha256: sha256.map(str::to_owned) }
+    fn brought(name: Option<&str>, fetch: FetchRequest, sha256: Option<&str>) -> ExternalSource {
+        ExternalSource { name: name.map(str::to_owned), from: Origin::Url(fetch), sha256: sha256.map(str::to_owned) }
     }
 
-    fn components(brought: &[Brought]) -> Components {
+    fn components(brought: &[ExternalSource]) -> Components {
         let (value, _) = keyed(brought, "games", &Pins::none(), &Files::without_cache(), &mut Vec::new()).unwrap();
         Components {
             key_format: KEY_FORMAT,
@@ -179,7 +179,7 @@ mod tests {
         let sum = "ab".repeat(32);
         let open = components(&[brought(None, url("http://x/a", Some(5)), None)]);
         assert!(is_open(&open));
-        let fetched = |fetch| Fetched { fetch, sha256: sum.clone(), bytes: 5 };
+        let fetched = |fetch| FetchResult { fetch, sha256: sum.clone(), bytes: 5 };
         assert_eq!(settled(&open, &[fetched(url("http://x/a", None))]), None);
         let closed = settled(&open, &[fetched(url("http://x/a", Some(5)))]).unwrap();
         assert_eq!(closed, components(&[brought(None, url("http://elsewhere/b", None), Some(&sum))]));
@@ -192,7 +192,7 @@ mod tests {
         let names = [Some("00000-a"), Some("00001-b")];
         let list = [brought(names[0], url("http://x/a", None), None), brought(names[1], url("http://x/b", None), None)];
         let open = components(&list);
-        let fetched = |name: &str| Fetched { fetch: url(name, None), sha256: sum.clone(), bytes: 5 };
+        let fetched = |name: &str| FetchResult { fetch: url(name, None), sha256: sum.clone(), bytes: 5 };
         assert_eq!(settled(&open, &[fetched("http://x/a")]), None);
         let closed = settled(&open, &[fetched("http://x/a"), fetched("http://x/b")]).unwrap();
         assert_ne!(closed.key(), components(&[brought(None, url("http://x/a", None), Some(&sum))]).key());

@@ -41,7 +41,7 @@ pub fn parameters(
         let value = values.get(spec.name).cloned().unwrap_or_default();
         Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
     };
-    let idle = stage.idle(values);
+    let idle = stage.unused_parameters(values);
     stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| keyed(spec, seen)).collect()
 }
 

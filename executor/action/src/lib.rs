@@ -254,7 +254,7 @@ fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> 
         let Some(stage) = registry.get(&action.components.kind) else {
             return Err(Error::internal(format!("this cwm has no stage `{}`", action.components.kind)));
         };
-        let code = (registry.code_of)(&action.components.kind, stage.parts(values).as_deref())?;
+        let code = (registry.code_of)(&action.components.kind, stage.code_parts(values).as_deref())?;
         if !action.components.code.is_empty() && code != action.components.code {
             return Err(Error::system(format!(
                 "the code of stage `{}` in this binary is not the code that the action asks for",
@@ -262,7 +262,7 @@ fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> 
             ))
             .hint("cwm was rebuilt meanwhile: run again"));
         }
-        if stage.brings(values).is_none()
+        if stage.external_sources(values).is_none()
             && keyed::parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
         {
             return Err(Error::system("parameters, files or secrets are not what they were when the key was made")

@@ -6,7 +6,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use cwm_contract::{Cancellation, Failure, Probing, Stage, Values};
+use cwm_contract::{Cancellation, Failure, ProbeContext, Stage, Values};
 
 use cwm_core::digest::{Digest, Key};
 use cwm_core::key::Components;
@@ -103,8 +103,8 @@ pub fn take(
     fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
     // As it is named everywhere, so that words that tell a path can be freed of it.
     let folder = &fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, error))?;
-    let probing = Probing::new(values, folder, cancellation.clone());
-    let taken = catch_unwind(AssertUnwindSafe(|| stage.probe(&probing)))
+    let context = ProbeContext::new(values, folder, cancellation.clone());
+    let taken = catch_unwind(AssertUnwindSafe(|| stage.probe(&context)))
         .unwrap_or_else(|_| Err(Failure::internal("the probe panicked: this is a mistake in cwm")));
     fs::remove_dir_all(folder).map_err(|error| Failure::io("remove", folder, error))?;
     let taken = taken?.unwrap_or_default();

@@ -77,7 +77,8 @@ impl Lines {
             if matches!(line, Line::Event(_)) && !has_room(&sink.file) {
                 return;
             }
-            if let (Some(last), Line::Event(Event::Progress { .. } | Event::Doing(_))) = (&mut sink.progressed, line) {
+            if let (Some(last), Line::Event(Event::Progress { .. } | Event::Activity(_))) = (&mut sink.progressed, line)
+            {
                 if last.is_some_and(|last| last.elapsed() < NOW_AND_THEN) {
                     return;
                 }
@@ -115,13 +116,13 @@ pub struct StageReporter {
     /// Metrics, aliases and what was fetched, in order.
     pub kept: Arc<Mutex<Vec<Event>>>,
     /// Hears what the stage computes on, as soon as it tells.
-    pub computes_on: Box<dyn Fn(&str) + Send + Sync>,
+    pub report_device: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Reporter for StageReporter {
     fn report(&self, event: Event) {
-        if let Event::ComputesOn(device) = &event {
-            (self.computes_on)(device);
+        if let Event::ComputeDevice(device) = &event {
+            (self.report_device)(device);
         }
         match &event {
             Event::Log(line) => {
@@ -131,12 +132,12 @@ impl Reporter for StageReporter {
             Event::Note(line) => {
                 let _ = writeln!(std::io::stderr(), "{line}");
             }
-            Event::Metric { .. } | Event::SameAs { .. } | Event::Fetched(_) | Event::ComputesOn(_) => {
+            Event::Metric { .. } | Event::PassThrough { .. } | Event::Fetched(_) | Event::ComputeDevice(_) => {
                 if let Ok(mut kept) = self.kept.lock() {
                     kept.push(event.clone());
                 }
             }
-            Event::Progress { .. } | Event::Doing(_) => {}
+            Event::Progress { .. } | Event::Activity(_) => {}
         }
         self.lines.send(&Line::Event(event));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use cwm_contract::{Event, Failure, Fetched};
+use cwm_contract::{Event, Failure, FetchResult};
 
 use crate::action_file::ActionFile;
 use crate::brought;
@@ -78,7 +78,7 @@ pub struct Made {
     /// By output name.
     pub outputs: BTreeMap<String, NewOutput>,
     metrics: BTreeMap<String, f64>,
-    fetched: Vec<Fetched>,
+    fetched: Vec<FetchResult>,
     computed_on: Option<String>,
 }
 
@@ -93,15 +93,15 @@ pub fn made(work: &WorkFolder, action: &ActionFile, inputs: &Inputs, events: Vec
     let mut computed_on = None;
     for event in events {
         match event {
-            Event::SameAs { output, path } => {
+            Event::PassThrough { output, path } => {
                 aliases.insert(output, path);
             }
             Event::Metric { name, value } => {
                 metrics.insert(name, value);
             }
             Event::Fetched(one) => fetched.push(one),
-            Event::ComputesOn(device) => computed_on = Some(device),
-            Event::Progress { .. } | Event::Doing(_) | Event::Log(_) | Event::Note(_) => {}
+            Event::ComputeDevice(device) => computed_on = Some(device),
+            Event::Progress { .. } | Event::Activity(_) | Event::Log(_) | Event::Note(_) => {}
         }
     }
     let mut outputs = BTreeMap::new();

@@ -151,7 +151,7 @@ impl Over {
                 (FailedKind::TimeLimit, failure.hint(hint))
             }
             Over::Memory { held, limit } => {
-                let (held, limit) = (amount::in_words(held), amount::in_words(limit));
+                let (held, limit) = (amount::format_bytes(held), amount::format_bytes(limit));
                 let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
                 let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
                 (FailedKind::MemoryLimit, failure.hint(hint))

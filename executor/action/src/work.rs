@@ -33,13 +33,13 @@ pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event
                 inputs: inputs.groups.clone(),
                 outputs,
                 temporary: work.tmp(),
-                kept: work.keep(),
+                checkpoint_dir: work.keep(),
                 resources: action.resources.clone(),
                 expected: expected.clone(),
             };
             let refused = Arc::new(Mutex::new(None));
-            let computes_on = kept::settling(attempt.registry, work, action, cancellation, refused.clone());
-            let reporter = StageReporter { lines: (*lines).clone(), kept, computes_on };
+            let report_device = kept::settling(attempt.registry, work, action, cancellation, refused.clone());
+            let reporter = StageReporter { lines: (*lines).clone(), kept, report_device };
             let ran = stage.run(&Context::new(stage, task, Box::new(reporter), (*cancellation).clone()));
             let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             refused.map_or(ran, Err).map_err(sorted)

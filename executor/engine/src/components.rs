@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cwm_contract::{CONTRACT_VERSION, Expected, Format, Shape, Value};
+use cwm_contract::{CONTRACT_VERSION, ExpectedChecksum, Format, Shape, Value};
 
 use cwm_action::brought;
 use cwm_action::keyed;
@@ -27,7 +27,7 @@ pub struct Resolved {
     /// Names of variables that a command takes over.
     pub inherited: Vec<String>,
     /// What pins say of what it fetches.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedChecksum>,
 }
 
 /// The output of a finished cell that a source names.
@@ -102,7 +102,7 @@ pub fn resolve_known<'r>(
     }
     match &cell.body {
         Body::Stage(stage) => {
-            if let Some(brought) = stage.brings(&cell.values) {
+            if let Some(brought) = stage.external_sources(&cell.values) {
                 // Known by its content: neither code nor where it comes from matters.
                 let (source, expected) = brought::keyed(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
                 resolved.components.parameters.insert(brought::SOURCE.into(), source);

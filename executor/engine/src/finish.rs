@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use cwm_contract::{Fetch, Fetched, Origin};
+use cwm_contract::{FetchRequest, FetchResult, Origin};
 
 use cwm_core::error::Error;
 use cwm_pipeline::plan::{Body, Cell, Plan};
@@ -52,7 +52,7 @@ pub fn update_pins(
     for (index, (cell, record)) in plan.cells.iter().zip(records).enumerate() {
         let Some(record) = record else { continue };
         let fetches = fetches(cell);
-        let is_new = |one: &&Fetched| match pins.get(&one.fetch) {
+        let is_new = |one: &&FetchResult| match pins.get(&one.fetch) {
             None => true,
             Some(pin) => ran.contains(&index) && pin.sha256 != one.sha256,
         };
@@ -63,9 +63,9 @@ pub fn update_pins(
 }
 
 /// What a cell fetches from the network.
-pub fn fetches(cell: &Cell) -> Vec<Fetch> {
+pub fn fetches(cell: &Cell) -> Vec<FetchRequest> {
     let Body::Stage(stage) = &cell.body else { return Vec::new() };
-    let brought = stage.brings(&cell.values).unwrap_or_default();
+    let brought = stage.external_sources(&cell.values).unwrap_or_default();
     brought
         .into_iter()
         .filter_map(|one| match one.from {
@@ -80,7 +80,7 @@ pub fn contradictions(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for cell in &plan.cells {
         let Body::Stage(stage) = &cell.body else { continue };
-        for one in stage.brings(&cell.values).unwrap_or_default() {
+        for one in stage.external_sources(&cell.values).unwrap_or_default() {
             if let (Origin::Url(fetch), Some(sum)) = (&one.from, &one.sha256)
                 && let Some(pin) = pins.get(fetch).filter(|pin| pin.sha256 != *sum)
             {

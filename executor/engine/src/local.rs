@@ -64,7 +64,7 @@ pub fn place(pool: &mut Pool, queued: impl Iterator<Item = (usize, Needs, Device
             refused.push((needs, device));
             continue;
         };
-        resources.in_vain = needs.gpu > 0.0 && resources.devices.is_empty();
+        resources.accelerator_unavailable = needs.gpu > 0.0 && resources.devices.is_empty();
         placed.push(Placement { cell, share, resources, warning });
     }
     placed

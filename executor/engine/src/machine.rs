@@ -133,7 +133,8 @@ impl Pool {
         }
         let names: Vec<String> = devices.iter().map(|(index, _)| format!("cuda:{index}")).collect();
         let memory = (needs.memory > 0).then_some(needs.memory);
-        let resources = Resources { cores: cores as usize, memory, devices: names, in_vain: false, device };
+        let resources =
+            Resources { cores: cores as usize, memory, devices: names, accelerator_unavailable: false, device };
         let is_unknown = matches!(device, DeviceChoice::Cuda(index) if index as usize >= self.machine.devices.len());
         let visible = || devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
         let visible = (!is_unknown).then(visible);

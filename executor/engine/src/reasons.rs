@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cwm_contract::{Fetch, Label, Origin as Brings};
+use cwm_contract::{FetchRequest, Label, Origin as Brings};
 use jiff::Timestamp;
 
 use crate::cause::{Cause, Line, differences};
@@ -136,7 +136,7 @@ pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved,
         }
     }
     if let Body::Stage(stage) = &cell.body
-        && stage.brings(&cell.values).is_some()
+        && stage.external_sources(&cell.values).is_some()
         && !resolved.expected.is_empty()
     {
         causes.iter_mut().for_each(Cause::as_pinned);
@@ -176,12 +176,12 @@ pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Compone
 /// Whether what a cell fetches is pinned to something else than what came when `before` was made.
 pub fn is_repinned(cell: &Cell, before: &ActionRecord, pins: &Pins) -> bool {
     let Body::Stage(stage) = &cell.body else { return false };
-    let is_other = |fetch: &Fetch| {
+    let is_other = |fetch: &FetchRequest| {
         let came = before.fetched.iter().find(|one| one.fetch == *fetch);
         came.zip(pins.get(fetch)).is_some_and(|(came, pin)| came.sha256 != pin.sha256)
     };
     // A sum in the pipeline counts before a pin.
-    stage.brings(&cell.values).into_iter().flatten().any(|one| match &one.from {
+    stage.external_sources(&cell.values).into_iter().flatten().any(|one| match &one.from {
         Brings::Url(fetch) => one.sha256.is_none() && is_other(fetch),
         Brings::File { .. } => false,
     })

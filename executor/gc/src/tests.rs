@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cwm_contract::{Fetch, Fetched, Format, Label, Value};
+use cwm_contract::{FetchRequest, FetchResult, Format, Label, Value};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -55,8 +55,8 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
     fs::write(work.log(), format!("log of {}", text.chars().take(1).collect::<String>())).unwrap();
     let output =
         |file: &str, shape| NewOutput { format: Format::ANY, shape, content: Content::Made(work.out().join(file)) };
-    let fetch = Fetch { url: "https://example.org/x".into(), first_bytes: None };
-    let came = Fetched { fetch, sha256: "0".repeat(64), bytes: 1 };
+    let fetch = FetchRequest { url: "https://example.org/x".into(), first_bytes: None };
+    let came = FetchResult { fetch, sha256: "0".repeat(64), bytes: 1 };
     let recorded = store.record(NewAction {
         pipeline: "pipeline".into(),
         label: Label::stage(name),

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Expected, Fetch, Fetched};
+use cwm_contract::{ExpectedChecksum, FetchRequest, FetchResult};
 
 use cwm_core::error::Error;
 use cwm_core::files::durable::Disk;
@@ -32,10 +32,10 @@ pub struct Pin {
 #[derive(Clone, Debug, Default)]
 pub struct Pins {
     path: PathBuf,
-    pins: BTreeMap<Fetch, Pin>,
+    pins: BTreeMap<FetchRequest, Pin>,
     /// What was on disk when it was read.
     text: Option<String>,
-    read: BTreeMap<Fetch, Pin>,
+    read: BTreeMap<FetchRequest, Pin>,
     /// What follows the stage in the command that fetches anew.
     options: String,
 }
@@ -67,18 +67,18 @@ impl Pins {
     }
 
     /// What is pinned of a fetch.
-    pub fn get(&self, fetch: &Fetch) -> Option<&Pin> {
+    pub fn get(&self, fetch: &FetchRequest) -> Option<&Pin> {
         self.pins.get(fetch)
     }
 
     /// What the stage of this name must be given for a fetch, if it is pinned.
-    pub fn expected(&self, fetch: &Fetch, stage: &str) -> Option<Expected> {
+    pub fn expected(&self, fetch: &FetchRequest, stage: &str) -> Option<ExpectedChecksum> {
         let pin = self.get(fetch)?;
-        Some(Expected {
+        Some(ExpectedChecksum {
             fetch: fetch.clone(),
             sha256: pin.sha256.clone(),
-            words: format!("is pinned in {FILE_NAME}"),
-            advice: format!(
+            reason: format!("is pinned in {FILE_NAME}"),
+            hint: format!(
                 "if it was changed on purpose, `cwm pin --update {stage}{}` fetches it anew and pins the new sum",
                 self.options
             ),
@@ -86,7 +86,7 @@ impl Pins {
     }
 
     /// Forgets what is pinned of these; nothing is written yet.
-    pub fn forget<'a>(&mut self, fetches: impl IntoIterator<Item = &'a Fetch>) {
+    pub fn forget<'a>(&mut self, fetches: impl IntoIterator<Item = &'a FetchRequest>) {
         for fetch in fetches {
             self.pins.remove(fetch);
         }
@@ -97,8 +97,8 @@ impl Pins {
     ///
     /// # Errors
     /// It cannot be read or written, or someone else pinned another sum of the same meanwhile: the others are pinned.
-    pub fn save(&self, fetched: impl IntoIterator<Item = Fetched>) -> Result<(), Error> {
-        let fetched: Vec<Fetched> = fetched.into_iter().collect();
+    pub fn save(&self, fetched: impl IntoIterator<Item = FetchResult>) -> Result<(), Error> {
+        let fetched: Vec<FetchResult> = fetched.into_iter().collect();
         if fetched.is_empty() {
             return Ok(());
         }
@@ -107,7 +107,7 @@ impl Pins {
         let _alone = lock(path.parent().unwrap_or(Path::new("/")))?;
         let mut now = Pins::beside(&self.path.with_file_name("pipeline.yaml"))?;
         let mut contradiction = None;
-        for Fetched { fetch, sha256, bytes } in fetched {
+        for FetchResult { fetch, sha256, bytes } in fetched {
             match now.get(&fetch) {
                 Some(pin) if pin.sha256 != sha256 && self.read.get(&fetch) != Some(pin) => {
                     let words = format!("{fetch} gave SHA-256 {sha256}, and meanwhile {} was pinned", pin.sha256);
@@ -145,9 +145,9 @@ mod tests {
 
     use super::*;
 
-    fn fetched(url: &str, first_bytes: Option<u64>, content: &str) -> Fetched {
-        let fetch = Fetch { url: url.into(), first_bytes };
-        Fetched { fetch, sha256: content.repeat(64), bytes: 7 }
+    fn fetched(url: &str, first_bytes: Option<u64>, content: &str) -> FetchResult {
+        let fetch = FetchRequest { url: url.into(), first_bytes };
+        FetchResult { fetch, sha256: content.repeat(64), bytes: 7 }
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(now.get(&fetched("http://x/b", Some(3), "").fetch).unwrap().sha256, "b".repeat(64));
         let now = now.asked_with(" -f lichess.yaml".into());
         let expected = now.expected(&fetched("http://x/a", None, "").fetch, "games").unwrap();
-        assert!(expected.advice.contains("`cwm pin --update games -f lichess.yaml`"), "{}", expected.advice);
+        assert!(expected.hint.contains("`cwm pin --update games -f lichess.yaml`"), "{}", expected.hint);
         // Another file in its place would have another number.
         let number = || fs::metadata(folder.path().join(FILE_NAME)).unwrap().ino();
         let before = number();

@@ -252,6 +252,6 @@ fn require_space(store: &Store, bytes: u64) -> Result<(), RemoteError> {
     if bytes <= free {
         return Ok(());
     }
-    let (needs, free) = (amount::in_words(bytes), amount::in_words(free));
+    let (needs, free) = (amount::format_bytes(bytes), amount::format_bytes(free));
     Err(RemoteError::Local(format!("there is no room for it: {needs} are to come, and the store's disk has {free}")))
 }

@@ -42,7 +42,7 @@ impl ResourceRequest {
             cores: self.cpus as usize,
             memory: (self.memory > 0).then_some(self.memory),
             devices: (0..self.gpus).map(|index| format!("cuda:{index}")).collect(),
-            in_vain: false,
+            accelerator_unavailable: false,
             device: if matches!(device, DeviceChoice::Cuda(_)) { DeviceChoice::Cuda(0) } else { device },
         }
     }
@@ -70,7 +70,7 @@ impl std::fmt::Display for ResourceRequest {
             words.push(format!("{} {}", self.gpus, if self.gpus == 1 { "GPU" } else { "GPUs" }));
         }
         if self.memory > 0 {
-            words.push(cwm_contract::amount::in_words(self.memory));
+            words.push(cwm_contract::amount::format_bytes(self.memory));
         }
         words.extend(self.time.map(slurm_time));
         f.write_str(&words.join(", "))

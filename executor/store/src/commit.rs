@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use cwm_contract::Fetched;
+use cwm_contract::FetchResult;
 use rayon::prelude::*;
 
 use super::Store;
@@ -116,7 +116,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::record`].
-    pub fn record_as(&self, record: &ActionRecord, components: Components, fetched: Vec<Fetched>) -> Result<()> {
+    pub fn record_as(&self, record: &ActionRecord, components: Components, fetched: Vec<FetchResult>) -> Result<()> {
         let _shared = self.lock_shared(|_| {})?;
         let key = components.key();
         let numbered = self.record_files(&key)?;

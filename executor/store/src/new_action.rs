@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cwm_contract::{Fetched, Format, Label};
+use cwm_contract::{FetchResult, Format, Label};
 
 use super::record::{ActionRecord, Circumstances, OutputRecord, OutputShape};
 use crate::outside::Snapshot;
@@ -26,7 +26,7 @@ pub struct NewAction {
     /// Figures that the stage told.
     pub metrics: BTreeMap<String, f64>,
     /// What came from the network.
-    pub fetched: Vec<Fetched>,
+    pub fetched: Vec<FetchResult>,
     /// What the stage's probe gave, by name.
     pub probe: BTreeMap<String, Digest>,
     /// The stage's log, a file in its work folder; it is moved into the store.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Fetched, Format, Label, Shape};
+use cwm_contract::{FetchResult, Format, Label, Shape};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub struct ActionRecord {
     pub metrics: BTreeMap<String, f64>,
     /// What came from the network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fetched: Vec<Fetched>,
+    pub fetched: Vec<FetchResult>,
     /// What the stage's probe gave with the code of this result, by name; empty where it has none, or had none when this
     /// was recorded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cwm_contract::Point;
+use cwm_contract::CurvePoint;
 
 use crate::commands::{Workspace, print};
 use crate::curves::{Tail, curves_of};
@@ -108,7 +108,7 @@ fn follow(workspace: &Workspace, index: usize, key: &Key) -> Result<ExitCode, Er
 }
 
 /// The points of one step on a line.
-fn line(points: &[Point]) -> String {
+fn line(points: &[CurvePoint]) -> String {
     let step = points.first().map_or(0, |point| point.step);
     let numbers: String = points.iter().map(|point| format!("  {} {}", point.curve, number(point.value))).collect();
     format!("step {step}{numbers}")
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn numbers_of_a_step_stand_on_one_line() {
-        let point = |curve: &str, value| Point { curve: curve.into(), step: 20, value };
+        let point = |curve: &str, value| CurvePoint { curve: curve.into(), step: 20, value };
         let points = [point("train/loss", 1.25), point("train/learning_rate", 3e-4), point("x", f64::INFINITY)];
         assert_eq!(line(&points), "step 20  train/loss 1.250000  train/learning_rate 3.0000e-4  x inf");
     }

@@ -1,6 +1,6 @@
 //! Two boards side by side, as text.
 
-use cwm_contract::{Belief, Seen, Tracked};
+use cwm_contract::{LabelPrediction, PositionPrediction, PositionView};
 use owo_colors::{OwoColorize, Style};
 
 use cwm_core::text::list_some;
@@ -13,16 +13,16 @@ const TOLD: usize = 8;
 const DOUBTFUL: f64 = 0.9;
 
 /// A position: what is believed beside what is true. What is wrong has a `*` before it, and is red with `colour`.
-pub fn draw(tracked: &Tracked, colour: bool) -> String {
+pub fn draw(tracked: &PositionPrediction, colour: bool) -> String {
     let mut text = heading(tracked);
     text += &format!("{:<WIDTH$}{}\n", "  believed", "  true");
     for rank in 0..8 {
-        text += &line(&rank_of(&tracked.believed, rank), &rank_of(&tracked.truth, rank), colour);
+        text += &line(&rank_of(&tracked.predicted, rank), &rank_of(&tracked.truth, rank), colour);
     }
     let files = "   a b c d e f g h";
     text += &format!("{files:<WIDTH$}{files}\n");
-    for (believed, truth) in tracked.believed.state.iter().zip(&tracked.truth.state) {
-        let cell = |item: &cwm_contract::StateItem| {
+    for (believed, truth) in tracked.predicted.state.iter().zip(&tracked.truth.state) {
+        let cell = |item: &cwm_contract::StateField| {
             let mark = if item.wrong { "*" } else { " " };
             vec![(format!("  {:<10}", item.name), false), (format!("{mark}{}", item.value), item.wrong)]
         };
@@ -34,18 +34,18 @@ pub fn draw(tracked: &Tracked, colour: bool) -> String {
 }
 
 /// `ply 3  2. Nf3 (g1f3)  74 of 75 right`.
-fn heading(tracked: &Tracked) -> String {
-    let played = match &tracked.played {
+fn heading(tracked: &PositionPrediction) -> String {
+    let played = match &tracked.last_move {
         None => "start".to_owned(),
         Some(played) => format!("{} {} ({})", played.number, played.san, played.uci),
     };
-    format!("ply {}  {played}  {} of {} right\n", tracked.ply, tracked.right, tracked.labels)
+    format!("ply {}  {played}  {} of {} right\n", tracked.ply, tracked.correct, tracked.labels)
 }
 
 /// Pieces of text, and whether each is wrong.
 type Pieces = Vec<(String, bool)>;
 
-fn rank_of(seen: &Seen, rank: usize) -> Pieces {
+fn rank_of(seen: &PositionView, rank: usize) -> Pieces {
     let mut pieces = vec![(format!("{} ", 8 - rank), false)];
     let squares = seen.squares.iter().skip(rank * 8).take(8);
     pieces.extend(squares.map(|(piece, wrong)| (format!("{}{piece}", if *wrong { "*" } else { " " }), *wrong)));
@@ -65,54 +65,54 @@ fn paint(piece: &str, red: bool) -> String {
 }
 
 /// What is wrong, and what the model is not sure of.
-fn remarks(tracked: &Tracked) -> String {
+fn remarks(tracked: &PositionPrediction) -> String {
     let mut text = String::new();
-    if !tracked.wrong.is_empty() {
+    if !tracked.errors.is_empty() {
         let wrong = tracked
-            .wrong
+            .errors
             .iter()
-            .map(|wrong| format!("{} {} for {}", wrong.label, belief(&wrong.believed), belief(&wrong.truth)));
+            .map(|wrong| format!("{} {} for {}", wrong.label, belief(&wrong.predicted), belief(&wrong.truth)));
         text += &format!("wrong: {}\n", list_some(wrong, TOLD));
     }
-    let doubt = &tracked.least_sure;
+    let doubt = &tracked.least_confident;
     // Not a number is no sureness either.
-    if doubt.belief.share.is_nan() || doubt.belief.share < DOUBTFUL {
-        text += &format!("least sure of {}: {}\n", doubt.label, belief(&doubt.belief));
+    if doubt.prediction.probability.is_nan() || doubt.prediction.probability < DOUBTFUL {
+        text += &format!("least sure of {}: {}\n", doubt.label, belief(&doubt.prediction));
     }
     text
 }
 
 /// `P (0.98)`.
-fn belief(belief: &Belief) -> String {
-    format!("{} ({:.2})", belief.value, belief.share)
+fn belief(belief: &LabelPrediction) -> String {
+    format!("{} ({:.2})", belief.value, belief.probability)
 }
 
 #[cfg(test)]
 mod tests {
-    use cwm_contract::{Doubt, Misbelief, Played, StateItem};
+    use cwm_contract::{LabelError, LeastConfident, MoveNotation, StateField};
 
     use super::*;
 
-    fn tracked() -> Tracked {
+    fn tracked() -> PositionPrediction {
         let seen = |wrong: bool| {
             let mut squares = vec![(".".to_owned(), false); 64];
             squares[36] = (if wrong { "P" } else { "." }.to_owned(), wrong);
-            let state = |name, value: &str, wrong| StateItem { name, value: value.to_owned(), wrong };
+            let state = |name, value: &str, wrong| StateField { name, value: value.to_owned(), wrong };
             let state =
                 vec![state("to move", "white", false), state("castling", if wrong { "KQ" } else { "-" }, wrong)];
-            Seen { fen: "8/8/8/8/8/8/8/8 w - - 0 1".into(), squares, state }
+            PositionView { fen: "8/8/8/8/8/8/8/8 w - - 0 1".into(), squares, state }
         };
-        let belief = |value: &str, share| Belief { value: value.into(), share };
-        Tracked {
+        let belief = |value: &str, probability| LabelPrediction { value: value.into(), probability };
+        PositionPrediction {
             ply: 3,
-            played: Some(Played { number: "2.".into(), san: "Nf3".into(), uci: "g1f3".into() }),
-            believed: seen(true),
+            last_move: Some(MoveNotation { number: "2.".into(), san: "Nf3".into(), uci: "g1f3".into() }),
+            predicted: seen(true),
             truth: seen(false),
-            right: 73,
+            correct: 73,
             labels: 75,
-            wrong: vec![Misbelief { label: "e4".into(), believed: belief("P", 0.75), truth: belief(".", 0.25) }],
-            sure: 0.5,
-            least_sure: Doubt { label: "e4".into(), belief: belief("P", 0.75) },
+            errors: vec![LabelError { label: "e4".into(), predicted: belief("P", 0.75), truth: belief(".", 0.25) }],
+            joint_probability: 0.5,
+            least_confident: LeastConfident { label: "e4".into(), prediction: belief("P", 0.75) },
         }
     }
 
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn beliefs_that_are_no_numbers_are_told_as_doubt() {
         let mut tracked = tracked();
-        tracked.least_sure.belief.share = f64::NAN;
+        tracked.least_confident.prediction.probability = f64::NAN;
         assert!(draw(&tracked, false).ends_with("least sure of e4: P (NaN)\n\n"));
-        tracked.least_sure.belief.share = 0.95;
+        tracked.least_confident.prediction.probability = 0.95;
         assert!(!draw(&tracked, false).contains("least sure"));
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Failure, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
-use crate::commands::{Workspace, print, workbench};
+use crate::commands::{Workspace, model_tools, print};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::output_of;
@@ -22,14 +22,14 @@ use summary::Summary;
 /// # Errors
 /// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.
 pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode, Error> {
-    let workbench = workbench()?;
+    let model_tools = model_tools()?;
     let request =
         TrackRequest { model: model(store, arguments)?, hints: arguments.hints.hints(), game: arguments.game };
     let mut text = moves(arguments)?;
     let colour = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut summary = Summary::default();
     let mut unprinted = None;
-    let followed = workbench.track(&request, &mut *text, &mut |tracked| {
+    let followed = model_tools.track(&request, &mut *text, &mut |tracked| {
         summary.add(&tracked);
         let shown = match (arguments.summary, arguments.json) {
             (true, _) => return Ok(()),

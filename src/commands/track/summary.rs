@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cwm_contract::{Belief, Tracked};
+use cwm_contract::{LabelPrediction, PositionPrediction};
 use serde_json::{Value, json};
 
 /// Counts over the positions so far.
@@ -18,11 +18,11 @@ pub struct Summary {
 
 impl Summary {
     /// Counts a position.
-    pub fn add(&mut self, tracked: &Tracked) {
+    pub fn add(&mut self, tracked: &PositionPrediction) {
         self.positions += 1;
-        self.right += u64::from(tracked.right);
+        self.right += u64::from(tracked.correct);
         self.labels += u64::from(tracked.labels);
-        if tracked.right == tracked.labels {
+        if tracked.correct == tracked.labels {
             self.exact += 1;
         } else if self.first_error.is_none() {
             self.first_error = Some(tracked.ply);
@@ -51,26 +51,26 @@ impl fmt::Display for Summary {
 }
 
 /// A position for programs.
-pub fn as_json(tracked: &Tracked) -> Value {
-    let wrong = tracked.wrong.iter().map(
-        |wrong| json!({ "label": wrong.label, "believed": belief(&wrong.believed), "true": belief(&wrong.truth) }),
+pub fn as_json(tracked: &PositionPrediction) -> Value {
+    let wrong = tracked.errors.iter().map(
+        |wrong| json!({ "label": wrong.label, "believed": belief(&wrong.predicted), "true": belief(&wrong.truth) }),
     );
     json!({
         "ply": tracked.ply,
-        "uci": tracked.played.as_ref().map(|played| &played.uci),
-        "san": tracked.played.as_ref().map(|played| &played.san),
-        "believed": tracked.believed.fen,
+        "uci": tracked.last_move.as_ref().map(|played| &played.uci),
+        "san": tracked.last_move.as_ref().map(|played| &played.san),
+        "believed": tracked.predicted.fen,
         "true": tracked.truth.fen,
-        "right": tracked.right,
+        "right": tracked.correct,
         "labels": tracked.labels,
         "wrong": wrong.collect::<Vec<_>>(),
-        "sure": number(tracked.sure),
-        "least_sure": { "label": tracked.least_sure.label, "believed": belief(&tracked.least_sure.belief) },
+        "joint_probability": number(tracked.joint_probability),
+        "least_confident": { "label": tracked.least_confident.label, "believed": belief(&tracked.least_confident.prediction) },
     })
 }
 
-fn belief(belief: &Belief) -> Value {
-    json!({ "value": belief.value, "share": number(belief.share) })
+fn belief(belief: &LabelPrediction) -> Value {
+    json!({ "value": belief.value, "probability": number(belief.probability) })
 }
 
 /// Null where it is no number, which JSON has no word for.

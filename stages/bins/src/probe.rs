@@ -5,7 +5,7 @@ mod made_up;
 use std::fs;
 use std::sync::Arc;
 
-use cwm_contract::{Failure, Label, Parameters, Probed, Probing};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
 use datafusion::arrow::array::{Int64Array, UInt8Array};
 
 use crate::config::Config;
@@ -28,15 +28,15 @@ const OTHER: &str = r#"{"family":"slice","size":"d64/l2","seed":null,"parameters
 const TOLD: &str = "predictions[family=probe,seed=4,size=d64/l2,test=b]";
 
 /// Runs `bins` on made-up scores.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
-    let config = Config::read(probing.values())
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let scored = |label, model, losses| Scored::new(label, model, made_up::columns(config.bin_width, losses));
     let usual = |label, model| scored(label, Some(model), Losses::All);
-    let values = probing.values_with([("resamples", probing.at_most("resamples", RESAMPLES))]);
-    let mut probed = Probed::new();
+    let values = context.values_with([("resamples", context.at_most("resamples", RESAMPLES))]);
+    let mut probed = ProbeOutput::new();
     let mut take = |name: &str, all: &[Scored]| -> Result<(), Failure> {
-        let folder = probing.folder().join("scores").join(name);
+        let folder = context.folder().join("scores").join(name);
         fs::create_dir_all(&folder).map_err(|error| Failure::io("make", &folder, error))?;
         let mut given = Vec::new();
         for (number, one) in all.iter().enumerate() {
@@ -45,7 +45,7 @@ pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
             one.write(&path).map_err(failed)?;
             given.push(("scores", one.label.parse::<Label>().map_err(Failure::internal)?, path));
         }
-        probed.extend(probing.run(&Bins, name, &values, &given)?);
+        probed.extend(context.run(&Bins, name, &values, &given)?);
         Ok(())
     };
     // Predictions of another program need not tell losses, nor which labels are right.

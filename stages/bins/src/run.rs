@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cwm_contract::{
-    Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, Probed, Probing, Stage,
-    Values,
+    Context, Failure, Format, GroupInput, Input, Needs, Output, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
 };
 
 use crate::Config;
@@ -25,7 +25,7 @@ impl Stage for Bins {
         "bins"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "computes the metrics over all positions and per prefix bin with their intervals, and which labels go wrong"
     }
 
@@ -45,8 +45,8 @@ impl Stage for Bins {
         Needs { cpu: None, ..Needs::default() }
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

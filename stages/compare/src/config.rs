@@ -1,6 +1,6 @@
 //! Parameters of `compare`.
 
-use cwm_contract::{Fault, Type, parameters};
+use cwm_contract::{ParameterError, Type, parameters};
 
 parameters! {
     /// What `compare` takes.
@@ -25,13 +25,13 @@ parameters! {
 
 impl Config {
     /// What is wrong with these values beyond their types.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
-        if !cwm_bootstrap::is_share(self.confidence) {
-            faults.push(Fault::new("confidence", "must be between 0 and 1"));
+        if !cwm_bootstrap::is_fraction(self.confidence) {
+            faults.push(ParameterError::new("confidence", "must be between 0 and 1"));
         }
         if self.is_all_pairs() && self.expect == "lower" {
-            faults.push(Fault::new("expect", "must be `nothing` with `pairs: all`, which names no baseline"));
+            faults.push(ParameterError::new("expect", "must be `nothing` with `pairs: all`, which names no baseline"));
         }
         faults
     }

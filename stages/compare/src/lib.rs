@@ -17,7 +17,8 @@ mod runs;
 mod tests;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
 };
 
 use config::Config;
@@ -31,7 +32,7 @@ impl Stage for Compare {
         "compare"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Compares losses and accuracies of models on the same games, with bootstrap intervals and probabilities."
     }
 
@@ -52,12 +53,12 @@ impl Stage for Compare {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

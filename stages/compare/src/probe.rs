@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt8Array, UInt32Array};
-use cwm_contract::{Failure, Label, Parameters, Probed, Probing, Value};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -40,8 +40,8 @@ enum Losses {
 }
 
 /// Runs `compare` on made-up scores.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
-    let config = Config::read(probing.values())
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let baseline = config.baseline.as_str();
     let base = |label, size| Scored { label, family: baseline, size, shift: 0.0, losses: Losses::All, games: GAMES };
@@ -64,13 +64,13 @@ pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
     let everything: Vec<&Scored> = all.iter().collect();
     let text = |text: &str| Value::Text(text.to_owned());
     let values = |pairs: &str, expect: &str| {
-        let resamples = probing.at_most("resamples", RESAMPLES);
-        probing.values_with([("pairs", text(pairs)), ("expect", text(expect)), ("resamples", resamples)])
+        let resamples = context.at_most("resamples", RESAMPLES);
+        context.values_with([("pairs", text(pairs)), ("expect", text(expect)), ("resamples", resamples)])
     };
-    let mut probed = Probed::new();
+    let mut probed = ProbeOutput::new();
     let mut take = |name: &str, scored: &[&Scored], pairs: &str, expect: &str| -> Result<(), Failure> {
-        let given = written(&probing.folder().join("scores").join(name), scored)?;
-        probed.extend(probing.run(&Compare, name, &values(pairs, expect), &given)?);
+        let given = written(&context.folder().join("scores").join(name), scored)?;
+        probed.extend(context.run(&Compare, name, &values(pairs, expect), &given)?);
         Ok(())
     };
     take("baseline", &with_baseline, "baseline", "nothing")?;

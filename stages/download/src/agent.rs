@@ -1,4 +1,4 @@
-//! How servers are talked to.
+//! The HTTP client.
 
 use cwm_contract::Failure;
 use ureq::Agent;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use cwm_contract::{Brought, Bytes, Fault, Fetch, OneOrMany, Origin, Parameters, SourceLocation, Values, parameters};
+use cwm_contract::{
+    Bytes, ExternalSource, FetchRequest, OneOrMany, Origin, ParameterError, Parameters, SourceLocation, Values,
+    parameters,
+};
 
 use crate::checksum::Checksum;
 use crate::month::Month;
@@ -30,20 +33,20 @@ parameters! {
 }
 
 /// So many files have numbers of five digits, by which their order is that of their names.
-const MOST: usize = 100_000;
+const MAX_SOURCES: usize = 100_000;
 
-/// What is to be brought in, well-formed.
+/// The sources of a download, well-formed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum Sources {
     /// One file, which is the output.
-    One(Item),
+    One(SourceItem),
     /// Files of a folder, in order.
-    Many(Vec<Item>),
+    Many(Vec<SourceItem>),
 }
 
 /// One file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct SourceItem {
     /// Where it is.
     pub from: Origin,
     /// The sum that it must have, if a parameter says so.
@@ -61,28 +64,28 @@ pub struct Published {
     pub name: String,
 }
 
-impl Wanted {
+impl Sources {
     /// All files in order.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[SourceItem] {
         match self {
-            Wanted::One(item) => std::slice::from_ref(item),
-            Wanted::Many(items) => items,
+            Sources::One(item) => std::slice::from_ref(item),
+            Sources::Many(items) => items,
         }
     }
 
-    /// As the executor sees it.
-    pub fn brought(&self) -> Vec<Brought> {
-        let is_folder = matches!(self, Wanted::Many(_));
-        let brought = |(number, item): (usize, &Item)| Brought {
+    /// Returns the sources for the executor.
+    pub fn external_sources(&self) -> Vec<ExternalSource> {
+        let is_folder = matches!(self, Sources::Many(_));
+        let external_source = |(number, item): (usize, &SourceItem)| ExternalSource {
             name: is_folder.then(|| item.name(number)),
             from: item.from.clone(),
             sha256: item.sum.map(|sum| sum.to_string()),
         };
-        self.items().iter().enumerate().map(brought).collect()
+        self.items().iter().enumerate().map(external_source).collect()
     }
 }
 
-impl Item {
+impl SourceItem {
     /// Its name in a folder: its number in five digits, `-`, and its own name (of a URL, the last part of its path),
     /// with `_` for what is neither letter, digit, `.`, `_` nor `-`, at most 100 characters.
     pub fn name(&self, number: usize) -> String {
@@ -107,59 +110,62 @@ impl Config {
     ///
     /// # Errors
     /// They do not say where from, or name a month, a URL or a sum that is none.
-    pub fn wanted(&self) -> Result<Wanted, Fault> {
+    pub fn sources(&self) -> Result<Sources, ParameterError> {
         if self.first_bytes.is_some() && self.month_bytes.is_some() {
-            return Err(Fault::new("month_bytes", "must not be given together with `first_bytes`"));
+            return Err(ParameterError::new("month_bytes", "must not be given together with `first_bytes`"));
         }
         let first_bytes = self.first_bytes.map(|bytes| bytes.0);
         let Some(source) = &self.source else {
             let Some(month) = &self.month else {
-                return Err(Fault::new("source", "must be given: a file, a URL or a list of them; or else a `month`"));
+                return Err(ParameterError::new(
+                    "source",
+                    "must be given: a file, a URL or a list of them; or else a `month`",
+                ));
             };
-            let month = Month::parse(month).map_err(|wrong| Fault::new("month", wrong))?;
+            let month = Month::parse(month).map_err(|wrong| ParameterError::new("month", wrong))?;
             let mirror = self.mirror.trim().trim_end_matches('/');
-            speaks(mirror).map_err(|wrong| Fault::new("mirror", wrong))?;
-            let [sum] = &self.sums(1)?[..] else { return Err(Fault::new("sha256", "must be one sum")) };
+            check_url(mirror).map_err(|wrong| ParameterError::new("mirror", wrong))?;
+            let [sum] = &self.sums(1)?[..] else { return Err(ParameterError::new("sha256", "must be one sum")) };
             let first_bytes = self.month_bytes.map(|bytes| bytes.0).or(first_bytes);
-            let from = Origin::Url(Fetch { url: format!("{mirror}/{}", month.file_name()), first_bytes });
+            let from = Origin::Url(FetchRequest { url: format!("{mirror}/{}", month.file_name()), first_bytes });
             let published = Published { list: format!("{mirror}/sha256sums.txt"), name: month.file_name() };
-            return Ok(Wanted::One(Item { from, sum: *sum, published: Some(published) }));
+            return Ok(Sources::One(SourceItem { from, sum: *sum, published: Some(published) }));
         };
         let locations = source.as_slice();
         if locations.is_empty() {
-            return Err(Fault::new("source", "must name at least one file or URL"));
+            return Err(ParameterError::new("source", "must name at least one file or URL"));
         }
-        if locations.len() > MOST {
-            let message = format!("must name at most {MOST} files and URLs, not {}", locations.len());
-            return Err(Fault::new("source", message));
+        if locations.len() > MAX_SOURCES {
+            let message = format!("must name at most {MAX_SOURCES} files and URLs, not {}", locations.len());
+            return Err(ParameterError::new("source", message));
         }
         let sums = self.sums(locations.len())?;
         let item = |(location, sum): (&SourceLocation, &Option<Checksum>)| {
             let from = match location {
                 SourceLocation::File(path) => Origin::File { path: path.clone(), first_bytes },
                 SourceLocation::Url(url) => {
-                    speaks(url.trim()).map_err(|wrong| Fault::new("source", wrong))?;
-                    Origin::Url(Fetch { url: url.trim().to_owned(), first_bytes })
+                    check_url(url.trim()).map_err(|wrong| ParameterError::new("source", wrong))?;
+                    Origin::Url(FetchRequest { url: url.trim().to_owned(), first_bytes })
                 }
             };
-            Ok(Item { from, sum: *sum, published: None })
+            Ok(SourceItem { from, sum: *sum, published: None })
         };
-        let mut items = locations.iter().zip(&sums).map(item).collect::<Result<Vec<_>, Fault>>()?;
+        let mut items = locations.iter().zip(&sums).map(item).collect::<Result<Vec<_>, ParameterError>>()?;
         if let Some(url) = twice(&items) {
-            return Err(Fault::new(
+            return Err(ParameterError::new(
                 "source",
                 format!("names {url} twice, which could give other bytes the second time"),
             ));
         }
         Ok(match (source, items.pop()) {
-            (OneOrMany::One(_), Some(item)) => Wanted::One(item),
-            (_, last) => Wanted::Many(items.into_iter().chain(last).collect()),
+            (OneOrMany::One(_), Some(item)) => Sources::One(item),
+            (_, last) => Sources::Many(items.into_iter().chain(last).collect()),
         })
     }
 
     /// The expected sums of so many sources.
-    fn sums(&self, sources: usize) -> Result<Vec<Option<Checksum>>, Fault> {
-        let fault = |message: String| Fault::new("sha256", message);
+    fn sums(&self, sources: usize) -> Result<Vec<Option<Checksum>>, ParameterError> {
+        let fault = |message: String| ParameterError::new("sha256", message);
         let read = |text: &Option<String>| text.as_ref().map(|text| Checksum::parse(text).map_err(fault)).transpose();
         let sums = self.sha256.as_slice().iter().map(read).collect::<Result<Vec<_>, _>>()?;
         match (&self.sha256, &sums[..]) {
@@ -171,7 +177,7 @@ impl Config {
 }
 
 /// The first URL that is there twice.
-fn twice(items: &[Item]) -> Option<&str> {
+fn twice(items: &[SourceItem]) -> Option<&str> {
     let mut seen = BTreeSet::new();
     items.iter().find_map(|item| match &item.from {
         Origin::Url(fetch) => (!seen.insert(fetch)).then_some(fetch.url.as_str()),
@@ -180,7 +186,7 @@ fn twice(items: &[Item]) -> Option<&str> {
 }
 
 /// Whether this is a URL that can be fetched.
-fn speaks(url: &str) -> Result<(), String> {
+fn check_url(url: &str) -> Result<(), String> {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "https" if rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@')) => {
@@ -227,8 +233,8 @@ fn credential(rest: &str) -> Option<&str> {
 }
 
 /// What is wrong with well-typed parameters.
-pub fn faults(values: &Values) -> Vec<Fault> {
-    match Config::read(values).and_then(|config| config.wanted()) {
+pub fn validate(values: &Values) -> Vec<ParameterError> {
+    match Config::read(values).and_then(|config| config.sources()) {
         Ok(_) => Vec::new(),
         Err(fault) => vec![fault],
     }
@@ -238,12 +244,12 @@ pub fn faults(values: &Values) -> Vec<Fault> {
 mod tests {
     use super::*;
 
-    fn item(from: &str) -> Item {
+    fn item(from: &str) -> SourceItem {
         let from = match SourceLocation::is_url(from) {
-            true => Origin::Url(Fetch { url: from.into(), first_bytes: None }),
+            true => Origin::Url(FetchRequest { url: from.into(), first_bytes: None }),
             false => Origin::File { path: from.into(), first_bytes: None },
         };
-        Item { from, sum: None, published: None }
+        SourceItem { from, sum: None, published: None }
     }
 
     #[test]
@@ -257,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_not_spoken_is_told_in_words() {
-        let told = |url: &str| speaks(url).unwrap_err();
+        let told = |url: &str| check_url(url).unwrap_err();
         assert_eq!(told("file:///tmp/x.pgn"), "must be a path or an http(s) URL: write `/tmp/x.pgn`");
         assert!(told("ftp://x/y").contains("ftp:// is not spoken here"));
         assert!(told("http:///x").contains("names no host"));
@@ -270,8 +276,8 @@ mod tests {
         for url in
             ["https://x/me@y", "https://x/y?design=1", "https://x/token=1", "https://x/y#?token=1", "http://x?a=sig"]
         {
-            assert!(speaks(url).is_ok(), "{url}");
+            assert!(check_url(url).is_ok(), "{url}");
         }
-        assert!(speaks("HTTPS://x").is_ok());
+        assert!(check_url("HTTPS://x").is_ok());
     }
 }

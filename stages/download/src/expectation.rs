@@ -3,25 +3,25 @@
 use cwm_contract::{Context, Failure, Origin};
 
 use crate::checksum::Checksum;
-use crate::config::Item;
+use crate::config::SourceItem;
 
 /// A sum that the bytes must have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// The sum.
     pub sum: Checksum,
-    /// Who says so, as it ends a sentence: `is pinned in sources.lock`.
-    pub words: String,
-    /// What to do where the bytes differ.
-    pub advice: String,
+    /// The origin of the checksum, as the end of a sentence: `is pinned in sources.lock`.
+    pub reason: String,
+    /// A remedy for bytes that differ.
+    pub hint: String,
 }
 
 impl Expectation {
-    /// What a parameter or a pin says of an item: the parameter counts before the pin.
+    /// Returns the checksum that a parameter or a pin gives to an item; the parameter comes before the pin.
     ///
     /// # Errors
     /// The pin holds no sum.
-    pub fn of(context: &Context, item: &Item) -> Result<Option<Self>, Failure> {
+    pub fn for_item(context: &Context, item: &SourceItem) -> Result<Option<Self>, Failure> {
         if let Some(sum) = item.sum {
             let advice = match item.from {
                 Origin::File { .. } => {
@@ -31,12 +31,12 @@ impl Expectation {
                     "run again if the transfer may have failed, or correct `sha256` if it was changed on purpose"
                 }
             };
-            return Ok(Some(Expectation { sum, words: "is expected".into(), advice: advice.into() }));
+            return Ok(Some(Expectation { sum, reason: "is expected".into(), hint: advice.into() }));
         }
         let Origin::Url(fetch) = &item.from else { return Ok(None) };
-        let Some(pinned) = context.expected(fetch) else { return Ok(None) };
+        let Some(pinned) = context.expected_checksum(fetch) else { return Ok(None) };
         let sum = Checksum::parse(&pinned.sha256).map_err(|wrong| Failure::internal(format!("the pin {wrong}")))?;
-        Ok(Some(Expectation { sum, words: pinned.words.clone(), advice: pinned.advice.clone() }))
+        Ok(Some(Expectation { sum, reason: pinned.reason.clone(), hint: pinned.hint.clone() }))
     }
 
     /// A failure if `actual`, the sum of `what`, is another.
@@ -44,11 +44,11 @@ impl Expectation {
     /// # Errors
     /// It is; both sums are said.
     pub fn check(&self, what: &str, actual: Checksum, length: u64) -> Result<(), Failure> {
-        let Expectation { sum, words, advice } = self;
+        let Expectation { sum, reason, hint } = self;
         if actual == *sum {
             return Ok(());
         }
-        Err(Failure::input(format!("{what}: {length} bytes came with SHA-256 {actual}, but {sum} {words}"))
-            .hint(advice.clone()))
+        Err(Failure::input(format!("{what}: {length} bytes came with SHA-256 {actual}, but {sum} {reason}"))
+            .hint(hint.clone()))
     }
 }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
-/// What a client asked for.
+/// A request of a client.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// The path of the URL.
@@ -14,19 +14,19 @@ pub struct Request {
     pub start: usize,
     /// Number of the last byte wanted, if that was said.
     pub last: Option<usize>,
-    /// Whether there was a `Range` at all.
+    /// True if there was a `Range` at all.
     pub ranged: bool,
     /// The file that the range belongs to.
     pub if_range: Option<String>,
 }
 
-/// What the server sends.
+/// A response of the server.
 pub struct Answer {
     /// Status line and headers.
     pub head: String,
     /// As much of the body as is sent.
     pub body: Vec<u8>,
-    /// Whether the connection stays open, with nothing more coming.
+    /// True if the connection stays open, with nothing more coming.
     pub stalls: bool,
 }
 
@@ -74,9 +74,9 @@ impl Answer {
     }
 }
 
-/// What a server has seen and done.
+/// The log of a server.
 #[derive(Default)]
-struct Seen {
+struct ServerLog {
     requests: Vec<Request>,
     /// Bytes of bodies that went out.
     served: usize,
@@ -84,11 +84,11 @@ struct Seen {
 
 /// A running server; it goes with the process.
 pub struct Server {
-    /// Where it is, with the path `/games.pgn.zst`.
+    /// Its URL, with the path `/games.pgn.zst`.
     pub url: String,
-    /// Where it is, without a path.
+    /// Its URL, without a path.
     pub base: String,
-    seen: Arc<Mutex<Seen>>,
+    log: Arc<Mutex<ServerLog>>,
 }
 
 impl Server {
@@ -96,34 +96,34 @@ impl Server {
     pub fn start(answer: impl Fn(usize, &Request) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
-        let seen = Arc::new(Mutex::new(Seen::default()));
-        let (answer, shared) = (Arc::new(answer), seen.clone());
+        let log = Arc::new(Mutex::new(ServerLog::default()));
+        let (answer, shared) = (Arc::new(answer), log.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (stream, answer, seen) = (stream.expect("a connection"), answer.clone(), shared.clone());
-                std::thread::spawn(move || converse(stream, answer.as_ref(), &seen));
+                let (stream, answer, log) = (stream.expect("a connection"), answer.clone(), shared.clone());
+                std::thread::spawn(move || converse(stream, answer.as_ref(), &log));
             }
         });
-        Server { url: format!("{base}/games.pgn.zst"), base, seen }
+        Server { url: format!("{base}/games.pgn.zst"), base, log }
     }
 
-    /// What has been asked for so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<Request> {
-        self.seen.lock().expect("no panic").requests.clone()
+        self.log.lock().expect("no panic").requests.clone()
     }
 
-    /// How many bytes of bodies went out so far.
+    /// Returns the number of bytes of bodies that were sent so far.
     pub fn served(&self) -> usize {
-        self.seen.lock().expect("no panic").served
+        self.log.lock().expect("no panic").served
     }
 }
 
-fn converse(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, seen: &Mutex<Seen>) {
+fn converse(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, log: &Mutex<ServerLog>) {
     let Some(request) = read(&stream) else { return };
     let number = {
-        let mut seen = seen.lock().expect("no panic");
-        seen.requests.push(request.clone());
-        seen.requests.len() - 1
+        let mut log = log.lock().expect("no panic");
+        log.requests.push(request.clone());
+        log.requests.len() - 1
     };
     let answer = answer(number, &request);
     // A client that has had enough hangs up: that is its right.
@@ -132,7 +132,7 @@ fn converse(mut stream: TcpStream, answer: &dyn Fn(usize, &Request) -> Answer, s
         if stream.write_all(piece).is_err() {
             return;
         }
-        seen.lock().expect("no panic").served += piece.len();
+        log.lock().expect("no panic").served += piece.len();
     }
     if answer.stalls {
         // Until the client has had enough.
@@ -177,12 +177,12 @@ pub fn tunnels() -> (String, Receiver<String>) {
     (url, asked)
 }
 
-fn tunnel(mut client: TcpStream, tell: impl FnOnce(String)) -> std::io::Result<()> {
+fn tunnel(mut client: TcpStream, report: impl FnOnce(String)) -> std::io::Result<()> {
     let mut lines = BufReader::new(client.try_clone()?).lines();
     let first = lines.next().ok_or(std::io::ErrorKind::UnexpectedEof)??;
     while !lines.next().ok_or(std::io::ErrorKind::UnexpectedEof)??.is_empty() {}
     let mut server = TcpStream::connect(first.split(' ').nth(1).unwrap_or_default())?;
-    tell(first);
+    report(first);
     client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
     let (mut to, mut from) = (server.try_clone()?, client.try_clone()?);
     std::thread::spawn(move || std::io::copy(&mut from, &mut to));

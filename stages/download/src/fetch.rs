@@ -1,16 +1,16 @@
 //! Fetching from a URL: tries again after any trouble, from where it was, until nothing new comes.
 
-use cwm_contract::{Context, Failure, Fetch};
+use cwm_contract::{Context, Failure, FetchRequest};
 use ureq::Agent;
 
 use crate::checksum::Checksum;
 use crate::expectation::Expectation;
-use crate::partial::Partial;
-use crate::patience::Patience;
-use crate::reply::{End, Reply};
-use crate::run::Place;
+use crate::partial::PartialFile;
+use crate::reply::{BodyEnd, Reply};
+use crate::retry_budget::RetryBudget;
+use crate::run::DownloadPaths;
 use crate::settings::Settings;
-use crate::transfer::{Heard, Request, Transfer, Trouble};
+use crate::transfer::{FetchError, Request, Transfer, TransferEvent};
 
 /// Fetches to its place; the sum and the number of bytes.
 ///
@@ -20,12 +20,12 @@ use crate::transfer::{Heard, Request, Transfer, Trouble};
 pub fn fetch(
     context: &Context,
     agent: &Agent,
-    fetch: &Fetch,
+    fetch: &FetchRequest,
     expected: Option<&Expectation>,
     settings: &Settings,
-    place: &Place,
+    place: &DownloadPaths,
 ) -> Result<(Checksum, u64), Failure> {
-    let mut partial = Partial::open(context, place, fetch, expected.is_some(), settings.checkpoint)?;
+    let mut partial = PartialFile::open(context, place, fetch, expected.is_some(), settings.checkpoint)?;
     let mut begun_anew = false;
     loop {
         complete(context, agent, fetch, expected.is_some(), settings, &mut partial)?;
@@ -35,7 +35,7 @@ pub fn fetch(
             return Ok((actual, length));
         };
         let in_pieces = partial.is_in_pieces();
-        partial.forget()?;
+        partial.reset()?;
         if !in_pieces || begun_anew {
             return Err(wrong);
         }
@@ -49,35 +49,35 @@ pub fn fetch(
 fn complete(
     context: &Context,
     agent: &Agent,
-    fetch: &Fetch,
+    fetch: &FetchRequest,
     is_summed: bool,
     settings: &Settings,
-    partial: &mut Partial,
+    partial: &mut PartialFile,
 ) -> Result<(), Failure> {
-    let mut patience = Patience::new(context, settings);
+    let mut budget = RetryBudget::new(context, settings);
     let mut furthest = partial.length();
     let mut ask_for_part = true;
     while !partial.is_complete() {
         context.check_cancelled()?;
-        let try_ = Try { context, agent, fetch, is_summed, ask_for_part };
-        let trouble = match try_.run(partial) {
+        let attempt = Attempt { context, agent, fetch, is_summed, ask_for_part };
+        let trouble = match attempt.run(partial) {
             Ok(()) => None,
-            Err(Trouble::Lasting(failure)) => {
+            Err(FetchError::Permanent(failure)) => {
                 // What has arrived is a help next time, and the failure is what matters now.
                 let _ = partial.save();
                 return Err(failure);
             }
-            Err(Trouble::Passing(reason, after)) => Some((reason, after)),
+            Err(FetchError::Transient(reason, after)) => Some((reason, after)),
         };
         partial.save()?;
-        let brought = partial.length() > furthest;
+        let progressed = partial.length() > furthest;
         furthest = furthest.max(partial.length());
         // An empty file has no part that could be asked for.
-        ask_for_part &= brought || partial.length() > 0;
+        ask_for_part &= progressed || partial.length() > 0;
         match trouble {
-            Some((reason, after)) => patience.again(&fetch.url, &reason, brought, after, partial.length())?,
-            None if !brought && !partial.is_complete() => {
-                patience.again(&fetch.url, "nothing new came", false, None, partial.length())?;
+            Some((reason, after)) => budget.wait_for_retry(&fetch.url, &reason, progressed, after, partial.length())?,
+            None if !progressed && !partial.is_complete() => {
+                budget.wait_for_retry(&fetch.url, "nothing new came", false, None, partial.length())?;
             }
             None => {}
         }
@@ -86,46 +86,48 @@ fn complete(
 }
 
 /// One request, and its body as far as it comes.
-struct Try<'a> {
+struct Attempt<'a> {
     context: &'a Context,
     agent: &'a Agent,
-    fetch: &'a Fetch,
-    /// Whether the sum of the whole is known, which protects what the server gives no name.
+    fetch: &'a FetchRequest,
+    /// True if the sum of the whole is known, which protects what the server gives no name.
     is_summed: bool,
     ask_for_part: bool,
 }
 
-impl Try<'_> {
-    fn run(&self, partial: &mut Partial) -> Result<(), Trouble> {
+impl Attempt<'_> {
+    fn run(&self, partial: &mut PartialFile) -> Result<(), FetchError> {
         let first_bytes = self.fetch.first_bytes;
         let goes_on = partial.length() > 0 && (partial.validator().is_some() || self.is_summed);
         let start = if goes_on { partial.length() } else { 0 };
         let last = first_bytes.map(|bytes| bytes - 1);
         let range = (goes_on || (last.is_some() && self.ask_for_part)).then_some((start, last));
-        self.context.doing(if goes_on { "asking for the rest" } else { "asking for the file" });
+        self.context.activity(if goes_on { "asking for the rest" } else { "asking for the file" });
         let if_range = partial.validator().filter(|_| goes_on).map(str::to_owned);
         let transfer = Transfer::start(self.agent, Request { url: self.fetch.url.clone(), range, if_range });
         let reply = match transfer.next(self.context)? {
-            Heard::Head(reply) => reply,
-            Heard::Trouble(trouble) => return Err(trouble),
-            Heard::Piece(_) | Heard::End => return Err(Failure::internal("a body came before its head").into()),
+            TransferEvent::Response(reply) => reply,
+            TransferEvent::Failed(trouble) => return Err(trouble),
+            TransferEvent::Chunk(_) | TransferEvent::End => {
+                return Err(Failure::internal("a body came before its head").into());
+            }
         };
         let (until, end) = self.accept(reply, range, partial)?;
         loop {
             match transfer.next(self.context)? {
-                Heard::Piece(piece) => {
+                TransferEvent::Chunk(piece) => {
                     partial.append(&piece)?;
                     self.context.progress(partial.length(), partial.goal(), "bytes");
                     if first_bytes == Some(partial.length()) {
                         return Ok(());
                     }
                 }
-                Heard::End => break,
-                Heard::Trouble(trouble) => return Err(trouble),
-                Heard::Head(_) => return Err(Failure::internal("a second head came").into()),
+                TransferEvent::End => break,
+                TransferEvent::Failed(trouble) => return Err(trouble),
+                TransferEvent::Response(_) => return Err(Failure::internal("a second head came").into()),
             }
         }
-        self.ended(until, end, partial)
+        self.check_end(until, end, partial)
     }
 
     /// Takes the head of an answer: where in the file its body ends, if that is told, and how one knows.
@@ -133,13 +135,13 @@ impl Try<'_> {
         &self,
         reply: Reply,
         range: Option<(u64, Option<u64>)>,
-        partial: &mut Partial,
-    ) -> Result<(Option<u64>, End), Trouble> {
+        partial: &mut PartialFile,
+    ) -> Result<(Option<u64>, BodyEnd), FetchError> {
         match reply {
             Reply::Whole { validator, end } => {
-                let total = if let End::Length(total) = end { Some(total) } else { None };
+                let total = if let BodyEnd::Length(total) = end { Some(total) } else { None };
                 partial.begin(validator, total)?;
-                if end == End::Close && !self.is_summed && self.fetch.first_bytes.is_none() {
+                if end == BodyEnd::Close && !self.is_summed && self.fetch.first_bytes.is_none() {
                     return Err(self.no_length().into());
                 }
                 Ok((total, end))
@@ -147,18 +149,18 @@ impl Try<'_> {
             Reply::Rest { start, last, total, validator, name, end }
                 if range.is_some_and(|range| fits(partial, range, (start, last), total, name.as_deref())) =>
             {
-                if matches!(end, End::Length(length) if length != last - start + 1) {
+                if matches!(end, BodyEnd::Length(length) if length != last - start + 1) {
                     return Err(self.nonsense(partial)?);
                 }
                 if start == 0 {
                     partial.begin(validator, total)?
                 } else {
-                    partial.go_on(total)
+                    partial.resume(total)
                 }
                 Ok((Some(last + 1), end))
             }
             Reply::Rest { .. } | Reply::Outdated => Err(self.nonsense(partial)?),
-            Reply::Later { status, after } => Err(Trouble::Passing(status, after)),
+            Reply::Later { status, after } => Err(FetchError::Transient(status, after)),
             Reply::Refused(why) => {
                 let failure = Failure::input(format!("{}: {why}", self.fetch.url));
                 Err(failure.hint("look whether the URL is right").into())
@@ -166,9 +168,9 @@ impl Try<'_> {
         }
     }
 
-    fn nonsense(&self, partial: &mut Partial) -> Result<Trouble, Failure> {
-        partial.forget()?;
-        Ok(Trouble::Passing("the server cannot go on where the download was".into(), None))
+    fn nonsense(&self, partial: &mut PartialFile) -> Result<FetchError, Failure> {
+        partial.reset()?;
+        Ok(FetchError::Transient("the server cannot go on where the download was".into(), None))
     }
 
     fn no_length(&self) -> Failure {
@@ -178,28 +180,31 @@ impl Try<'_> {
     }
 
     /// After the body: whether it is what the head promised.
-    fn ended(&self, until: Option<u64>, end: End, partial: &mut Partial) -> Result<(), Trouble> {
+    fn check_end(&self, until: Option<u64>, end: BodyEnd, partial: &mut PartialFile) -> Result<(), FetchError> {
         match (until, end) {
             (Some(until), _) if partial.length() < until => {
-                Err(Trouble::Passing(format!("the server ended early, before byte {until}"), None))
+                Err(FetchError::Transient(format!("the server ended early, before byte {until}"), None))
             }
             (Some(until), _) if partial.length() > until => {
-                partial.forget()?;
-                Err(Trouble::Passing(format!("the server sent more than the {until} bytes that it promised"), None))
+                partial.reset()?;
+                Err(FetchError::Transient(
+                    format!("the server sent more than the {until} bytes that it promised"),
+                    None,
+                ))
             }
             (Some(_), _) => Ok(()),
-            (None, End::Close) if !self.is_summed => Err(self.no_length().into()),
+            (None, BodyEnd::Close) if !self.is_summed => Err(self.no_length().into()),
             (None, _) => {
-                partial.expect(partial.length());
+                partial.set_total(partial.length());
                 Ok(())
             }
         }
     }
 }
 
-/// Whether a part is what was asked for, of the file whose beginning has arrived.
+/// Returns true if a part is what was asked for, of the file whose beginning has arrived.
 fn fits(
-    partial: &Partial,
+    partial: &PartialFile,
     (wanted, wanted_last): (u64, Option<u64>),
     (start, last): (u64, u64),
     total: Option<u64>,

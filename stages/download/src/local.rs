@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::checksum::Checksum;
 use crate::expectation::Expectation;
 
-/// So many bytes are copied between two looks at whether to stop.
+/// Number of bytes that are copied between two checks for cancellation.
 const STEP: u64 = 64 << 20;
 
 /// A file to read.
@@ -41,7 +41,7 @@ pub fn check(
     let (file, length) = open(path)?;
     let length = first_bytes.map_or(length, |bytes| bytes.min(length));
     let Some(expected) = expected else { return Ok(length) };
-    context.doing("checking the sum");
+    context.activity("checking the sum");
     let (mut file, mut hasher) = (file.take(length), Sha256::new());
     let mut piece = vec![0; 1 << 20];
     let mut done = 0;
@@ -68,8 +68,8 @@ pub fn check(
 ///
 /// # Errors
 /// One of them cannot be read or written, or the stage was asked to stop.
-pub fn take_over(context: &Context, path: &Path, length: u64, target: &Path) -> Result<(), Failure> {
-    context.doing("copying");
+pub fn copy_to_output(context: &Context, path: &Path, length: u64, target: &Path) -> Result<(), Failure> {
+    context.activity("copying");
     let (file, _) = open(path)?;
     let mut new = File::create(target).map_err(|error| Failure::io("make", target, error))?;
     let mut done = 0;

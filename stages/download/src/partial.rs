@@ -1,15 +1,15 @@
-//! What has arrived of a file, kept so that an interrupted download goes on where it was.
+//! A partly downloaded file, kept so that an interrupted download resumes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use cwm_contract::{Context, Failure, Fetch};
+use cwm_contract::{Context, Failure, FetchRequest};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::checksum::Checksum;
-use crate::run::Place;
+use crate::run::DownloadPaths;
 
 /// Version of [`Stamp`]; another one means to begin anew.
 const VERSION: u32 = 2;
@@ -18,13 +18,13 @@ const VERSION: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Stamp {
     version: u32,
-    fetch: Fetch,
+    fetch: FetchRequest,
     /// The server's name for these bytes: a strong `ETag`, else a strong `Last-Modified`. Without one only a sum can tell whether
     /// what is added belongs to them.
     validator: Option<String>,
     /// Length of the whole file at the server, if known.
     total: Option<u64>,
-    /// So many bytes were on the disk when this was written; what lies beyond may not survive a loss of power, and
+    /// Number of bytes that were on the disk when this was written; bytes beyond may not survive a loss of power, and
     /// is thrown away.
     safe: u64,
     /// Answers that the bytes came in.
@@ -32,14 +32,14 @@ struct Stamp {
 }
 
 impl Stamp {
-    /// Whether every byte that is wanted is safe.
+    /// Returns true if every byte that is wanted is safe.
     fn is_complete(&self) -> bool {
         self.total == Some(self.safe) || self.fetch.first_bytes == Some(self.safe)
     }
 }
 
 /// The file as far as it has arrived.
-pub struct Partial {
+pub struct PartialFile {
     path: PathBuf,
     stamp_path: PathBuf,
     file: File,
@@ -49,16 +49,16 @@ pub struct Partial {
     checkpoint: u64,
 }
 
-impl Partial {
-    /// What `place` holds of `fetch`; nothing, if what lies there belongs to something else or cannot be continued.
+impl PartialFile {
+    /// Opens the partial file of `fetch` at `place`; it is empty if it belongs to something else or cannot be resumed.
     /// `is_summed` is whether the sum of the whole is known; without it a whole file lacks its last byte. Bytes are made safe after each `checkpoint` of them.
     ///
     /// # Errors
     /// The place cannot be read or written.
     pub fn open(
         context: &Context,
-        place: &Place,
-        fetch: &Fetch,
+        place: &DownloadPaths,
+        fetch: &FetchRequest,
         is_summed: bool,
         checkpoint: u64,
     ) -> Result<Self, Failure> {
@@ -68,10 +68,10 @@ impl Partial {
         let file = options.open(&path).map_err(|error| Failure::io("open", &path, error))?;
         let stamp = Stamp { version: VERSION, fetch: fetch.clone(), validator: None, total: None, safe: 0, pieces: 0 };
         let stamp_path = place.stamp.clone();
-        let mut partial = Partial { path, stamp_path, file, stamp, length: 0, hasher: Sha256::new(), checkpoint };
+        let mut partial = PartialFile { path, stamp_path, file, stamp, length: 0, hasher: Sha256::new(), checkpoint };
         match partial.earlier(is_summed)? {
             Some(stamp) => {
-                context.doing("looking at what has arrived before");
+                context.activity("looking at what has arrived before");
                 partial.stamp = stamp;
                 if !is_summed && partial.stamp.is_complete() {
                     partial.go_back()?;
@@ -81,7 +81,7 @@ impl Partial {
                     context.note(format!("{}: going on after {} bytes", fetch.url, partial.length));
                 }
             }
-            None => partial.forget()?,
+            None => partial.reset()?,
         }
         Ok(partial)
     }
@@ -128,7 +128,7 @@ impl Partial {
         Failure::io(what, &self.path, error)
     }
 
-    /// How many bytes have arrived.
+    /// Returns the number of bytes that have arrived.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -138,7 +138,7 @@ impl Partial {
         self.stamp.total
     }
 
-    /// How many bytes are wanted, if known.
+    /// Returns the number of bytes that are wanted, if known.
     pub fn goal(&self) -> Option<u64> {
         match (self.stamp.total, self.stamp.fetch.first_bytes) {
             (Some(total), Some(first)) => Some(total.min(first)),
@@ -146,12 +146,12 @@ impl Partial {
         }
     }
 
-    /// Whether every byte that is wanted has arrived.
+    /// Returns true if every byte that is wanted has arrived.
     pub fn is_complete(&self) -> bool {
         self.stamp.total == Some(self.length) || self.stamp.fetch.first_bytes == Some(self.length)
     }
 
-    /// Whether it came in several answers.
+    /// Returns true if it came in several answers.
     pub fn is_in_pieces(&self) -> bool {
         self.stamp.pieces > 1
     }
@@ -165,7 +165,7 @@ impl Partial {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn forget(&mut self) -> Result<(), Failure> {
+    pub fn reset(&mut self) -> Result<(), Failure> {
         self.begin(None, None)
     }
 
@@ -184,14 +184,14 @@ impl Partial {
         self.write_stamp()
     }
 
-    /// What comes from now on is another answer, about a file of `total` bytes.
-    pub fn go_on(&mut self, total: Option<u64>) {
+    /// Continues with another response, for a file of `total` bytes.
+    pub fn resume(&mut self, total: Option<u64>) {
         self.stamp.pieces += 1;
         self.stamp.total = self.stamp.total.or(total);
     }
 
     /// Notes that the whole file has `total` bytes.
-    pub fn expect(&mut self, total: u64) {
+    pub fn set_total(&mut self, total: u64) {
         self.stamp.total = Some(total);
     }
 

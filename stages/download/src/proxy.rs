@@ -55,7 +55,7 @@ fn host(url: &str) -> &str {
     }
 }
 
-/// Whether a list of hosts has this one: by its name, or by the end of its name from a dot on.
+/// Returns true if a list of hosts has this one: by its name, or by the end of its name from a dot on.
 fn excepts(list: &str, host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     list.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {

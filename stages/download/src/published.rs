@@ -5,10 +5,10 @@ use ureq::Agent;
 
 use crate::checksum::Checksum;
 use crate::config::Published;
-use crate::patience::Patience;
 use crate::reply::Reply;
+use crate::retry_budget::RetryBudget;
 use crate::settings::Settings;
-use crate::transfer::{Heard, Request, Transfer, Trouble};
+use crate::transfer::{FetchError, Request, Transfer, TransferEvent};
 
 /// A list is not longer than this; that of Lichess has 100 bytes a month.
 const LONGEST: usize = 4 << 20;
@@ -18,7 +18,7 @@ const LONGEST: usize = 4 << 20;
 /// # Errors
 /// The list cannot be had, or does not name the file.
 pub fn sum(context: &Context, agent: &Agent, settings: &Settings, published: &Published) -> Result<Checksum, Failure> {
-    context.doing("asking for the published sums");
+    context.activity("asking for the published sums");
     let advice = "give the file's sum as `sha256`, or its URL as `source` to trust what comes";
     let text = get(context, agent, settings, &published.list).map_err(|failure| match failure.hint {
         Some(_) => failure,
@@ -39,28 +39,30 @@ fn find(list: &str, name: &str) -> Option<Checksum> {
 
 /// A short text; tried again after trouble.
 fn get(context: &Context, agent: &Agent, settings: &Settings, url: &str) -> Result<String, Failure> {
-    let mut patience = Patience::new(context, settings);
+    let mut budget = RetryBudget::new(context, settings);
     loop {
         match attempt(context, agent, url) {
             Ok(text) => return Ok(text),
-            Err(Trouble::Lasting(failure)) => return Err(failure),
-            Err(Trouble::Passing(reason, after)) => patience.again(url, &reason, false, after, 0)?,
+            Err(FetchError::Permanent(failure)) => return Err(failure),
+            Err(FetchError::Transient(reason, after)) => budget.wait_for_retry(url, &reason, false, after, 0)?,
         }
     }
 }
 
-fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, Trouble> {
+fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, FetchError> {
     let transfer = Transfer::start(agent, Request { url: url.to_owned(), range: None, if_range: None });
     let mut text = Vec::new();
     loop {
         match transfer.next(context)? {
-            Heard::Head(Reply::Whole { .. }) => {}
-            Heard::Head(Reply::Later { status, after }) => return Err(Trouble::Passing(status, after)),
-            Heard::Head(Reply::Refused(why)) => return Err(Failure::input(format!("{url}: {why}")).into()),
-            Heard::Head(Reply::Rest { .. } | Reply::Outdated) => {
+            TransferEvent::Response(Reply::Whole { .. }) => {}
+            TransferEvent::Response(Reply::Later { status, after }) => {
+                return Err(FetchError::Transient(status, after));
+            }
+            TransferEvent::Response(Reply::Refused(why)) => return Err(Failure::input(format!("{url}: {why}")).into()),
+            TransferEvent::Response(Reply::Rest { .. } | Reply::Outdated) => {
                 return Err(Failure::input(format!("{url}: the server sends a part that nobody asked for")).into());
             }
-            Heard::Piece(piece) => {
+            TransferEvent::Chunk(piece) => {
                 text.extend(piece);
                 if text.len() > LONGEST {
                     return Err(
@@ -68,8 +70,8 @@ fn attempt(context: &Context, agent: &Agent, url: &str) -> Result<String, Troubl
                     );
                 }
             }
-            Heard::End => return Ok(String::from_utf8_lossy(&text).into_owned()),
-            Heard::Trouble(trouble) => return Err(trouble),
+            TransferEvent::End => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            TransferEvent::Failed(trouble) => return Err(trouble),
         }
     }
 }

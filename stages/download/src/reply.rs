@@ -1,20 +1,20 @@
-//! What the head of a server's answer means for a download.
+//! Classifies the head of a server's response.
 
 use std::time::Duration;
 
 use ureq::Body;
 use ureq::http::{HeaderMap, Response};
 
-/// What to do with an answer.
+/// The meaning of a response for the download.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The body is the file from its beginning.
     Whole {
-        /// How to know these bytes again: a strong `ETag`, or where there is none at all a `Last-Modified` that is as
+        /// The validator of these bytes: a strong `ETag`, or where there is none at all a `Last-Modified` that is as
         /// strong.
         validator: Option<String>,
-        /// Where the body ends.
-        end: End,
+        /// The end of the body.
+        end: BodyEnd,
     },
     /// The body is the file from byte `start` on.
     Rest {
@@ -28,10 +28,10 @@ pub enum Reply {
         validator: Option<String>,
         /// The same, however weak the date is: enough to see that it is another file.
         name: Option<String>,
-        /// Where the body ends.
-        end: End,
+        /// The end of the body.
+        end: BodyEnd,
     },
-    /// What has arrived is of no use to the server: begin anew.
+    /// The bytes that have arrived cannot be continued: begin anew.
     Outdated,
     /// Try again later.
     Later {
@@ -44,10 +44,10 @@ pub enum Reply {
     Refused(String),
 }
 
-/// How one knows that a body is whole.
+/// The sign by which a body is known to be whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// So many bytes.
+pub enum BodyEnd {
+    /// A number of bytes.
     Length(u64),
     /// The transfer coding says so.
     Chunks,
@@ -86,7 +86,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// What may be sent as `If-Range` (RFC 9110 §13.1.5).
+/// Returns a validator that may be sent as `If-Range` (RFC 9110 §13.1.5).
 fn validator(headers: &HeaderMap) -> Option<String> {
     match text(headers, "etag") {
         Some(tag) => (!tag.starts_with("W/")).then(|| tag.to_owned()),
@@ -94,7 +94,7 @@ fn validator(headers: &HeaderMap) -> Option<String> {
     }
 }
 
-/// Whether a `Last-Modified` names these bytes and no others (RFC 9110 §8.8.2.2): it lies a minute or more before the
+/// Returns true if a `Last-Modified` names these bytes and no others (RFC 9110 §8.8.2.2): it lies a minute or more before the
 /// answer's `Date`. A file may change twice within one second, and two clocks may differ.
 fn is_strong(modified: &str, headers: &HeaderMap) -> bool {
     let time = |date: &str| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.trim()).ok();
@@ -109,13 +109,13 @@ fn name(headers: &HeaderMap) -> Option<String> {
     strong.or(text(headers, "last-modified")).map(str::to_owned)
 }
 
-fn end(headers: &HeaderMap) -> End {
+fn end(headers: &HeaderMap) -> BodyEnd {
     let chunked =
         text(headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
     match text(headers, "content-length").and_then(|length| length.trim().parse().ok()) {
-        _ if chunked => End::Chunks,
-        Some(length) => End::Length(length),
-        None => End::Close,
+        _ if chunked => BodyEnd::Chunks,
+        Some(length) => BodyEnd::Length(length),
+        None => BodyEnd::Close,
     }
 }
 
@@ -149,19 +149,19 @@ mod tests {
     #[test]
     fn a_whole_file_is_known_by_its_strong_tag_or_its_date() {
         let whole = |validator: Option<&str>, end| Reply::Whole { validator: validator.map(str::to_owned), end };
-        check(200, &[("ETag", "\"a\""), ("Content-Length", "5")], whole(Some("\"a\""), End::Length(5)));
+        check(200, &[("ETag", "\"a\""), ("Content-Length", "5")], whole(Some("\"a\""), BodyEnd::Length(5)));
         let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
         let later = ("Date", "Tue, 01 Apr 2025 00:01:00 GMT");
-        check(200, &[modified, later], whole(Some(modified.1), End::Close));
+        check(200, &[modified, later], whole(Some(modified.1), BodyEnd::Close));
         // A date does not help where there is a tag that says of itself that it is weak.
-        check(200, &[("ETag", "W/\"a\""), modified, later], whole(None, End::Close));
-        check(200, &[("Transfer-Encoding", "chunked"), ("Content-Length", "5")], whole(None, End::Chunks));
+        check(200, &[("ETag", "W/\"a\""), modified, later], whole(None, BodyEnd::Close));
+        check(200, &[("Transfer-Encoding", "chunked"), ("Content-Length", "5")], whole(None, BodyEnd::Chunks));
     }
 
     #[test]
     fn a_date_names_a_file_only_a_minute_later() {
         let modified = ("Last-Modified", "Tue, 01 Apr 2025 00:00:00 GMT");
-        let none = || Reply::Whole { validator: None, end: End::Close };
+        let none = || Reply::Whole { validator: None, end: BodyEnd::Close };
         check(200, &[modified], none());
         for date in ["Tue, 01 Apr 2025 00:00:59 GMT", "Mon, 31 Mar 2025 00:00:00 GMT", "yesterday"] {
             check(200, &[modified, ("Date", date)], none());
@@ -170,15 +170,15 @@ mod tests {
         // Weak or not, it tells another file.
         let part = ("Content-Range", "bytes 5-9/10");
         let name = Some(modified.1.to_owned());
-        let rest = Reply::Rest { start: 5, last: 9, total: Some(10), validator: None, name, end: End::Close };
+        let rest = Reply::Rest { start: 5, last: 9, total: Some(10), validator: None, name, end: BodyEnd::Close };
         check(206, &[modified, part], rest);
     }
 
     #[test]
     fn a_part_says_where_it_begins() {
         let rest = |total, end| Reply::Rest { start: 5, last: 9, total, validator: None, name: None, end };
-        check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), End::Close));
-        check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, End::Length(5)));
+        check(206, &[("Content-Range", "bytes 5-9/10")], rest(Some(10), BodyEnd::Close));
+        check(206, &[("Content-Range", "bytes 5-9/*"), ("Content-Length", "5")], rest(None, BodyEnd::Length(5)));
         for nonsense in [
             "bytes 5-9",
             "bytes 9-5/10",

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{
-    Brought, Context, Failure, Fault, Fetch, Fetched, Format, Input, Origin, Output, ParameterSpec, Parameters, Stage,
-    Values, Work,
+    Context, ExternalSource, Failure, FetchRequest, FetchResult, Format, Input, Origin, Output, ParameterError,
+    ParameterSpec, Parameters, Stage, Values, Work,
 };
 
 use crate::agent::agent;
-use crate::config::{self, Config, Item, Wanted};
+use crate::config::{self, Config, SourceItem, Sources};
 use crate::expectation::Expectation;
 use crate::settings::Settings;
 use crate::{fetch, local, published};
@@ -22,7 +22,7 @@ impl Stage for Download {
         "download"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Gets files of games from the network, or refers to one that is here, and checks their sums"
     }
 
@@ -39,19 +39,19 @@ impl Stage for Download {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        config::faults(values)
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        config::validate(values)
     }
 
-    fn brings(&self, values: &Values) -> Option<Vec<Brought>> {
-        let wanted = Config::read(values).and_then(|config| config.wanted());
+    fn external_sources(&self, values: &Values) -> Option<Vec<ExternalSource>> {
+        let wanted = Config::read(values).and_then(|config| config.sources());
         // With faults it never runs.
-        Some(wanted.map(|wanted| wanted.brought()).unwrap_or_default())
+        Some(wanted.map(|wanted| wanted.external_sources()).unwrap_or_default())
     }
 
     fn work(&self, values: &Values, _inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
-        let wanted = Config::read(values).and_then(|config| config.wanted()).ok()?;
-        let size = |item: &Item| match &item.from {
+        let wanted = Config::read(values).and_then(|config| config.sources()).ok()?;
+        let size = |item: &SourceItem| match &item.from {
             Origin::File { path, first_bytes } => {
                 let found = std::fs::metadata(path).ok().filter(|found| found.is_file())?.len();
                 Some(first_bytes.map_or(found, |most| found.min(most)))
@@ -69,23 +69,23 @@ impl Stage for Download {
     }
 }
 
-/// The stage with patience of the caller's choice.
+/// Runs the stage with the limits of `settings`.
 pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let wanted = config
-        .wanted()
+        .sources()
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     if let (Some(_), Some(month)) = (&config.source, &config.month) {
         context.log(format!("`source` is given, so the month {month} is not asked for"));
     }
-    if let Wanted::One(Item { from: Origin::File { path, first_bytes: None }, .. }) = &wanted {
-        let expected = Expectation::of(context, &wanted.items()[0])?;
+    if let Sources::One(SourceItem { from: Origin::File { path, first_bytes: None }, .. }) = &wanted {
+        let expected = Expectation::for_item(context, &wanted.items()[0])?;
         local::check(context, path, None, expected.as_ref())?;
-        context.same_as("pgn", path);
+        context.pass_through("pgn", path);
         return Ok(());
     }
-    let files = context.kept().join("files");
-    let stamps = context.kept().join("stamps");
+    let files = context.checkpoint_dir().join("files");
+    let stamps = context.checkpoint_dir().join("stamps");
     for folder in [&files, &stamps] {
         std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
     }
@@ -95,26 +95,27 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<(), Failure>
         if count > 1 {
             context.note(format!("file {} of {count}: {}", number + 1, described(item)));
         }
-        let place = Place { file: files.join(item.name(number)), stamp: stamps.join(format!("{number:05}.json")) };
+        let place =
+            DownloadPaths { file: files.join(item.name(number)), stamp: stamps.join(format!("{number:05}.json")) };
         total += bring(context, settings, item, &place)?;
     }
     context.metric("bytes", total as f64);
     match &wanted {
-        Wanted::One(item) => context.same_as("pgn", &files.join(item.name(0))),
-        Wanted::Many(_) => context.same_as("pgn", &files),
+        Sources::One(item) => context.pass_through("pgn", &files.join(item.name(0))),
+        Sources::Many(_) => context.pass_through("pgn", &files),
     }
     Ok(())
 }
 
-/// Where a file goes, and where it is noted how far it has come.
-pub(crate) struct Place {
+/// Paths of a file's bytes and of its progress.
+pub(crate) struct DownloadPaths {
     /// The bytes.
     pub file: PathBuf,
-    /// What is known of them.
+    /// The record of their origin and number.
     pub stamp: PathBuf,
 }
 
-fn described(item: &Item) -> String {
+fn described(item: &SourceItem) -> String {
     match &item.from {
         Origin::File { path, .. } => path.display().to_string(),
         Origin::Url(fetch) => fetch.to_string(),
@@ -122,29 +123,29 @@ fn described(item: &Item) -> String {
 }
 
 /// Brings one item to its place; how many bytes it has.
-fn bring(context: &Context, settings: &Settings, item: &Item, place: &Place) -> Result<u64, Failure> {
-    let mut expected = Expectation::of(context, item)?;
+fn bring(context: &Context, settings: &Settings, item: &SourceItem, place: &DownloadPaths) -> Result<u64, Failure> {
+    let mut expected = Expectation::for_item(context, item)?;
     let fetch = match &item.from {
         Origin::File { path, first_bytes } => return copied(context, path, *first_bytes, expected, place),
         Origin::Url(fetch) => fetch,
     };
     let agent = agent(settings, &fetch.url)?;
     if let (Some(list), None) = (&item.published, &expected) {
-        if let Fetch { first_bytes: Some(bytes), .. } = fetch {
+        if let FetchRequest { first_bytes: Some(bytes), .. } = fetch {
             context.note(format!(
                 "the published sum is that of the whole file, so the first {bytes} bytes are not checked"
             ));
         } else {
             let sum = published::sum(context, &agent, settings, list)?;
-            let advice = "run again: the transfer may have failed, or the site may be replacing the file";
-            let words = format!("is published in {}", list.list);
-            expected = Some(Expectation { sum, words, advice: advice.into() });
+            let hint = "run again: the transfer may have failed, or the site may be replacing the file";
+            let reason = format!("is published in {}", list.list);
+            expected = Some(Expectation { sum, reason, hint: hint.into() });
         }
     }
     let (sum, bytes) = fetch::fetch(context, &agent, fetch, expected.as_ref(), settings, place)?;
     context.progress(bytes, Some(bytes), "bytes");
     context.log(format!("{fetch}: {bytes} bytes with SHA-256 {sum}"));
-    context.fetched(Fetched { fetch: fetch.clone(), sha256: sum.to_string(), bytes });
+    context.report_fetched(FetchResult { fetch: fetch.clone(), sha256: sum.to_string(), bytes });
     Ok(bytes)
 }
 
@@ -153,9 +154,9 @@ fn copied(
     path: &Path,
     first_bytes: Option<u64>,
     expected: Option<Expectation>,
-    place: &Place,
+    place: &DownloadPaths,
 ) -> Result<u64, Failure> {
     let length = local::check(context, path, first_bytes, expected.as_ref())?;
-    local::take_over(context, path, length, &place.file)?;
+    local::copy_to_output(context, path, length, &place.file)?;
     Ok(length)
 }

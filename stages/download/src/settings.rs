@@ -1,4 +1,4 @@
-//! How patient a download is.
+//! Limits of time and of attempts.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ pub struct Settings {
     pub first_wait: Duration,
     /// Longest wait before a try, also where the server asks for a longer one.
     pub longest_wait: Duration,
-    /// So many tries in a row that bring nothing new end it.
+    /// Number of attempts in a row without new bytes after which it fails.
     pub tries: u32,
-    /// What has arrived is made safe against loss of power after so many bytes.
+    /// Number of bytes after which the file is synced to the disk.
     pub checkpoint: u64,
     /// The variables of the environment that name proxies.
     pub proxies: Variables,
@@ -41,11 +41,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How long to wait after `idle` tries in a row that brought nothing; at least what the server asked for, within
+    /// Returns the wait after `fruitless` attempts in a row without new bytes; at least the time that the server asked for, within
     /// reason.
-    pub fn wait(&self, idle: u32, asked: Option<Duration>) -> Duration {
-        let own = self.first_wait.saturating_mul(1 << idle.min(16));
-        own.max(asked.unwrap_or_default()).min(self.longest_wait)
+    pub fn backoff(&self, fruitless: u32, requested: Option<Duration>) -> Duration {
+        let own = self.first_wait.saturating_mul(1 << fruitless.min(16));
+        own.max(requested.unwrap_or_default()).min(self.longest_wait)
     }
 }
 
@@ -56,9 +56,9 @@ mod tests {
     #[test]
     fn waits_double_and_have_an_end() {
         let settings = Settings::default();
-        let seconds: Vec<u64> = (0..8).map(|idle| settings.wait(idle, None).as_secs()).collect();
+        let seconds: Vec<u64> = (0..8).map(|fruitless| settings.backoff(fruitless, None).as_secs()).collect();
         assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert_eq!(settings.wait(0, Some(Duration::from_secs(7))).as_secs(), 7);
-        assert_eq!(settings.wait(0, Some(Duration::from_secs(86_400))).as_secs(), 60);
+        assert_eq!(settings.backoff(0, Some(Duration::from_secs(7))).as_secs(), 7);
+        assert_eq!(settings.backoff(0, Some(Duration::from_secs(86_400))).as_secs(), 60);
     }
 }

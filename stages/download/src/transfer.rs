@@ -10,16 +10,16 @@ use ureq::Agent;
 
 use crate::reply::{self, Reply};
 
-/// Pieces that may wait to be taken; with [`PIECE`], what a transfer holds in memory.
-const WAITING: usize = 16;
+/// Pieces that may wait to be taken; with [`CHUNK_BYTES`], what a transfer holds in memory.
+const MAX_QUEUED: usize = 16;
 
 /// Bytes of a piece.
-const PIECE: usize = 1 << 18;
+const CHUNK_BYTES: usize = 1 << 18;
 
-/// What is asked for.
+/// A request for a file or a part of it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Of which file.
+    /// The URL of the file.
     pub url: String,
     /// First byte and, if not to the end, last byte.
     pub range: Option<(u64, Option<u64>)>,
@@ -27,102 +27,105 @@ pub struct Request {
     pub if_range: Option<String>,
 }
 
-/// What comes, in this order: a head, pieces, the end; or trouble in place of any of them.
+/// An event of a transfer, in this order: the response, chunks, the end; or a failure in place of any of them.
 #[derive(Debug)]
-pub enum Heard {
+pub enum TransferEvent {
     /// The head of the answer. The body comes only if the transfer is kept.
-    Head(Reply),
+    Response(Reply),
     /// The next bytes of the body.
-    Piece(Vec<u8>),
+    Chunk(Vec<u8>),
     /// The body is over.
     End,
     /// It went wrong.
-    Trouble(Trouble),
+    Failed(FetchError),
 }
 
-/// Why a try ended before the file was whole.
+/// An error that ended an attempt before the file was whole.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum FetchError {
     /// It may go better next time, not before the server's own time if it named one.
-    Passing(String, Option<Duration>),
+    Transient(String, Option<Duration>),
     /// It never will.
-    Lasting(Failure),
+    Permanent(Failure),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for FetchError {
     fn from(failure: Failure) -> Self {
-        Trouble::Lasting(failure)
+        FetchError::Permanent(failure)
     }
 }
 
 /// A request under way. Dropped, it is given up: its thread ends at its next piece or at a time limit of the agent.
 pub struct Transfer {
-    heard: Receiver<Heard>,
+    events: Receiver<TransferEvent>,
 }
 
 impl Transfer {
     /// Makes the request.
     pub fn start(agent: &Agent, request: Request) -> Self {
-        let (sender, heard) = sync_channel(WAITING);
+        let (sender, events) = sync_channel(MAX_QUEUED);
         let agent = agent.clone();
         std::thread::spawn(move || {
-            if let Err(trouble) = talk(&agent, &request, &sender) {
+            if let Err(error) = perform(&agent, &request, &sender) {
                 // Nobody listens any more: that is their right.
-                let _ = sender.send(Heard::Trouble(trouble));
+                let _ = sender.send(TransferEvent::Failed(error));
             }
         });
-        Transfer { heard }
+        Transfer { events }
     }
 
     /// Waits for what comes next.
     ///
     /// # Errors
     /// The stage was asked to stop.
-    pub fn next(&self, context: &Context) -> Result<Heard, Failure> {
+    pub fn next(&self, context: &Context) -> Result<TransferEvent, Failure> {
         loop {
             context.check_cancelled()?;
-            match self.heard.recv_timeout(Duration::from_millis(100)) {
-                Ok(heard) => return Ok(heard),
+            match self.events.recv_timeout(Duration::from_millis(100)) {
+                Ok(events) => return Ok(events),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Ok(Heard::Trouble(Trouble::Passing("the transfer ended without a word".into(), None)));
+                    return Ok(TransferEvent::Failed(FetchError::Transient(
+                        "the transfer ended without a word".into(),
+                        None,
+                    )));
                 }
             }
         }
     }
 }
 
-fn talk(agent: &Agent, request: &Request, sender: &SyncSender<Heard>) -> Result<(), Trouble> {
-    let mut asked = agent.get(&request.url).header("Accept-Encoding", "identity");
+fn perform(agent: &Agent, request: &Request, sender: &SyncSender<TransferEvent>) -> Result<(), FetchError> {
+    let mut builder = agent.get(&request.url).header("Accept-Encoding", "identity");
     if let Some((first, last)) = request.range {
         let last = last.map(|last| last.to_string()).unwrap_or_default();
-        asked = asked.header("Range", format!("bytes={first}-{last}"));
+        builder = builder.header("Range", format!("bytes={first}-{last}"));
     }
     if let Some(name) = &request.if_range {
-        asked = asked.header("If-Range", name);
+        builder = builder.header("If-Range", name);
     }
-    let mut response = asked.call().map_err(|error| trouble(&request.url, error))?;
-    if sender.send(Heard::Head(reply::read(&response))).is_err() {
+    let mut response = builder.call().map_err(|error| classify(&request.url, error))?;
+    if sender.send(TransferEvent::Response(reply::read(&response))).is_err() {
         return Ok(());
     }
     let mut body = response.body_mut().as_reader();
     loop {
-        let mut piece = vec![0; PIECE];
-        match body.read(&mut piece).map_err(|error| Trouble::Passing(error.to_string(), None))? {
+        let mut piece = vec![0; CHUNK_BYTES];
+        match body.read(&mut piece).map_err(|error| FetchError::Transient(error.to_string(), None))? {
             0 => {
-                let _ = sender.send(Heard::End);
+                let _ = sender.send(TransferEvent::End);
                 return Ok(());
             }
             read => piece.truncate(read),
         }
-        if sender.send(Heard::Piece(piece)).is_err() {
+        if sender.send(TransferEvent::Chunk(piece)).is_err() {
             return Ok(());
         }
     }
 }
 
-/// Whether it is worth another try.
-fn trouble(url: &str, error: ureq::Error) -> Trouble {
+/// Checks whether it is worth another try.
+fn classify(url: &str, error: ureq::Error) -> FetchError {
     let message = format!("{url}: {error}");
     match error {
         ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::TooManyRedirects => {
@@ -131,11 +134,11 @@ fn trouble(url: &str, error: ureq::Error) -> Trouble {
         ureq::Error::Tls(_) | ureq::Error::Pem(_) | ureq::Error::Rustls(_) => certificate(message),
         // So rustls hands on what it thinks of a certificate.
         ureq::Error::Io(ref inner) if inner.kind() == std::io::ErrorKind::InvalidData => certificate(message),
-        other => Trouble::Passing(other.to_string(), None),
+        other => FetchError::Transient(other.to_string(), None),
     }
 }
 
-fn certificate(message: String) -> Trouble {
+fn certificate(message: String) -> FetchError {
     Failure::system(message)
         .hint("if a proxy here signs with a certificate of its own, name its file in SSL_CERT_FILE")
         .into()

@@ -30,7 +30,7 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));
     }
     let Opened { device, name, note } = device::open(context.resources())?;
-    context.computes_on(name);
+    context.report_device(name);
     note.into_iter().for_each(|note| context.note(note));
     device::guarded(&device, || evaluate(context, config, &device))
 }

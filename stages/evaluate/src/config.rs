@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Fault, Type, parameters};
+use cwm_contract::{ParameterError, Type, parameters};
 use cwm_encoding::EnPassant;
 use cwm_models::{Precision, families};
 
@@ -37,15 +37,16 @@ parameters! {
 
 impl Config {
     /// What is wrong with the values.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         if let Some(family) = &self.family
             && let Err(error) = families::find(family)
         {
-            faults.push(Fault::new("family", format!("is unknown: {error}")));
+            faults.push(ParameterError::new("family", format!("is unknown: {error}")));
         }
         if let (Some(other), Some(parameter)) = (self.of_predictions(), self.of_checkpoint()) {
-            faults.push(Fault::new(parameter, format!("belongs to checkpoints, and `{other}` to predictions")));
+            faults
+                .push(ParameterError::new(parameter, format!("belongs to checkpoints, and `{other}` to predictions")));
         }
         faults
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use cwm_chess::sample;
-use cwm_contract::{Failure, Label, Parameters, Probed, Probing};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
 use cwm_encoding::VOCABULARY;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::{Architecture, Network, families};
@@ -13,27 +13,27 @@ use crate::Evaluate;
 use crate::config::Config;
 
 /// Scores made-up models.
-pub fn probe(probing: &Probing) -> Result<Option<Probed>, Failure> {
-    let config = Config::read(probing.values())
+pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+    let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     if config.of_predictions().is_some() {
         return Ok(None);
     }
-    let games = probing.folder().join("games");
+    let games = context.folder().join("games");
     sample::write_dataset(&games, &sample::games())?;
-    let mut probed = Probed::new();
+    let mut probed = ProbeOutput::new();
     let all = families::FAMILIES.iter().map(|family| family.name);
     for family in all.filter(|name| config.family.as_deref().is_none_or(|family| family == *name)) {
         for (state, spoilt) in [("sound", false), ("spoilt", true)] {
             let name = format!("{family}-{state}");
-            let model = model(probing.folder(), &name, family, spoilt)?;
+            let model = model(context.folder(), &name, family, spoilt)?;
             let inputs =
                 [("checkpoint", Label::stage("model"), model), ("games", Label::stage("tokens"), games.clone())];
-            let values = probing.values_with([
-                ("batch_tokens", probing.at_most("batch_tokens", 320)),
-                ("board_games", probing.at_most("board_games", 2)),
+            let values = context.values_with([
+                ("batch_tokens", context.at_most("batch_tokens", 320)),
+                ("board_games", context.at_most("board_games", 2)),
             ]);
-            probed.extend(probing.run(&Evaluate, &name, &values, &inputs)?);
+            probed.extend(context.run(&Evaluate, &name, &values, &inputs)?);
         }
     }
     Ok(Some(probed))
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn probe(given: &[(&str, &str)]) -> Option<Probed> {
+    fn probe(given: &[(&str, &str)]) -> Option<ProbeOutput> {
         let folder = tempfile::tempdir().unwrap();
         let value = |text: &str| Value::Text(text.to_owned());
         let values: Values = given.iter().map(|(name, text)| ((*name).to_owned(), value(text))).collect();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values, Work,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values, Work,
 };
 use cwm_models::families;
 
@@ -22,7 +23,7 @@ impl Stage for Evaluate {
         "evaluate"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Scores a trained model, or what another program predicted, on games, position by position."
     }
 
@@ -57,7 +58,7 @@ impl Stage for Evaluate {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
         match Config::read(values) {
             Ok(config) => config.faults(),
             Err(fault) => vec![fault],
@@ -68,7 +69,7 @@ impl Stage for Evaluate {
         true
     }
 
-    fn parts(&self, values: &Values) -> Option<Vec<String>> {
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let config = Config::read(values).ok()?;
         if config.of_predictions().is_some() {
             // No code of any family has a say in them.
@@ -96,8 +97,8 @@ impl Stage for Evaluate {
         Some(Work { bytes: [("scores".into(), 8.0 * games), ("boards".into(), boards)].into(), ..work })
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

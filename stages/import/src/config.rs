@@ -1,6 +1,6 @@
 //! What `import` takes.
 
-use cwm_contract::{Fault, OneOrMany, SourceFiles, Type, parameters};
+use cwm_contract::{OneOrMany, ParameterError, SourceFiles, Type, parameters};
 
 /// What the names of files in a folder end with, for those to be read.
 pub const ENDINGS: &[&str] = &[".jsonl", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
@@ -23,14 +23,14 @@ parameters! {
 
 impl Config {
     /// What is wrong with these values beyond their types.
-    pub fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
         if self.source.as_slice().is_empty() {
-            faults.push(Fault::new("source", "must name at least one file or folder"));
+            errors.push(ParameterError::new("source", "must name at least one file or folder"));
         }
         if self.shard_games == 0 {
-            faults.push(Fault::new("shard_games", "must be at least 1"));
+            errors.push(ParameterError::new("shard_games", "must be at least 1"));
         }
-        faults
+        errors
     }
 }

@@ -3,15 +3,17 @@
 //! It checks that what the lines say is what their moves give, and keeps the games as they stand. It must not know of
 //! tokens beyond reading them back into moves, of splits, or of models.
 
+mod block_stream;
 mod config;
-mod harvest;
-mod judge;
 mod lines;
+mod parsed_record;
 mod record;
 mod run;
-mod stream;
+mod validate;
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
+use cwm_contract::{
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, Stage, Values,
+};
 
 use config::Config;
 
@@ -24,7 +26,7 @@ impl Stage for Import {
         "import"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Reads games from the JSON lines of the paper's own program, and checks every state that they hold."
     }
 
@@ -44,8 +46,8 @@ impl Stage for Import {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn needs(&self, _values: &Values) -> Needs {

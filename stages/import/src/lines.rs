@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use memchr::{memchr, memrchr};
 
 /// Bytes that a line may have at most: what is longer is no game, and must not fill the memory.
-pub const LONGEST_LINE: usize = 16 << 20;
+pub const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Bytes of a block, about.
 const BLOCK: usize = 1 << 20;
@@ -22,12 +22,12 @@ pub struct Block {
     too_long: bool,
 }
 
-/// What stands on a line.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// Its text, without its end.
     Text(&'a [u8]),
-    /// More than [`LONGEST_LINE`].
+    /// More than [`MAX_LINE_BYTES`].
     TooLong,
 }
 
@@ -56,7 +56,7 @@ pub struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Cuts `input`.
     pub fn new(input: R) -> Self {
-        Lines::with_longest(input, LONGEST_LINE)
+        Lines::with_longest(input, MAX_LINE_BYTES)
     }
 
     fn with_longest(input: R, longest: usize) -> Self {

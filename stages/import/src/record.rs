@@ -11,7 +11,7 @@ use cwm_encoding::LABELS;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
-/// What is read of a line.
+/// The fields of a line that are read.
 #[derive(Debug, Deserialize)]
 pub struct Record<'line> {
     /// The game's id.
@@ -30,7 +30,7 @@ pub struct Record<'line> {
     /// The result.
     #[serde(borrow)]
     pub result: Cow<'line, str>,
-    /// Where the game was played; the authors' program does not say.
+    /// The place of the game, which the authors' program does not write.
     #[serde(borrow, default)]
     pub site: Option<Cow<'line, str>>,
 }

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cwm_chess::pgn::Meter;
-use cwm_chess::{GameRow, GamesWriter, Ledger};
+use cwm_chess::{CorpusStats, GameRow, GamesWriter};
 use cwm_contract::{Context, Failure};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
 use serde_json::json;
 
+use crate::block_stream::{BlockStream, Window};
 use crate::config::Config;
-use crate::harvest::{Game, Read, gather};
-use crate::judge::{Fault, Reason};
-use crate::stream::{Stream, Window};
+use crate::parsed_record::{Game, ParsedRecord, parse_block};
+use crate::validate::{Reason, RecordError};
 
 /// Blocks of a window for each core: enough that none waits long for the last one.
 const BLOCKS: usize = 4;
@@ -31,16 +31,16 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(context.cores()).build();
     let threads = threads.map_err(|error| Failure::system(format!("cannot start threads: {error}")))?;
     let meter = Arc::new(Meter::default());
-    let mut stream = Stream::new(&files, meter.clone());
-    let mut clerk = Clerk {
+    let mut stream = BlockStream::new(&files, meter.clone());
+    let mut writer = OutputWriter {
         context,
         files: &files,
         fail: config.on_error == "fail",
         games: GamesWriter::create(context.output("games")?, config.shard_games)?,
         ids: HashSet::new(),
-        ledger: Ledger::create(context.output("faults")?)?,
+        stats: CorpusStats::create(context.output("faults")?)?,
     };
-    context.doing("reading records");
+    context.activity("reading records");
     let blocks = BLOCKS * context.cores();
     let mut window = stream.window(blocks);
     loop {
@@ -51,11 +51,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         let (next, read) = threads.install(|| {
             rayon::join(
                 || if last { Window::default() } else { stream.window(blocks) },
-                || here.par_iter().map(|(file, block)| (*file, gather(block, config.check))).collect::<Vec<_>>(),
+                || here.par_iter().map(|(file, block)| (*file, parse_block(block, config.check))).collect::<Vec<_>>(),
             )
         });
         for (file, records) in read {
-            records.into_iter().try_for_each(|record| clerk.take(file, record))?;
+            records.into_iter().try_for_each(|record| writer.write_record(file, record))?;
         }
         if let Some(failure) = failed {
             return Err(failure);
@@ -66,11 +66,11 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         window = next;
     }
     meter.ignored().into_iter().for_each(|ignored| context.log(ignored));
-    clerk.finish()
+    writer.finish()
 }
 
 /// Writes what was read, in its order.
-struct Clerk<'a> {
+struct OutputWriter<'a> {
     context: &'a Context,
     files: &'a [PathBuf],
     fail: bool,
@@ -78,43 +78,43 @@ struct Clerk<'a> {
     /// The first 96 bits of the MD5 of every id so far: of ten million ids, two that differ would be taken for one with a
     /// probability below 10^-14.
     ids: HashSet<[u8; 12]>,
-    ledger: Ledger<Reason>,
+    stats: CorpusStats<Reason>,
 }
 
-impl Clerk<'_> {
-    fn take(&mut self, file: usize, read: Read) -> Result<(), Failure> {
-        let id = read.id.as_deref().unwrap_or_default();
-        let game = read.game.and_then(|game| match self.ids.insert(short(id)) {
+impl OutputWriter<'_> {
+    fn write_record(&mut self, file: usize, record: ParsedRecord) -> Result<(), Failure> {
+        let id = record.id.as_deref().unwrap_or_default();
+        let game = record.game.and_then(|game| match self.ids.insert(short(id)) {
             true => Ok(game),
-            false => Err(Fault::new(Reason::DuplicateId, "an earlier record has the same id")),
+            false => Err(RecordError::new(Reason::DuplicateId, "an earlier record has the same id")),
         });
         match game {
             Ok(Game { site, result, moves }) => {
-                let index = self.ledger.kept;
+                let index = self.stats.kept;
                 self.games.push(GameRow { index, id, site: &site, result: &result, moves: &moves, labels: None })?;
-                self.ledger.keep(moves.len());
+                self.stats.count_kept(moves.len());
             }
             Err(fault) => {
                 let named = if id.is_empty() { String::new() } else { format!(" ({id:?})") };
-                let words = format!("{}, line {}{named}: {}", self.files[file].display(), read.line, fault.what);
+                let words = format!("{}, line {}{named}: {}", self.files[file].display(), record.line, fault.what);
                 if self.fail {
-                    return Err(Failure::input(words).hint(advice(fault.reason)));
+                    return Err(Failure::input(words).hint(hint(fault.reason)));
                 }
-                let place = [("file", json!(file + 1)), ("line", json!(read.line)), ("seen", json!(fault.what))];
-                self.ledger.fault(fault.reason, place, &words, self.context)?;
+                let place = [("file", json!(file + 1)), ("line", json!(record.line)), ("seen", json!(fault.what))];
+                self.stats.record_fault(fault.reason, place, &words, self.context)?;
             }
         }
         Ok(())
     }
 
     fn finish(self) -> Result<(), Failure> {
-        if self.ledger.read == 0 {
+        if self.stats.read == 0 {
             let files = self.files.len();
             return Err(Failure::input(format!("there is no record in the {files} files of `source`"))
                 .hint("give JSON lines as the paper's own `process.py` writes them"));
         }
         self.games.finish()?;
-        self.ledger.finish("import", self.context.output("counts")?, self.context)
+        self.stats.finish("import", self.context.output("counts")?, self.context)
     }
 }
 
@@ -125,7 +125,7 @@ fn short(id: &str) -> [u8; 12] {
     short
 }
 
-fn advice(reason: Reason) -> &'static str {
+fn hint(reason: Reason) -> &'static str {
     match reason {
         Reason::Differs => "set `check: false` to trust the moves alone, or `on_error: drop` to leave such records out",
         _ => "mend the file, or set `on_error: drop` to leave such records out",

@@ -1,6 +1,6 @@
 //! What `parse` takes.
 
-use cwm_contract::{Fault, Secret, Type, parameters};
+use cwm_contract::{ParameterError, Secret, Type, parameters};
 
 parameters! {
     /// Which games are kept, and what they are called.
@@ -25,19 +25,19 @@ parameters! {
 
 impl Config {
     /// Parameters that these values make no use of: where the site is the id, no key is.
-    pub fn idle(&self) -> Vec<&'static str> {
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
         if self.ids == "site" { vec!["id_key_file"] } else { Vec::new() }
     }
 
     /// What is wrong with these values beyond their types.
-    pub fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
         if self.limit == Some(0) {
-            faults.push(Fault::new("limit", "must be at least 1"));
+            errors.push(ParameterError::new("limit", "must be at least 1"));
         }
         if self.shard_games == 0 {
-            faults.push(Fault::new("shard_games", "must be at least 1"));
+            errors.push(ParameterError::new("shard_games", "must be at least 1"));
         }
-        faults
+        errors
     }
 }

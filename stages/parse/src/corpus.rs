@@ -43,12 +43,12 @@ impl Corpus {
         self.size
     }
 
-    /// What people call the file numbered `file`, where it must be told from others: ` of PATH`.
+    /// Returns ` of PATH` for the file numbered `file`, if there are several.
     pub fn of_file(&self, file: usize) -> String {
         if self.files.len() > 1 { format!(" of {}", self.files[file].display()) } else { String::new() }
     }
 
-    /// What people call the whole.
+    /// Returns a name for all files together.
     pub fn name(&self) -> String {
         match &self.files[..] {
             [only] => only.display().to_string(),

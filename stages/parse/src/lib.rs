@@ -6,14 +6,15 @@
 mod authors;
 mod config;
 mod corpus;
-mod harvest;
+mod parsed_block;
 mod pipeline;
 mod probe;
 mod rules;
 mod run;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
+    ProbeOutput, Stage, Values,
 };
 
 use config::Config;
@@ -27,7 +28,7 @@ impl Stage for Parse {
         "parse"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Reads games from PGN, keeps those that follow the rules, and gives each its id."
     }
 
@@ -48,8 +49,8 @@ impl Stage for Parse {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn needs(&self, values: &Values) -> Needs {
@@ -58,12 +59,12 @@ impl Stage for Parse {
         Needs { cpu: authors.then_some(2), gpu: 0.0, memory: 512 << 20 }
     }
 
-    fn idle(&self, values: &Values) -> Vec<&'static str> {
-        Config::read(values).map_or_else(|_| Vec::new(), |config| config.idle())
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

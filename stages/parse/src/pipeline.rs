@@ -1,7 +1,7 @@
 //! Reading on all cores with the order of the files.
 //!
 //! Threads of their own decompress the text, one cuts it into blocks of whole games, as many as there are cores read
-//! them, and the caller takes the harvests in order. A fixed number of batches goes round, so that memory stays constant whoever is slow; and since
+//! them, and the caller takes the parsed blocks in order. A fixed number of batches goes round, so that memory stays constant whoever is slow; and since
 //! blocks depend on the text alone, nothing depends on the number of threads.
 
 use std::any::Any;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use cwm_chess::pgn::{Block, Blocks, Meter, PgnError, PgnSource, Text};
 
-use crate::harvest::Harvest;
+use crate::parsed_block::ParsedBlock;
 use crate::rules::Rules;
 
 /// Cores that read games for each that decompresses zstd, which takes a third of the time of reading (docs/design/parse.md).
@@ -30,37 +30,37 @@ struct Batch {
     /// The ordinal of its file.
     file: usize,
     block: Block,
-    harvest: Harvest,
+    parsed: ParsedBlock,
 }
 
-/// What arrives at the end, for each ordinal once.
+/// The result for one ordinal.
 enum Done {
     Read(Batch),
     /// A file could not be read from here on.
-    Failed(Unread),
+    Failed(ReadFailure),
     /// Reading the block panicked.
     Panicked(Box<dyn Any + Send>),
 }
 
 /// A file that could not be read, or not to its end.
 #[derive(Debug)]
-pub struct Unread {
+pub struct ReadFailure {
     /// Its ordinal.
     pub file: usize,
-    /// Why.
-    pub why: Why,
+    /// ReadErrorKind.
+    pub kind: ReadErrorKind,
 }
 
-/// Why a file was not read to its end.
+/// ReadErrorKind a file was not read to its end.
 #[derive(Debug)]
-pub enum Why {
+pub enum ReadErrorKind {
     /// It could not be opened.
-    Closed(io::Error),
+    Open(io::Error),
     /// Its text ends where it should not.
-    Cut(PgnError),
+    Text(PgnError),
 }
 
-/// Gives `take` the harvest of each block in order, with its file's ordinal, until it breaks off or the files end.
+/// Gives `take` the parsed games of each block in order, with its file's ordinal, until it breaks off or the files end.
 ///
 /// # Errors
 /// A file cannot be read, after all that came before was taken.
@@ -69,8 +69,8 @@ pub fn read_all<B>(
     meter: &Arc<Meter>,
     rules: &Rules,
     cores: usize,
-    mut take: impl FnMut(usize, &Harvest) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>, Unread> {
+    mut take: impl FnMut(usize, &ParsedBlock) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, ReadFailure> {
     let batches = 2 * cores + 2;
     let (give_back, spare) = bounded::<Batch>(batches);
     let (to_read, unread) = bounded::<(u64, Batch)>(batches);
@@ -83,8 +83,8 @@ pub fn read_all<B>(
         let failed = finish.clone();
         scope.spawn(move || {
             let decoders = cores.div_ceil(CORES_A_DECODER).min(DECODERS);
-            let cutter = Cutter { spare: &spare, to_read: &to_read, decoders, ordinal: 0, idle: None };
-            cut(files, meter, cutter, &failed);
+            let splitter = BlockSplitter { spare: &spare, to_read: &to_read, decoders, ordinal: 0, idle: None };
+            cut(files, meter, splitter, &failed);
         });
         for _ in 0..cores {
             let (unread, finish) = (unread.clone(), finish.clone());
@@ -97,7 +97,7 @@ pub fn read_all<B>(
 }
 
 /// Cuts the files' text into blocks, one after another.
-struct Cutter<'a> {
+struct BlockSplitter<'a> {
     spare: &'a Receiver<Batch>,
     to_read: &'a Sender<(u64, Batch)>,
     /// Threads that decompress one file, where its compression lets several.
@@ -108,46 +108,46 @@ struct Cutter<'a> {
     idle: Option<Batch>,
 }
 
-/// Why there are no more blocks.
-enum Over {
-    Failed(Unread),
+/// ReadErrorKind there are no more blocks.
+enum StopReason {
+    Failed(ReadFailure),
     /// Nobody wants more.
-    Unwanted,
+    Cancelled,
 }
 
-impl Cutter<'_> {
-    fn cut(&mut self, file: usize, path: &Path, meter: &Arc<Meter>) -> Result<(), Over> {
-        let failed = |why| Over::Failed(Unread { file, why });
-        let source = PgnSource::open(path, meter).map_err(|error| failed(Why::Closed(error)))?;
+impl BlockSplitter<'_> {
+    fn cut(&mut self, file: usize, path: &Path, meter: &Arc<Meter>) -> Result<(), StopReason> {
+        let failed = |kind| StopReason::Failed(ReadFailure { file, kind });
+        let source = PgnSource::open(path, meter).map_err(|error| failed(ReadErrorKind::Open(error)))?;
         std::thread::scope(|scope| {
             let mut blocks = Blocks::new(Text::spawn(scope, source, self.decoders));
             loop {
                 let mut batch = match self.idle.take() {
                     Some(batch) => batch,
-                    None => self.spare.recv().map_err(|_| Over::Unwanted)?,
+                    None => self.spare.recv().map_err(|_| StopReason::Cancelled)?,
                 };
                 batch.file = file;
-                if !blocks.next(&mut batch.block).map_err(|error| failed(Why::Cut(error)))? {
+                if !blocks.next(&mut batch.block).map_err(|error| failed(ReadErrorKind::Text(error)))? {
                     self.idle = Some(batch);
                     return Ok(());
                 }
-                self.to_read.send((self.ordinal, batch)).map_err(|_| Over::Unwanted)?;
+                self.to_read.send((self.ordinal, batch)).map_err(|_| StopReason::Cancelled)?;
                 self.ordinal += 1;
             }
         })
     }
 }
 
-fn cut(files: &[PathBuf], meter: &Arc<Meter>, mut cutter: Cutter<'_>, failed: &Sender<(u64, Done)>) {
-    let over = files.iter().enumerate().try_for_each(|(file, path)| cutter.cut(file, path, meter));
-    if let Err(Over::Failed(unread)) = over {
-        let _ = failed.send((cutter.ordinal, Done::Failed(unread)));
+fn cut(files: &[PathBuf], meter: &Arc<Meter>, mut splitter: BlockSplitter<'_>, failed: &Sender<(u64, Done)>) {
+    let over = files.iter().enumerate().try_for_each(|(file, path)| splitter.cut(file, path, meter));
+    if let Err(StopReason::Failed(unread)) = over {
+        let _ = failed.send((splitter.ordinal, Done::Failed(unread)));
     }
 }
 
 fn read(unread: &Receiver<(u64, Batch)>, rules: &Rules, finish: &Sender<(u64, Done)>) {
     for (ordinal, mut batch) in unread {
-        let read = catch_unwind(AssertUnwindSafe(|| batch.harvest.gather(&batch.block, rules)));
+        let read = catch_unwind(AssertUnwindSafe(|| batch.parsed.parse(&batch.block, rules)));
         let done = read.map_or_else(Done::Panicked, |()| Done::Read(batch));
         if finish.send((ordinal, done)).is_err() {
             return;
@@ -158,8 +158,8 @@ fn read(unread: &Receiver<(u64, Batch)>, rules: &Rules, finish: &Sender<(u64, Do
 fn collect<B>(
     done: Receiver<(u64, Done)>,
     give_back: Sender<Batch>,
-    take: &mut impl FnMut(usize, &Harvest) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>, Unread> {
+    take: &mut impl FnMut(usize, &ParsedBlock) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, ReadFailure> {
     let mut early = BTreeMap::new();
     let mut next = 0;
     for (ordinal, arrived) in done {
@@ -170,7 +170,7 @@ fn collect<B>(
                 Done::Failed(unread) => return Err(unread),
                 Done::Panicked(panic) => resume_unwind(panic),
             };
-            if let ControlFlow::Break(broken) = take(batch.file, &batch.harvest) {
+            if let ControlFlow::Break(broken) = take(batch.file, &batch.parsed) {
                 return Ok(ControlFlow::Break(broken));
             }
             let _ = give_back.send(batch);

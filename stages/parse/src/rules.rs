@@ -1,11 +1,11 @@
 //! Which games belong to the corpus, and why the others do not.
 
 use cwm_chess::IdKey;
-use cwm_chess::pgn::{BrokenText, GameText, SanFault, Tags, read_moves};
+use cwm_chess::pgn::{GameText, MalformedText, SanError, Tags, read_moves};
 
-use crate::harvest::Harvest;
+use crate::parsed_block::ParsedBlock;
 
-/// Why a game is not kept.
+/// ReadErrorKind a game is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// Fewer plies than wanted.
@@ -36,7 +36,7 @@ pub enum Reason {
     Exception,
 }
 
-impl cwm_chess::Reason for Reason {
+impl cwm_chess::DropReason for Reason {
     const ALL: &'static [Reason] = &[
         Reason::Short,
         Reason::Variant,
@@ -73,7 +73,7 @@ impl cwm_chess::Reason for Reason {
 }
 
 impl Reason {
-    /// Whether the game is faulty, rather than sound and not wanted.
+    /// Returns true if the game is faulty, rather than sound and not wanted.
     pub fn is_fault(self) -> bool {
         !matches!(self, Reason::Short | Reason::Variant | Reason::SetUpPosition | Reason::Unplayable)
     }
@@ -81,29 +81,29 @@ impl Reason {
 
 /// A game that is not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drop {
-    /// Why.
+pub struct DroppedGame {
+    /// ReadErrorKind.
     pub reason: Reason,
     /// Byte of the text where that is seen.
     pub offset: u64,
-    /// What is seen there, where that helps.
+    /// The text at that place, where it helps.
     pub seen: Option<Box<str>>,
 }
 
-/// How ids are made.
-pub enum Ids {
+/// The way in which ids are made.
+pub enum IdScheme {
     /// With a key from the site.
     Hmac(IdKey),
     /// The site itself.
     Site,
 }
 
-impl Ids {
+impl IdScheme {
     /// Appends the id of the game played at `site` to `out`.
     pub fn write(&self, site: &str, out: &mut String) {
         match self {
-            Ids::Hmac(key) => key.write_id(site, out),
-            Ids::Site => out.push_str(site),
+            IdScheme::Hmac(key) => key.write_id(site, out),
+            IdScheme::Site => out.push_str(site),
         }
     }
 }
@@ -112,19 +112,19 @@ impl Ids {
 pub struct Rules {
     /// Fewest plies of a kept game.
     pub min_plies: usize,
-    /// How ids are made.
-    pub ids: Ids,
+    /// The way in which ids are made.
+    pub ids: IdScheme,
 }
 
 const INITIAL_FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 impl Rules {
-    /// Reads one game; adds it to `harvest` if it is kept.
-    pub fn judge(&self, game: GameText<'_>, harvest: &mut Harvest) -> Result<(), Drop> {
-        let drop = |reason, at: usize| Drop { reason, offset: game.offset + at as u64, seen: None };
+    /// Reads one game; adds it to `parsed` if it is kept.
+    pub fn read_game(&self, game: GameText<'_>, parsed: &mut ParsedBlock) -> Result<(), DroppedGame> {
+        let drop = |reason, at: usize| DroppedGame { reason, offset: game.offset + at as u64, seen: None };
         match game.broken {
-            Some(BrokenText::UnterminatedComment) => return Err(drop(Reason::UnterminatedComment, game.text.len())),
-            Some(BrokenText::TooLong) => return Err(drop(Reason::TooLong, 0)),
+            Some(MalformedText::UnterminatedComment) => return Err(drop(Reason::UnterminatedComment, game.text.len())),
+            Some(MalformedText::TooLong) => return Err(drop(Reason::TooLong, 0)),
             None => {}
         }
         let text = std::str::from_utf8(game.text).map_err(|error| drop(Reason::NotUtf8, error.valid_up_to()))?;
@@ -132,17 +132,17 @@ impl Rules {
         if let Some(reason) = unwanted(&tags) {
             return Err(drop(reason, 0));
         }
-        let (named, plies) = self.read_moves(&game, text, movetext, harvest)?;
+        let (named, plies) = self.read_moves(&game, text, movetext, parsed)?;
         if plies < self.min_plies {
             return Err(drop(Reason::Short, 0));
         }
         let site = match (tags.site.map(str::trim), &self.ids) {
-            (Some(""), _) | (None, Ids::Site) => return Err(drop(Reason::NoSite, 0)),
+            (Some(""), _) | (None, IdScheme::Site) => return Err(drop(Reason::NoSite, 0)),
             // The paper's code takes a missing Site for the standard's `?`.
             (site, _) => site.unwrap_or("?"),
         };
         let result = tags.result.filter(|&result| result != "*").or(named).unwrap_or("*");
-        harvest.keep(site, result, |id| self.ids.write(site, id));
+        parsed.keep(site, result, |id| self.ids.write(site, id));
         Ok(())
     }
 
@@ -153,24 +153,24 @@ impl Rules {
         game: &GameText<'_>,
         text: &str,
         movetext: usize,
-        harvest: &mut Harvest,
-    ) -> Result<(Option<&'static str>, usize), Drop> {
-        let moves = harvest.moves();
+        parsed: &mut ParsedBlock,
+    ) -> Result<(Option<&'static str>, usize), DroppedGame> {
+        let moves = parsed.moves();
         let before = moves.len();
         match read_moves(&game.text[movetext..], moves) {
             Ok(named) => Ok((named, moves.len() - before)),
             Err(fault) => {
                 let reason = match fault.fault {
-                    SanFault::Illegal => Reason::IllegalMove,
-                    SanFault::Ambiguous => Reason::AmbiguousMove,
-                    SanFault::Unreadable => Reason::UnreadableMove,
-                    SanFault::Null => Reason::NullMove,
+                    SanError::Illegal => Reason::IllegalMove,
+                    SanError::Ambiguous => Reason::AmbiguousMove,
+                    SanError::Unreadable => Reason::UnreadableMove,
+                    SanError::Null => Reason::NullMove,
                 };
                 let word = text.get(movetext + fault.start..movetext + fault.end).unwrap_or_default();
                 let word: String = word.chars().take(20).collect();
                 let seen = format!("`{}` at ply {}", word.escape_debug(), fault.plies + 1);
                 let offset = game.offset + (movetext + fault.start) as u64;
-                Err(Drop { reason, offset, seen: Some(seen.into()) })
+                Err(DroppedGame { reason, offset, seen: Some(seen.into()) })
             }
         }
     }

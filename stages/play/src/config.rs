@@ -1,6 +1,6 @@
 //! What `play` takes.
 
-use cwm_contract::{Fault, Parameters, Type, Values, parameters};
+use cwm_contract::{ParameterError, Parameters, Type, Values, parameters};
 
 use crate::engine::Rules;
 use crate::seed::Seed;
@@ -49,7 +49,7 @@ impl Config {
     /// The policy with its own parameters.
     pub fn policy(&self) -> Policy {
         if let Some(preference) = Preference::ALL.into_iter().find(|preference| preference.name() == self.policy) {
-            return Policy::Weighted(preference, self.max_plies.or(preference.usual_limit()));
+            return Policy::Weighted(preference, self.max_plies.or(preference.default_max_plies()));
         }
         match (self.policy.as_str(), self.generator.as_deref()) {
             ("engine", _) => Policy::Engine(Rules {
@@ -64,7 +64,7 @@ impl Config {
 }
 
 /// What is wrong with well-typed parameters: a seed that is none, or parameters of another policy.
-pub fn faults(values: &Values) -> Vec<Fault> {
+pub fn validate(values: &Values) -> Vec<ParameterError> {
     let config = match Config::read(values) {
         Ok(config) => config,
         Err(fault) => return vec![fault],
@@ -82,7 +82,10 @@ pub fn faults(values: &Values) -> Vec<Fault> {
         .filter(|(_, policies, given)| *given && !policies.contains(&config.policy.as_str()))
         .map(|(name, policies, _)| {
             let (policies, policy) = (policies.join(", "), &config.policy);
-            Fault::new(name, format!("belongs to `policy: {policies}` and means nothing to `policy: {policy}`"))
+            ParameterError::new(
+                name,
+                format!("belongs to `policy: {policies}` and means nothing to `policy: {policy}`"),
+            )
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
-/// How a game ended.
+/// The end of a game by the rules of chess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The side to move is mated.
@@ -20,7 +20,7 @@ pub enum Ending {
 
 /// Which draws end a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Draws {
+pub enum DrawRules {
     /// Those that a player could claim now, or by announcing the next move (python-chess's `claim_draw=True`).
     Claimable,
     /// Those that stand on the board.
@@ -28,19 +28,19 @@ pub enum Draws {
 }
 
 /// A game as it is played: the position, and what came before as far as repetitions need it.
-pub struct Play {
+pub struct GameState {
     position: Chess,
     /// Earlier positions since the last capture or pawn move, each with how often it had stood by then. No earlier
     /// one can come back.
     earlier: Vec<(Chess, u32)>,
-    /// How often the present position has stood, counting now.
+    /// Number of occurrences of the present position, this one included.
     occurrences: u32,
 }
 
-impl Play {
+impl GameState {
     /// The initial position.
     pub fn new() -> Self {
-        Play { position: Chess::new(), earlier: Vec::new(), occurrences: 1 }
+        GameState { position: Chess::new(), earlier: Vec::new(), occurrences: 1 }
     }
 
     /// The present position.
@@ -61,13 +61,13 @@ impl Play {
         self.occurrences = 1 + self.times_before(&self.position);
     }
 
-    /// How often `position` has stood before the present one, with the present one not counted.
+    /// Counts the occurrences of `position` before the present one.
     pub fn times_before(&self, position: &Chess) -> u32 {
         self.earlier.iter().rev().find(|(earlier, _)| earlier == position).map_or(0, |(_, times)| *times)
     }
 
-    /// How the game is over, if it is. `moves` are the legal moves.
-    pub fn ending(&self, moves: &MoveList, draws: Draws) -> Option<Ending> {
+    /// Returns the end of the game, if it is over. `moves` are the legal moves.
+    pub fn ending(&self, moves: &MoveList, draws: DrawRules) -> Option<Ending> {
         let position = &self.position;
         if moves.is_empty() && position.is_check() {
             Some(Ending::Checkmate)
@@ -75,22 +75,22 @@ impl Play {
             Some(Ending::InsufficientMaterial)
         } else if moves.is_empty() {
             Some(Ending::Stalemate)
-        } else if position.halfmoves() >= 100 || (draws == Draws::Claimable && self.can_reach_fifty(moves)) {
+        } else if position.halfmoves() >= 100 || (draws == DrawRules::Claimable && self.can_reach_fifty(moves)) {
             Some(Ending::FiftyMoves)
-        } else if self.occurrences >= 3 || (draws == Draws::Claimable && self.can_repeat(moves)) {
+        } else if self.occurrences >= 3 || (draws == DrawRules::Claimable && self.can_repeat(moves)) {
             Some(Ending::Threefold)
         } else {
             None
         }
     }
 
-    /// Whether a move now completes fifty moves and leaves the opponent one.
+    /// Returns true if a move now completes fifty moves and leaves the opponent one.
     fn can_reach_fifty(&self, moves: &MoveList) -> bool {
         self.position.halfmoves() >= 99
             && moves.iter().any(|&m| !m.is_zeroing() && !self.after(m).legal_moves().is_empty())
     }
 
-    /// Whether a move now leads to a position that has stood twice.
+    /// Returns true if a move now leads to a position that has stood twice.
     fn can_repeat(&self, moves: &MoveList) -> bool {
         let to_move = !self.position.turn();
         self.earlier.iter().any(|(earlier, times)| *times >= 2 && earlier.turn() == to_move)
@@ -126,16 +126,16 @@ mod tests {
 
     use super::*;
 
-    fn from_fen(fen: &str) -> Play {
+    fn from_fen(fen: &str) -> GameState {
         let fen: Fen = fen.parse().unwrap();
-        Play { position: fen.into_position(CastlingMode::Standard).unwrap(), earlier: Vec::new(), occurrences: 1 }
+        GameState { position: fen.into_position(CastlingMode::Standard).unwrap(), earlier: Vec::new(), occurrences: 1 }
     }
 
-    fn check(play: &Play, draws: Draws, expected: Option<Ending>) {
+    fn check(play: &GameState, draws: DrawRules, expected: Option<Ending>) {
         assert_eq!(play.ending(&play.position.legal_moves(), draws), expected, "{draws:?} {:?}", play.position);
     }
 
-    fn after(mut play: Play, moves: &str) -> Play {
+    fn after(mut play: GameState, moves: &str) -> GameState {
         for san in moves.split_whitespace() {
             let m = san.parse::<San>().unwrap().to_move(&play.position).unwrap();
             play.play(m);
@@ -145,10 +145,10 @@ mod tests {
 
     #[test]
     fn mate_stalemate_and_bare_pieces() {
-        let mate = after(Play::new(), "f3 e5 g4 Qh4");
-        check(&mate, Draws::Reached, Some(Ending::Checkmate));
+        let mate = after(GameState::new(), "f3 e5 g4 Qh4");
+        check(&mate, DrawRules::Reached, Some(Ending::Checkmate));
         assert_eq!(mate.result(Ending::Checkmate), "0-1");
-        check(&from_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), Draws::Reached, Some(Ending::Stalemate));
+        check(&from_fen("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), DrawRules::Reached, Some(Ending::Stalemate));
         for (fen, over) in [
             ("7k/8/6K1/8/8/8/8/6N1 w - - 0 1", true),
             ("7k/8/6K1/8/8/8/n7/6N1 w - - 0 1", false),
@@ -157,40 +157,40 @@ mod tests {
             ("7k/8/6K1/8/8/8/b7/6B1 w - - 0 1", false),
             ("7k/8/6K1/8/8/8/P7/8 w - - 0 1", false),
         ] {
-            check(&from_fen(fen), Draws::Reached, over.then_some(Ending::InsufficientMaterial));
+            check(&from_fen(fen), DrawRules::Reached, over.then_some(Ending::InsufficientMaterial));
         }
     }
 
     #[test]
     fn a_claim_of_fifty_moves_may_need_one_more_move() {
         let position = |clock: u32| from_fen(&format!("7k/8/8/8/8/8/R7/K7 w - - {clock} 80"));
-        check(&position(98), Draws::Claimable, None);
-        check(&position(99), Draws::Claimable, Some(Ending::FiftyMoves));
-        check(&position(99), Draws::Reached, None);
-        check(&position(100), Draws::Reached, Some(Ending::FiftyMoves));
+        check(&position(98), DrawRules::Claimable, None);
+        check(&position(99), DrawRules::Claimable, Some(Ending::FiftyMoves));
+        check(&position(99), DrawRules::Reached, None);
+        check(&position(100), DrawRules::Reached, Some(Ending::FiftyMoves));
         // No claim where only pawns can move, nor where every other move leaves the opponent without one.
-        check(&from_fen("k7/8/8/8/8/p1p5/P1P4P/KB6 w - - 99 80"), Draws::Claimable, None);
-        check(&from_fen("7k/5K1p/7P/8/8/8/8/8 w - - 99 80"), Draws::Claimable, Some(Ending::FiftyMoves));
-        check(&from_fen("k7/p1K5/P7/8/8/8/8/8 w - - 99 80"), Draws::Claimable, Some(Ending::FiftyMoves));
+        check(&from_fen("k7/8/8/8/8/p1p5/P1P4P/KB6 w - - 99 80"), DrawRules::Claimable, None);
+        check(&from_fen("7k/5K1p/7P/8/8/8/8/8 w - - 99 80"), DrawRules::Claimable, Some(Ending::FiftyMoves));
+        check(&from_fen("k7/p1K5/P7/8/8/8/8/8 w - - 99 80"), DrawRules::Claimable, Some(Ending::FiftyMoves));
     }
 
     #[test]
     fn a_claim_of_repetition_comes_one_ply_early() {
         let shuffle = "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1";
-        let play = after(Play::new(), shuffle);
-        check(&play, Draws::Reached, None);
-        check(&play, Draws::Claimable, Some(Ending::Threefold));
+        let play = after(GameState::new(), shuffle);
+        check(&play, DrawRules::Reached, None);
+        check(&play, DrawRules::Claimable, Some(Ending::Threefold));
         let play = after(play, "Ng8");
-        check(&play, Draws::Reached, Some(Ending::Threefold));
+        check(&play, DrawRules::Reached, Some(Ending::Threefold));
     }
 
     #[test]
     fn the_en_passant_square_counts_only_where_the_capture_is_legal() {
         // After e4 no black pawn can take on e3: the position after e4 counts as that after the knights' dance.
-        let play = after(Play::new(), "e4 Nf6 Nf3 Ng8 Ng1 Nf6 Nf3 Ng8 Ng1");
-        check(&play, Draws::Reached, Some(Ending::Threefold));
+        let play = after(GameState::new(), "e4 Nf6 Nf3 Ng8 Ng1 Nf6 Nf3 Ng8 Ng1");
+        check(&play, DrawRules::Reached, Some(Ending::Threefold));
         // Here d5xe6 is possible at first and never again: one occurrence fewer.
-        let play = after(Play::new(), "d4 Nc6 d5 e5 Nf3 Nb8 Ng1 Nc6 Nf3 Nb8 Ng1 Nc6");
-        check(&play, Draws::Reached, None);
+        let play = after(GameState::new(), "d4 Nc6 d5 e5 Nf3 Nb8 Ng1 Nc6 Nf3 Nb8 Ng1 Nc6");
+        check(&play, DrawRules::Reached, None);
     }
 }

@@ -6,6 +6,7 @@
 mod config;
 mod ending;
 mod engine;
+mod game_stats;
 mod move_order;
 mod pgn;
 mod probe;
@@ -13,7 +14,6 @@ mod random;
 mod random_game;
 mod run;
 mod seed;
-mod tally;
 mod uniform;
 mod weighted;
 

@@ -11,7 +11,7 @@ pub fn legal_moves(position: &Chess) -> MoveList {
     moves
 }
 
-/// Where a move stands: smaller comes first. Squares count downwards, so they enter as 63 - square.
+/// Returns the rank of a move: smaller comes first. Squares count downwards, so they enter as 63 - square.
 fn rank(m: Move, in_check: bool) -> u32 {
     let place = |group: u32, first: Square, second: Square, promotion: u32| {
         (group << 16) | ((63 - first.to_u32()) << 10) | ((63 - second.to_u32()) << 4) | promotion

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, Move};
 
-/// What the headers of a game say. There is no clock here: dates are unknown, `????.??.??`, as PGN has it.
+/// The headers of a game. There is no clock here: dates are unknown, `????.??.??`, as PGN has it.
 pub struct Headers {
-    /// What kind of game it is.
+    /// The kind of game.
     pub event: &'static str,
-    /// Where it was played: unique and stable, since ids are made of it.
+    /// The place of the game: unique and stable, since ids are made of it.
     pub site: String,
     /// Name and rating of White; a rating where the player has one.
     pub white: (String, Option<u32>),
@@ -17,7 +17,7 @@ pub struct Headers {
     pub black: (String, Option<u32>),
     /// `1-0`, `0-1` or `1/2-1/2`.
     pub result: &'static str,
-    /// How it ended, in Lichess's words where it has one.
+    /// The reason for its end, in Lichess's words where it has one.
     pub termination: &'static str,
 }
 

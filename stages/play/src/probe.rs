@@ -1,16 +1,16 @@
 //! The probe: the first games of the very policy and seed.
 
-use cwm_contract::{Failure, Probed, Probing};
+use cwm_contract::{Failure, ProbeContext, ProbeOutput};
 
 use crate::Play;
 
-/// How many games are played.
+/// Number of games.
 const GAMES: i128 = 3;
 
 /// Plays few games.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
-    let values = probing.values_with([("games", probing.at_most("games", GAMES))]);
-    probing.run(&Play, "run", &values, &[])
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let values = context.values_with([("games", context.at_most("games", GAMES))]);
+    context.run(&Play, "run", &values, &[])
 }
 
 #[cfg(test)]

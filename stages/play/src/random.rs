@@ -1,4 +1,4 @@
-//! Where the random numbers come from: CPython's Mersenne Twister (`cwm-random`), one stream for a whole run, or ChaCha,
+//! Sources of random numbers: CPython's Mersenne Twister (`cwm-random`), one stream for a whole run, or ChaCha,
 //! one stream for each game.
 
 pub use cwm_random::{MersenneTwister, Random};

@@ -3,7 +3,7 @@
 
 use shakmaty::{Move, MoveList};
 
-use crate::ending::{Draws, Ending, Play};
+use crate::ending::{DrawRules, Ending, GameState};
 use crate::move_order;
 use crate::random::Random;
 
@@ -22,13 +22,13 @@ pub struct RandomGame {
 pub fn play<R: Random>(
     random: &mut R,
     max_plies: Option<u32>,
-    mut choose: impl FnMut(&Play, &MoveList, &mut R) -> Move,
+    mut choose: impl FnMut(&GameState, &MoveList, &mut R) -> Move,
 ) -> RandomGame {
-    let mut play = Play::new();
+    let mut play = GameState::new();
     let mut moves = Vec::new();
     loop {
         let legal = move_order::legal_moves(play.position());
-        if let Some(ending) = play.ending(&legal, Draws::Claimable) {
+        if let Some(ending) = play.ending(&legal, DrawRules::Claimable) {
             return RandomGame { moves, ending: Some(ending), result: play.result(ending) };
         }
         if max_plies.is_some_and(|most| moves.len() >= most as usize) {

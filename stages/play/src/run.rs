@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
-    Work,
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, ProbeContext,
+    ProbeOutput, Stage, Values, Work,
 };
 use rayon::prelude::*;
 use shakmaty::Move;
 
 use crate::config::{self, Config, Policy};
 use crate::ending::Ending;
-use crate::engine::{self, EngineGame, Finish, Openings, Rules};
+use crate::engine::{self, EngineGame, GameEnd, Openings, Rules};
+use crate::game_stats::GameStats;
 use crate::pgn::{self, Headers};
 use crate::probe;
 use crate::random::{GameStream, MersenneTwister};
 use crate::random_game::RandomGame;
 use crate::seed::Seed;
-use crate::tally::Tally;
 use crate::uniform;
 use crate::weighted::{self, Preference};
 
@@ -37,7 +37,7 @@ impl Stage for Play {
         "play"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Makes chess games, random or like people's, to a compressed PGN file"
     }
 
@@ -56,8 +56,8 @@ impl Stage for Play {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        config::faults(values)
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        config::validate(values)
     }
 
     fn needs(&self, values: &Values) -> Needs {
@@ -72,14 +72,14 @@ impl Stage for Play {
         Some(Work::new(sort, config.games as f64))
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
         let config: Config = context.parameters()?;
         let (games, seed) = (config.games, &config.seed);
-        let tally = match config.policy() {
+        let stats = match config.policy() {
             Policy::Engine(rules) => {
                 let openings = Openings::new()?;
                 write(context, games, |pool, block| {
@@ -99,7 +99,7 @@ impl Stage for Play {
                 })
             }),
             Policy::UniformAuthors => {
-                let mut random = MersenneTwister::new(&seed.words());
+                let mut random = MersenneTwister::new(&seed.to_words());
                 write(context, games, |_, block| {
                     block
                         .map(|number| {
@@ -110,23 +110,23 @@ impl Stage for Play {
                 })
             }
         }?;
-        for (name, value) in tally.metrics() {
+        for (name, value) in stats.metrics() {
             context.metric(name, value);
         }
         let counts = context.output("counts")?;
-        std::fs::write(counts, tally.json(&config.policy)).map_err(|error| Failure::io("write", counts, error))
+        std::fs::write(counts, stats.json(&config.policy)).map_err(|error| Failure::io("write", counts, error))
     }
 }
 
 /// A game as text, and what is counted of it.
-struct Written {
+struct WrittenGame {
     text: String,
-    tally: Tally,
+    stats: GameStats,
 }
 
-impl Written {
+impl WrittenGame {
     fn new(headers: &Headers, moves: &[Move], mated: bool) -> Self {
-        Written { text: pgn::text(headers, moves), tally: Tally::of(moves, headers.result, mated) }
+        WrittenGame { text: pgn::text(headers, moves), stats: GameStats::of(moves, headers.result, mated) }
     }
 }
 
@@ -135,8 +135,8 @@ fn side_by_side(
     context: &Context,
     pool: &rayon::ThreadPool,
     block: std::ops::Range<u64>,
-    game: impl Fn(u64) -> Written + Sync,
-) -> Result<Vec<Written>, Failure> {
+    game: impl Fn(u64) -> WrittenGame + Sync,
+) -> Result<Vec<WrittenGame>, Failure> {
     pool.install(|| {
         block
             .into_par_iter()
@@ -148,7 +148,7 @@ fn side_by_side(
     })
 }
 
-fn engine_game(rules: &Rules, openings: &Openings, seed: &Seed, number: u64) -> Written {
+fn engine_game(rules: &Rules, openings: &Openings, seed: &Seed, number: u64) -> WrittenGame {
     let game = engine::play(rules, openings, &mut GameStream::new("engine", seed, number));
     let EngineGame { moves, players, finish, result } = game;
     let name = |rating: u32| (format!("cwm-engine-{rating}"), Some(rating));
@@ -159,25 +159,25 @@ fn engine_game(rules: &Rules, openings: &Openings, seed: &Seed, number: u64) -> 
         black: name(players.black.rating),
         result,
         termination: match finish {
-            Finish::Rule(_) | Finish::Resignation | Finish::Agreement => "Normal",
-            Finish::TimeForfeit => "Time forfeit",
-            Finish::Adjudication => "Adjudication",
+            GameEnd::Rule(_) | GameEnd::Resignation | GameEnd::Agreement => "Normal",
+            GameEnd::TimeForfeit => "Time forfeit",
+            GameEnd::Adjudication => "Adjudication",
         },
     };
-    Written::new(&headers, &moves, finish == Finish::Rule(Ending::Checkmate))
+    WrittenGame::new(&headers, &moves, finish == GameEnd::Rule(Ending::Checkmate))
 }
 
 /// The site is the id that the authors give their random games, made of the number of the *generated* game.
-fn uniform_game(game: &RandomGame, number: u64) -> Written {
+fn uniform_game(game: &RandomGame, number: u64) -> WrittenGame {
     random_game("cwm random game", "cwm-random", format!("cwm_random_{number:05}"), game)
 }
 
-fn weighted_game(preference: Preference, game: &RandomGame, seed: &Seed, number: u64) -> Written {
+fn weighted_game(preference: Preference, game: &RandomGame, seed: &Seed, number: u64) -> WrittenGame {
     let (policy, seed) = (preference.name(), seed.as_str());
     random_game("cwm weighted game", &format!("cwm-{policy}"), format!("cwm_{policy}_{seed}_{number:06}"), game)
 }
 
-fn random_game(event: &'static str, player: &str, site: String, game: &RandomGame) -> Written {
+fn random_game(event: &'static str, player: &str, site: String, game: &RandomGame) -> WrittenGame {
     let headers = Headers {
         event,
         site,
@@ -186,15 +186,15 @@ fn random_game(event: &'static str, player: &str, site: String, game: &RandomGam
         result: game.result,
         termination: if game.ending.is_some() { "Normal" } else { "Unterminated" },
     };
-    Written::new(&headers, &game.moves, game.ending == Some(Ending::Checkmate))
+    WrittenGame::new(&headers, &game.moves, game.ending == Some(Ending::Checkmate))
 }
 
 /// Has blocks of games played one after the other, writes them, and tells how it goes.
 fn write(
     context: &Context,
     games: u64,
-    mut play: impl FnMut(&rayon::ThreadPool, std::ops::Range<u64>) -> Result<Vec<Written>, Failure>,
-) -> Result<Tally, Failure> {
+    mut play: impl FnMut(&rayon::ThreadPool, std::ops::Range<u64>) -> Result<Vec<WrittenGame>, Failure>,
+) -> Result<GameStats, Failure> {
     let path = context.output("pgn")?;
     let cannot = |error| Failure::io("write", path, error);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -204,18 +204,18 @@ fn write(
     let file = std::fs::File::create(path).map_err(cannot)?;
     let mut writer = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(cannot)?;
     writer.include_checksum(true).map_err(cannot)?;
-    let mut tally = Tally::default();
+    let mut stats = GameStats::default();
     let block = BLOCK * context.cores() as u64;
     for start in (0..games).step_by(block as usize) {
         context.progress(start, Some(games), "games");
         for game in play(&pool, start..games.min(start + block))? {
             writer.write_all(game.text.as_bytes()).map_err(cannot)?;
-            tally.add(&game.tally);
+            stats.add(&game.stats);
         }
     }
     writer.finish().map_err(cannot)?;
     context.progress(games, Some(games), "games");
-    Ok(tally)
+    Ok(stats)
 }
 
 #[cfg(test)]

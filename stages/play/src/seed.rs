@@ -34,7 +34,7 @@ impl Seed {
 
     /// The absolute value in words of 32 bits, least significant first, at least one: the key that Python's
     /// `random.Random(seed)` hands to its Mersenne Twister.
-    pub fn words(&self) -> Vec<u32> {
+    pub fn to_words(&self) -> Vec<u32> {
         let mut words = vec![0u32];
         for digit in self.0.bytes().filter(u8::is_ascii_digit) {
             let mut carry = u64::from(digit - b'0');
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn words_are_the_integer_in_base_two_to_the_32() {
-        assert_eq!(Seed::parse("0").unwrap().words(), [0]);
-        assert_eq!(Seed::parse("-4294967296").unwrap().words(), [0, 1]);
+        assert_eq!(Seed::parse("0").unwrap().to_words(), [0]);
+        assert_eq!(Seed::parse("-4294967296").unwrap().to_words(), [0, 1]);
         let large = 123_456_789_012_345_678_901_234_567_890_u128;
         let expected: Vec<u32> = (0..4).map(|i| (large >> (32 * i)) as u32).collect();
-        assert_eq!(Seed::parse(&large.to_string()).unwrap().words(), expected);
+        assert_eq!(Seed::parse(&large.to_string()).unwrap().to_words(), expected);
     }
 
     #[test]

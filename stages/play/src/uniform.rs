@@ -38,7 +38,7 @@ mod tests {
     fn the_authors_games_come_out_move_for_move() {
         let Some(golden) = golden::random_games() else { return };
         assert_eq!(golden.len(), 200);
-        let mut random = MersenneTwister::new(&Seed::parse("0").unwrap().words());
+        let mut random = MersenneTwister::new(&Seed::parse("0").unwrap().to_words());
         for expected in golden {
             let played = game(&mut random);
             let tokens: Vec<u16> = std::iter::once(20_480).chain(played.moves.iter().map(|&m| token(m))).collect();
@@ -56,10 +56,10 @@ mod tests {
         }
     }
 
-    /// What the authors' program gave for seed 7, in sum (`golden/README.md` §7).
+    /// The totals of the authors' program for seed 7 (`golden/README.md` §7).
     #[test]
     fn another_seed_gives_as_many_plies_as_the_authors_counted() {
-        let mut random = MersenneTwister::new(&Seed::parse("7").unwrap().words());
+        let mut random = MersenneTwister::new(&Seed::parse("7").unwrap().to_words());
         assert_eq!((0..200).map(|_| game(&mut random).moves.len()).sum::<usize>(), 66_114);
     }
 }

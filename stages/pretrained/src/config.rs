@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Fault, SourceFile, parameters};
-use cwm_foreign::Wish;
+use cwm_contract::{ParameterError, SourceFile, parameters};
+use cwm_foreign::ImportHints;
 use cwm_models::architecture::OptionSpec;
 use cwm_models::{Size, families};
 
@@ -28,28 +28,29 @@ parameters! {
 
 impl Config {
     /// What is wrong with the values.
-    pub fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
         let mut known: &[OptionSpec] = &[];
         match self.family.as_ref().map(|family| families::find(family)) {
-            Some(Err(error)) => faults.push(Fault::new("family", format!("is unknown: {error}"))),
+            Some(Err(error)) => errors.push(ParameterError::new("family", format!("is unknown: {error}"))),
             Some(Ok(family)) => known = family.options,
             None if self.options.is_empty() => {}
-            None => faults.push(Fault::new("options", "need a `family` to belong to")),
+            None => errors.push(ParameterError::new("options", "need a `family` to belong to")),
         }
-        if let (Some(family), false) = (&self.family, faults.iter().any(|fault| fault.parameter == "family")) {
+        if let (Some(family), false) = (&self.family, errors.iter().any(|fault| fault.parameter == "family")) {
             let unknown = self.options.keys().find(|name| known.iter().all(|option| option.name != **name));
-            faults.extend(unknown.map(|name| Fault::new("options", format!("`{name}` is none of `{family}`"))));
+            errors
+                .extend(unknown.map(|name| ParameterError::new("options", format!("`{name}` is none of `{family}`"))));
         }
         if let Some(Err(error)) = self.size.as_ref().map(|size| size.parse::<Size>()) {
-            faults.push(Fault::new("size", error.to_string()));
+            errors.push(ParameterError::new("size", error.to_string()));
         }
-        faults
+        errors
     }
 
     /// The same, for whoever reads the file.
-    pub fn wish(&self) -> Wish {
-        Wish {
+    pub fn hints(&self) -> ImportHints {
+        ImportHints {
             family: self.family.clone(),
             size: self.size.as_ref().and_then(|size| size.parse().ok()),
             options: self.options.clone(),

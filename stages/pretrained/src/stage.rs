@@ -1,7 +1,9 @@
 //! What the executor sees of this stage.
 
-use cwm_contract::{Context, Failure, Fault, Format, Input, Needs, Output, ParameterSpec, Parameters, Stage, Values};
-use cwm_foreign::adopt;
+use cwm_contract::{
+    Context, Failure, Format, Input, Needs, Output, ParameterError, ParameterSpec, Parameters, Stage, Values,
+};
+use cwm_foreign::import_model;
 use cwm_models::{checkpoint, families};
 
 use crate::config::Config;
@@ -15,7 +17,7 @@ impl Stage for Pretrained {
         "pretrained"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Takes over a model that another program trained, such as the authors', from its file."
     }
 
@@ -31,32 +33,32 @@ impl Stage for Pretrained {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
     fn needs(&self, _values: &Values) -> Needs {
         Needs { cpu: Some(1), gpu: 0.0, memory: 1 << 30 }
     }
 
-    fn parts(&self, values: &Values) -> Option<Vec<String>> {
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let family = families::find(&Config::read(values).ok()?.family?).ok()?;
         Some(vec![family.part.to_owned()])
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {
         let config: Config = context.parameters()?;
-        context.doing("reading the model");
-        let adopted = adopt(&config.source.0, &config.wish())?;
-        let architecture = &adopted.description.architecture;
+        context.activity("reading the model");
+        let imported = import_model(&config.source.0, &config.hints())?;
+        let architecture = &imported.description.architecture;
         context.log(format!(
             "{} {}, {} parameters",
-            architecture.family, architecture.size, adopted.description.parameters
+            architecture.family, architecture.size, imported.description.parameters
         ));
-        for note in &adopted.notes {
+        for note in &imported.notes {
             context.log(note.clone());
         }
-        checkpoint::write(context.output("checkpoint")?, &adopted.description, &adopted.weights)?;
+        checkpoint::write(context.output("checkpoint")?, &imported.description, &imported.weights)?;
         Ok(())
     }
 }

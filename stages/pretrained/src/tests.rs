@@ -66,7 +66,7 @@ fn naming_the_family_rests_the_result_on_its_code_alone() {
     let mut values = Pretrained.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
     let mut values: cwm_contract::Values = values.by_ref().collect();
     values.insert("source".into(), Value::Text(source()));
-    assert_eq!(Pretrained.parts(&values), None);
+    assert_eq!(Pretrained.code_parts(&values), None);
     values.insert("family".into(), Value::Text("gated_deltanet_pos".into()));
-    assert_eq!(Pretrained.parts(&values), Some(vec!["gated_deltanet".to_owned()]));
+    assert_eq!(Pretrained.code_parts(&values), Some(vec!["gated_deltanet".to_owned()]));
 }

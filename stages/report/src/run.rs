@@ -22,7 +22,7 @@ impl Stage for Report {
         "report"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "writes the paper's tables and figures for what was run, and a page with all of them"
     }
 

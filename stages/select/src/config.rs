@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Fault, Value, parameters};
+use cwm_contract::{ParameterError, Value, parameters};
 
 use crate::scalar::Scalar;
 
@@ -32,21 +32,24 @@ pub const RANK: &str = "rank";
 
 impl Config {
     /// What is wrong with these values beyond their types.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let twice = |name: &&String| self.parameters.iter().filter(|other| other == name).count() > 1;
         if self.parameters.is_empty() {
-            faults.push(Fault::new("parameters", "must name at least one"));
+            faults.push(ParameterError::new("parameters", "must name at least one"));
         } else if let Some(name) = self.parameters.iter().find(twice) {
-            faults.push(Fault::new("parameters", format!("must name `{name}` once")));
+            faults.push(ParameterError::new("parameters", format!("must name `{name}` once")));
         }
         if self.parent.is_some() && self.family.is_none() {
-            faults.push(Fault::new("parent", "must not be given without `family`, the one that the choice is for"));
+            faults.push(ParameterError::new(
+                "parent",
+                "must not be given without `family`, the one that the choice is for",
+            ));
         }
         for (family, sizes) in &self.overrides {
             for (size, chosen) in sizes {
                 if let Some(message) = wrong(chosen) {
-                    faults.push(Fault::new("overrides", format!("must give {family} {size} {message}")));
+                    faults.push(ParameterError::new("overrides", format!("must give {family} {size} {message}")));
                 }
             }
         }

@@ -15,7 +15,8 @@ mod scalar;
 mod tests;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
 };
 
 use config::Config;
@@ -29,7 +30,7 @@ impl Stage for Select {
         "select"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Chooses the training with the lowest last validation loss, and writes its hyper-parameters down."
     }
 
@@ -57,7 +58,7 @@ impl Stage for Select {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
         Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
     }
 
@@ -65,8 +66,8 @@ impl Stage for Select {
         (given.len() > 1).then(|| "takes `summaries` or `checkpoints`, not both".to_owned())
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cwm_contract::{Failure, Label, Parameters, Probed, Probing, Value};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput, Value};
 use serde_json::{Map, json};
 
 use crate::Select;
@@ -25,36 +25,36 @@ const MEASURED: [(&str, [f64; 4]); 9] = [
 ];
 
 /// Runs `select` on made-up trainings.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
-    let config = Config::read(probing.values())
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let trainings = trainings(&config);
     // What was chosen by hand is asked for in runs of its own: these trainings have neither its rank nor its values.
-    let by_rule = probing.values_with([("overrides", Value::Map(Default::default()))]);
-    let given = written(probing, "by_rule", &trainings)?;
-    let mut probed = probing.run(&Select, "by_rule", &by_rule, &inputs("summaries", &given))?;
-    probed.extend(probing.run(&Select, "own", probing.values(), &inputs("summaries", &given))?);
+    let by_rule = context.values_with([("overrides", Value::Map(Default::default()))]);
+    let given = written(context, "by_rule", &trainings)?;
+    let mut probed = context.run(&Select, "by_rule", &by_rule, &inputs("summaries", &given))?;
+    probed.extend(context.run(&Select, "own", context.values(), &inputs("summaries", &given))?);
     for (name, chosen) in [("rank", [(RANK, Value::Int(2))]), ("no_rank", [(RANK, Value::Int(99))])] {
         let (family, size) = cell(&config);
         let chosen = Value::Map(chosen.map(|(key, value)| (key.to_owned(), value)).into());
         let sizes = Value::Map([(size, chosen)].into());
-        let values = probing.values_with([("overrides", Value::Map([(family, sizes)].into()))]);
-        probed.extend(probing.run(&Select, name, &values, &inputs("summaries", &given))?);
+        let values = context.values_with([("overrides", Value::Map([(family, sizes)].into()))]);
+        probed.extend(context.run(&Select, name, &values, &inputs("summaries", &given))?);
     }
     // The same as checkpoints, of which the best is handed on; then none that can be chosen, and none at all.
     let folders = given.iter().map(|(label, path)| (label.clone(), path.with_extension("d"))).collect::<Vec<_>>();
-    probed.extend(probing.run(&Select, "checkpoints", &by_rule, &inputs("checkpoints", &folders))?);
+    probed.extend(context.run(&Select, "checkpoints", &by_rule, &inputs("checkpoints", &folders))?);
     let aside: Vec<_> = given.iter().filter(|(label, _)| label.stage.starts_with("aside")).cloned().collect();
-    probed.extend(probing.run(&Select, "all_aside", &by_rule, &inputs("summaries", &aside))?);
-    probed.extend(probing.run(&Select, "none", probing.values(), &[])?);
+    probed.extend(context.run(&Select, "all_aside", &by_rule, &inputs("summaries", &aside))?);
+    probed.extend(context.run(&Select, "none", context.values(), &[])?);
     // Losses over different games are not compared, nor trainings of different sizes.
     let mut others = trainings;
     others[0].1["training"]["validation"]["games"] = json!(7);
-    let mixed = written(probing, "mixed", &others)?;
-    probed.extend(probing.run(&Select, "mixed", &by_rule, &inputs("summaries", &mixed))?);
+    let mixed = written(context, "mixed", &others)?;
+    probed.extend(context.run(&Select, "mixed", &by_rule, &inputs("summaries", &mixed))?);
     others[0].1["architecture"]["size"] = json!("d1/l1");
-    let foreign = written(probing, "foreign", &others)?;
-    probed.extend(probing.run(&Select, "foreign", &by_rule, &inputs("summaries", &foreign))?);
+    let foreign = written(context, "foreign", &others)?;
+    probed.extend(context.run(&Select, "foreign", &by_rule, &inputs("summaries", &foreign))?);
     Ok(probed)
 }
 
@@ -105,13 +105,13 @@ fn trainings(config: &Config) -> Vec<(Label, serde_json::Value)> {
 
 /// The trainings as files, and each as a folder of the same name beside its file.
 fn written(
-    probing: &Probing,
+    context: &ProbeContext,
     name: &str,
     trainings: &[(Label, serde_json::Value)],
 ) -> Result<Vec<(Label, PathBuf)>, Failure> {
     let mut given = Vec::new();
     for (label, summary) in trainings {
-        let path = probing.folder().join(name).join(&label.stage);
+        let path = context.folder().join(name).join(&label.stage);
         let folder = path.with_extension("d");
         fs::create_dir_all(&folder).map_err(|error| Failure::io("make", &folder, error))?;
         for path in [path.clone(), folder.join("model.json")] {

@@ -45,7 +45,7 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     tell(context, &ranking, &chosen);
     let winner = &ranking.ranked[chosen.0];
     if let Some(given) = checkpoints.iter().find(|given| given.label == winner.label) {
-        context.same_as("checkpoint", &given.path);
+        context.pass_through("checkpoint", &given.path);
     }
     write_candidates(context.output("candidates")?, &ranking, Some(&chosen))?;
     write_choice(context.output("choice")?, &family, &size, &winner.parameters)

@@ -160,8 +160,10 @@ fn the_best_checkpoint_is_passed_on_and_not_copied() {
     }
     let outcome = trial.run(&Select).unwrap();
     assert_eq!(outcome.outputs["checkpoint"], folder.path().join("1"));
-    let same =
-        outcome.events.iter().filter(|event| matches!(event, Event::SameAs { output, .. } if output == "checkpoint"));
+    let same = outcome
+        .events
+        .iter()
+        .filter(|event| matches!(event, Event::PassThrough { output, .. } if output == "checkpoint"));
     assert_eq!(same.count(), 1);
     assert!(Select.check_inputs(&["summaries", "checkpoints"]).is_some());
     assert!(Select.check_inputs(&["checkpoints"]).is_none() && Select.check_inputs(&[]).is_none());

@@ -1,6 +1,6 @@
 //! What `split` takes.
 
-use cwm_contract::{Fault, parameters};
+use cwm_contract::{ParameterError, parameters};
 
 parameters! {
     /// How many buckets there are, and which of them are for validation.
@@ -16,16 +16,19 @@ parameters! {
 
 impl Config {
     /// What is wrong with these values beyond their types.
-    pub fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    pub fn validate(&self) -> Vec<ParameterError> {
+        let mut errors = Vec::new();
         if self.buckets == 0 {
-            faults.push(Fault::new("buckets", "must be at least 1"));
+            errors.push(ParameterError::new("buckets", "must be at least 1"));
         } else if self.validation > self.buckets {
-            faults.push(Fault::new("validation", format!("must be at most `buckets`, which is {}", self.buckets)));
+            errors.push(ParameterError::new(
+                "validation",
+                format!("must be at most `buckets`, which is {}", self.buckets),
+            ));
         }
         if self.shard_games == 0 {
-            faults.push(Fault::new("shard_games", "must be at least 1"));
+            errors.push(ParameterError::new("shard_games", "must be at least 1"));
         }
-        faults
+        errors
     }
 }

@@ -7,7 +7,8 @@ mod probe;
 mod run;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
 };
 
 use config::Config;
@@ -21,7 +22,7 @@ impl Stage for Split {
         "split"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Puts each game into train or validation by the MD5 of its id, whatever other games there are."
     }
 
@@ -41,12 +42,12 @@ impl Stage for Split {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

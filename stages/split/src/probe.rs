@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cwm_chess::{GameRow, GamesWriter, SHARD_GAMES, bucket, sample};
-use cwm_contract::{Failure, Label, Parameters, Probed, Probing};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
 
 use crate::Split;
 use crate::config::Config;
@@ -15,24 +15,24 @@ const COPIES: usize = 100;
 const TRIES: u64 = 200_000;
 
 /// Runs `split` on made-up games.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
-    let folder = probing.folder().join("games");
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let folder = context.folder().join("games");
     let games = sample::games();
     // Short ones: only ids and order matter.
     let short: Vec<_> = games.iter().map(|game| game[..20].to_vec()).collect();
     sample::write_games(&folder, (0..COPIES).flat_map(|_| &short))?;
-    let edges = edges(probing)?;
-    let values = probing.values_with([("shard_games", probing.at_most("shard_games", 250))]);
-    let mut probed = probing.run(&Split, "run", &values, &[("games", Label::stage("corpus"), folder)])?;
-    probed.extend(probing.run(&Split, "edges", &values, &[("games", Label::stage("corpus"), edges)])?);
+    let edges = edges(context)?;
+    let values = context.values_with([("shard_games", context.at_most("shard_games", 250))]);
+    let mut probed = context.run(&Split, "run", &values, &[("games", Label::stage("corpus"), folder)])?;
+    probed.extend(context.run(&Split, "edges", &values, &[("games", Label::stage("corpus"), edges)])?);
     Ok(probed)
 }
 
 /// Games of the last bucket for validation and of the first that is not, where ids of such are soon found.
-fn edges(probing: &Probing) -> Result<PathBuf, Failure> {
-    let config = Config::read(probing.values())
+fn edges(context: &ProbeContext) -> Result<PathBuf, Failure> {
+    let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
-    let folder = probing.folder().join("edges");
+    let folder = context.folder().join("edges");
     let mut writer = GamesWriter::create(&folder, SHARD_GAMES)?;
     for (index, wanted) in [config.validation.checked_sub(1), Some(config.validation)].into_iter().enumerate() {
         let mut ids = (0..TRIES).map(|number| format!("edge_{number}"));

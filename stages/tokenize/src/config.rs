@@ -1,6 +1,6 @@
 //! What `tokenize` takes.
 
-use cwm_contract::{Fault, parameters};
+use cwm_contract::{ParameterError, parameters};
 
 parameters! {
     /// How the datasets are laid out.
@@ -12,7 +12,7 @@ parameters! {
 
 impl Config {
     /// What is wrong with these values beyond their types.
-    pub fn faults(&self) -> Vec<Fault> {
-        if self.shard_games == 0 { vec![Fault::new("shard_games", "must be at least 1")] } else { Vec::new() }
+    pub fn validate(&self) -> Vec<ParameterError> {
+        if self.shard_games == 0 { vec![ParameterError::new("shard_games", "must be at least 1")] } else { Vec::new() }
     }
 }

@@ -9,7 +9,8 @@ mod run;
 mod vocabulary;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values,
 };
 
 use config::Config;
@@ -26,7 +27,7 @@ impl Stage for Tokenize {
         "tokenize"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Writes games as token sequences, one memory-mapped row a game."
     }
 
@@ -51,12 +52,12 @@ impl Stage for Tokenize {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
-        Config::read(values).map_or_else(|fault| vec![fault], |config| config.faults())
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
+        Config::read(values).map_or_else(|fault| vec![fault], |config| config.validate())
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

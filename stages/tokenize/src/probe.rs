@@ -1,21 +1,21 @@
 //! The probe: the sample's games as each of the sets, in files of few games each.
 
 use cwm_chess::sample;
-use cwm_contract::{Failure, Label, Probed, Probing};
+use cwm_contract::{Failure, Label, ProbeContext, ProbeOutput};
 
 use crate::{SETS, Tokenize};
 
 /// Runs `tokenize` on made-up games.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let games = sample::games();
     let mut inputs = Vec::new();
     for (number, (input, _)) in SETS.into_iter().enumerate() {
-        let folder = probing.folder().join(input);
+        let folder = context.folder().join(input);
         sample::write_games(&folder, games.iter().skip(number))?;
         inputs.push((input, Label::stage("corpus"), folder));
     }
-    let values = probing.values_with([("shard_games", probing.at_most("shard_games", 4))]);
-    probing.run(&Tokenize, "run", &values, &inputs)
+    let values = context.values_with([("shard_games", context.at_most("shard_games", 4))]);
+    context.run(&Tokenize, "run", &values, &inputs)
 }
 
 #[cfg(test)]

@@ -19,15 +19,15 @@ const STRIDE: usize = 4096;
 pub fn run(context: &Context) -> Result<(), Failure> {
     let config: Config = context.parameters()?;
     let mut sets = BTreeMap::new();
-    let mut all = Tally::default();
+    let mut all = SetStats::default();
     for (input, output) in SETS {
         if let Some(folder) = context.optional_input(input) {
-            context.doing(format!("{output}: writing tokens"));
-            let tally = tokenize(context, folder, context.output(output)?, config.shard_games)?;
-            all.merge(&tally);
-            let mut told = tally.to_json();
-            told["moves"] = json!(tally.moves.hexadecimal());
-            sets.insert(output, told);
+            context.activity(format!("{output}: writing tokens"));
+            let stats = tokenize(context, folder, context.output(output)?, config.shard_games)?;
+            all.merge(&stats);
+            let mut summary = stats.to_json();
+            summary["moves"] = json!(stats.moves.hexadecimal());
+            sets.insert(output, summary);
         }
     }
     if sets.is_empty() {
@@ -38,16 +38,16 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is counted of a set of games, or of several together.
+/// Counts of a set of games, or of several together.
 #[derive(Default)]
-struct Tally {
+struct SetStats {
     games: u64,
     plies: u64,
     moves: Vocabulary,
 }
 
-impl Tally {
-    fn merge(&mut self, other: &Tally) {
+impl SetStats {
+    fn merge(&mut self, other: &SetStats) {
         self.games += other.games;
         self.plies += other.plies;
         self.moves.merge(&other.moves);
@@ -64,10 +64,10 @@ impl Tally {
 }
 
 /// Writes one dataset; returns its counts.
-fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) -> Result<Tally, Failure> {
+fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) -> Result<SetStats, Failure> {
     let games = Games::open(input)?;
     let mut writer = DatasetWriter::create(output, shard_games)?.labelled(games.labelled());
-    let mut tally = Tally::default();
+    let mut stats = SetStats::default();
     let mut tokens = Vec::new();
     let total = games.len() as u64;
     for (done, game) in games.iter().enumerate() {
@@ -79,15 +79,15 @@ fn tokenize(context: &Context, input: &Path, output: &Path, shard_games: u64) ->
         let game = game.row();
         write_tokens(&game, &mut tokens)
             .map_err(|wrong| Failure::input(format!("game {done} ({}) of {} {wrong}", game.id, input.display())))?;
-        tokens[1..].iter().for_each(|&token| tally.moves.add(token));
-        tally.games += 1;
-        tally.plies += game.moves.len() as u64;
+        tokens[1..].iter().for_each(|&token| stats.moves.add(token));
+        stats.games += 1;
+        stats.plies += game.moves.len() as u64;
         let GameRow { index, id, result, labels, .. } = game;
         writer.push(DatasetRow { index, id, tokens: &tokens, result, labels })?;
     }
     writer.finish()?;
     context.progress(total, Some(total), "games");
-    Ok(tally)
+    Ok(stats)
 }
 
 /// Replaces `tokens` by START and the game's moves; else says which move is none.

@@ -27,7 +27,7 @@ impl Vocabulary {
         self.0.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// How many different moves were added.
+    /// Returns the number of different moves that were added.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }

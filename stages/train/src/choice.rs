@@ -46,7 +46,7 @@ impl Parameters for Raw {
         Config::specs()
     }
 
-    fn read(values: &Values) -> Result<Self, cwm_contract::Fault> {
+    fn read(values: &Values) -> Result<Self, cwm_contract::ParameterError> {
         Ok(Raw(values.clone()))
     }
 }
@@ -61,8 +61,9 @@ impl Given {
         if let Some(path) = context.optional_input("choice") {
             choose(&mut values, path)?;
         }
-        let wrong =
-            |fault: cwm_contract::Fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message));
+        let wrong = |fault: cwm_contract::ParameterError| {
+            Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message))
+        };
         let config = Config::read(&values).map_err(wrong)?;
         match config.faults().into_iter().next() {
             Some(fault) => Err(wrong(fault)),

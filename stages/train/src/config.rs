@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Context, Failure, Fault, Type, parameters};
+use cwm_contract::{Context, Failure, ParameterError, Type, parameters};
 use cwm_encoding::{EnPassant, VOCABULARY};
 use cwm_models::optimiser::{AdamWOptions, Schedule, Shape};
 use cwm_models::{Architecture, ModelError, Network, Precision, Size, families};
@@ -107,11 +107,11 @@ impl Config {
     }
 
     /// What is wrong with the values.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<ParameterError> {
         let mut faults = Vec::new();
         let mut expect = |parameter: &str, holds: bool, message: &str| {
             if !holds {
-                faults.push(Fault::new(parameter, message));
+                faults.push(ParameterError::new(parameter, message));
             }
         };
         expect("steps", self.epochs.is_none() || self.steps.is_none(), "must not be given together with `epochs`");
@@ -124,20 +124,20 @@ impl Config {
         expect("clip", self.clip > 0.0, "must be a positive number");
         expect("dropout", (0.0..1.0).contains(&self.dropout), "must be from 0 to below 1");
         if let Err(error) = families::find(&self.family) {
-            faults.push(Fault::new("family", format!("is unknown: {error}")));
+            faults.push(ParameterError::new("family", format!("is unknown: {error}")));
         } else if let Err(error) = self.size.parse::<Size>() {
-            faults.push(Fault::new("size", format!("is wrong: {error}")));
+            faults.push(ParameterError::new("size", format!("is wrong: {error}")));
         } else if faults.is_empty()
             && let Err(error) = self.architecture().and_then(Network::build)
         {
             let parameter = if self.options.is_empty() { "size" } else { "options" };
-            faults.push(Fault::new(parameter, format!("makes no model: {error}")));
+            faults.push(ParameterError::new(parameter, format!("makes no model: {error}")));
         }
         faults
     }
 
     /// Parameters that these values make no use of, or that do not change what comes out.
-    pub fn idle(&self) -> Vec<&'static str> {
+    pub fn unused_parameters(&self) -> Vec<&'static str> {
         let mut idle = vec!["checkpoint_every"];
         if self.order != "authors" {
             idle.extend(["shard_games", "workers"]);

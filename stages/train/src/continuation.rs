@@ -59,7 +59,7 @@ impl Training {
     /// # Errors
     /// A dataset cannot be read, or the stage was asked to stop.
     pub fn read(context: &Context, given: &Given, total_steps: u64) -> Result<Self, Failure> {
-        let idle = given.config.idle();
+        let idle = given.config.unused_parameters();
         let counts = |name: &str| !MAY_DIFFER.contains(&name) && !idle.contains(&name);
         let parameters = given.values.iter().filter(|(name, _)| counts(name));
         let falls = given.config.schedule != "constant";
@@ -169,7 +169,7 @@ pub fn take(
     if !written.begins(&folder.join(CURVES))? {
         return Err(wrong("cannot be continued: its curves are not those that its state knows".into()));
     }
-    copy(&folder.join(CURVES), &keep::curves_path(context.kept()))?;
+    copy(&folder.join(CURVES), &keep::curves_path(context.checkpoint_dir()))?;
     Ok((state, written))
 }
 

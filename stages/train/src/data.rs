@@ -80,7 +80,7 @@ impl Games {
             (place < self.games).then(|| {
                 if place % LOOK_EVERY == 0 {
                     context.check_cancelled()?;
-                    self.let_go();
+                    self.release_pages();
                 }
                 self.dataset.get(place)?.map(|game| game.row().index).ok_or_else(|| self.no_game(place))
             })
@@ -98,7 +98,7 @@ impl Games {
     pub fn length(&mut self, place: usize) -> Result<usize, Failure> {
         self.lengths += 1;
         if self.lengths.is_multiple_of(LENGTHS) {
-            self.let_go();
+            self.release_pages();
         }
         Ok(self.tokens(place)?.len())
     }
@@ -124,9 +124,9 @@ impl Games {
     /// Lets go of what was read of the files, once that is much: the system counts mapped pages that were touched as this
     /// process's memory until it needs them for others, so an epoch would count the whole dataset. Nothing is lost: what
     /// the system has of the files stays in its cache.
-    pub fn let_go(&mut self) {
+    pub fn release_pages(&mut self) {
         if resident::file_bytes() > self.before.saturating_add(RESIDENT) {
-            self.dataset.let_go();
+            self.dataset.release_pages();
             // What else of files is resident by now, such as this program, is not the dataset's.
             self.before = resident::file_bytes();
         }

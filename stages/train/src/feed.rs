@@ -42,7 +42,7 @@ pub fn with_batches<R>(
         let (sender, receiver) = bounded(AHEAD);
         scope.spawn(move || {
             let mut make = |step| {
-                games.let_go();
+                games.release_pages();
                 let places = batches.batch(step, |place| games.length(place))?;
                 Ok(Batch { step, micro_batches: games.micro_batches(&places)? })
             };

@@ -64,7 +64,7 @@ pub fn save(folder: &Path, network: &Network, state: &State, written: &Written) 
 /// The folder or what lies in it cannot be read, or it holds what another model or a newer cwm left. Then nothing was
 /// changed there but that.
 pub fn load(context: &Context, network: &Network, config: &Config) -> Result<Option<(State, Written)>, Failure> {
-    let folder = context.kept();
+    let folder = context.checkpoint_dir();
     let curves = curves_path(folder);
     let found = checkpoints(folder)?;
     let none_kept = found.is_empty();

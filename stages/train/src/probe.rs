@@ -5,7 +5,7 @@
 //! clipped, several micro-batches in a batch, a state to go on from, batches that are bad.
 
 use cwm_chess::sample;
-use cwm_contract::{Failure, Given, Label, Parameters, Probed, Probing, Value};
+use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeInput, ProbeOutput, Value};
 
 use crate::Train;
 use crate::config::Config;
@@ -14,10 +14,10 @@ use crate::config::Config;
 const STEPS: u64 = 10_000;
 
 /// Runs `train` on made-up games.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let games = sample::games();
-    let given = |input: &'static str, name: &str, numbers: &[usize]| -> Result<Given, Failure> {
-        let folder = probing.folder().join(name);
+    let given = |input: &'static str, name: &str, numbers: &[usize]| -> Result<ProbeInput, Failure> {
+        let folder = context.folder().join(name);
         sample::write_dataset(&folder, numbers.iter().filter_map(|number| games.get(*number)))?;
         Ok((input, Label::stage("tokens"), folder))
     };
@@ -32,25 +32,25 @@ pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
         ("validation_every", Value::Int(2)),
         ("validation_games", Value::Int(2)),
         ("curve_every", Value::Int(1)),
-        ("micro_batch_tokens", probing.at_most("micro_batch_tokens", 200)),
-        ("bucket_batches", probing.at_most("bucket_batches", 2)),
-        ("shard_games", probing.at_most("shard_games", 2)),
+        ("micro_batch_tokens", context.at_most("micro_batch_tokens", 200)),
+        ("bucket_batches", context.at_most("bucket_batches", 2)),
+        ("shard_games", context.at_most("shard_games", 2)),
     ];
     let values = |others: &[(&str, Value)]| {
-        let mut values = probing.values_with(common.clone());
+        let mut values = context.values_with(common.clone());
         values.extend(others.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         values
     };
-    let own = values(&[("steps", Value::Int(5)), ("warmup", probing.at_most("warmup", 1))]);
-    let mut probed = probing.run(&Train, "own", &own, &long)?;
+    let own = values(&[("steps", Value::Int(5)), ("warmup", context.at_most("warmup", 1))]);
+    let mut probed = context.run(&Train, "own", &own, &long)?;
     let clipped = values(&[
         ("steps", Value::Int(3)),
-        ("warmup", probing.at_most("warmup", 2)),
+        ("warmup", context.at_most("warmup", 2)),
         ("clip", Value::Float(0.01)),
         ("checkpoint", Value::Text("best".into())),
         ("keep_state", Value::Bool(true)),
     ]);
-    probed.extend(probing.run(&Train, "clipped", &clipped, &short)?);
+    probed.extend(context.run(&Train, "clipped", &clipped, &short)?);
     // A small one, since it takes many steps to give up; its first update leaves no weight of use.
     let guarded = values(&[
         ("size", Value::Text("d64/l1".into())),
@@ -58,14 +58,14 @@ pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
         ("warmup", Value::Int(0)),
         ("lr", Value::Float(1e38)),
     ]);
-    probed.extend(probing.run(&Train, "guarded", &guarded, &short)?);
-    probed.insert("schedule".into(), rates(probing)?);
+    probed.extend(context.run(&Train, "guarded", &guarded, &short)?);
+    probed.insert("schedule".into(), rates(context)?);
     Ok(probed)
 }
 
 /// The learning rates at the first, middle and last steps, and about the end of warm-up, with the parameters as they are.
-fn rates(probing: &Probing) -> Result<Vec<u8>, Failure> {
-    let config = Config::read(probing.values())
+fn rates(context: &ProbeContext) -> Result<Vec<u8>, Failure> {
+    let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let last = config.steps.unwrap_or(STEPS);
     let schedule = config.schedule(last);
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    fn probe(given: &[(&str, Value)]) -> Probed {
+    fn probe(given: &[(&str, Value)]) -> ProbeOutput {
         let folder = tempfile::tempdir().unwrap();
         let values: Values = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         testing::probe(&Train, values, folder.path()).unwrap().unwrap()

@@ -30,7 +30,7 @@ use crate::validation::Validation;
 /// has been kept.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let Opened { device, name, note } = device::open(context.resources())?;
-    context.computes_on(name);
+    context.report_device(name);
     note.into_iter().for_each(|note| context.note(note));
     device::guarded(&device, || train(context, &device))
 }
@@ -66,7 +66,7 @@ fn train(context: &Context, device: &Device) -> Result<(), Failure> {
         device,
         validated_on: validation.as_ref().map(Validation::digest).transpose()?,
         validation,
-        curves: Curves::open(&keep::curves_path(context.kept()), &written)?,
+        curves: Curves::open(&keep::curves_path(context.checkpoint_dir()), &written)?,
         sampler: sampler.clone(),
         extent,
         measured: None,
@@ -167,7 +167,7 @@ impl Run<'_> {
         if self.measured.as_ref().is_some_and(|(step, _)| *step == state.step) {
             return Ok(());
         }
-        self.context.doing("validating");
+        self.context.activity("validating");
         let placed = Placed::new(&state.weights, self.device).with_precision(self.config.precision());
         let measure = || validation.measure(self.context, self.network, &placed, self.lanes);
         let tally = self.pace.during(Pause::Validation, measure)?;
@@ -180,7 +180,7 @@ impl Run<'_> {
         }
         self.context.metric("validation_loss", tally.loss());
         self.context.metric("validation_labelwise", tally.labelwise());
-        self.context.doing("training");
+        self.context.activity("training");
         self.measured = Some((state.step, tally));
         Ok(())
     }
@@ -189,7 +189,7 @@ impl Run<'_> {
         let Run { context, network, curves, .. } = self;
         self.pace.during(Pause::Checkpoint, || {
             let written = curves.sync()?;
-            keep::save(context.kept(), network, state, &written)
+            keep::save(context.checkpoint_dir(), network, state, &written)
         })?;
         self.kept = Instant::now();
         Ok(())
@@ -197,7 +197,7 @@ impl Run<'_> {
 
     /// Writes the outputs; also `state`, if there is a `training` to keep it for.
     fn finish(mut self, mut state: State, training: Option<Training>) -> Result<(), Failure> {
-        let curves = keep::curves_path(self.context.kept());
+        let curves = keep::curves_path(self.context.checkpoint_dir());
         // Before the validation at the end, which a longer training does not make here.
         let written = self.curves.sync()?;
         continuation::write(self.context.output("state")?, self.network, &state, training, &curves, &written)?;

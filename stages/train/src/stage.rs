@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, Probed, Probing, Stage, Values, Work,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, ProbeContext, ProbeOutput,
+    Stage, Values, Work,
 };
 use cwm_models::families;
 
@@ -22,7 +23,7 @@ impl Stage for Train {
         "train"
     }
 
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Trains a model on token sequences and keeps its curves."
     }
 
@@ -58,22 +59,22 @@ impl Stage for Train {
         Config::specs()
     }
 
-    fn check(&self, values: &Values) -> Vec<Fault> {
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
         match Config::read(values) {
             Ok(config) => config.faults(),
             Err(fault) => vec![fault],
         }
     }
 
-    fn idle(&self, values: &Values) -> Vec<&'static str> {
-        Config::read(values).map_or_else(|_| Vec::new(), |config| config.idle())
+    fn unused_parameters(&self, values: &Values) -> Vec<&'static str> {
+        Config::read(values).map_or_else(|_| Vec::new(), |config| config.unused_parameters())
     }
 
     fn uses_devices(&self) -> bool {
         true
     }
 
-    fn parts(&self, values: &Values) -> Option<Vec<String>> {
+    fn code_parts(&self, values: &Values) -> Option<Vec<String>> {
         let family = Config::read(values).ok().and_then(|config| families::find(&config.family).ok())?;
         Some(vec![family.part.to_owned()])
     }
@@ -82,8 +83,8 @@ impl Stage for Train {
         work::work(values, inputs)
     }
 
-    fn probe(&self, probing: &Probing) -> Result<Option<Probed>, Failure> {
-        probe::probe(probing).map(Some)
+    fn probe(&self, context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
+        probe::probe(context).map(Some)
     }
 
     fn run(&self, context: &Context) -> Result<(), Failure> {

@@ -68,7 +68,7 @@ impl Validation {
                 }
             }
             by_game.iter().for_each(|game| tally.add_game(game));
-            self.games.let_go();
+            self.games.release_pages();
         }
         Ok(tally)
     }

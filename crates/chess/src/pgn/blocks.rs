@@ -5,10 +5,10 @@ use std::io::{self, BufRead};
 use memchr::memchr;
 use thiserror::Error;
 
-use super::scanner::{BrokenText, Scanner, Span};
+use super::scanner::{MalformedText, Scanner, Span};
 
 /// Bytes that a game's text may have at most: what is longer is not a game, and must not fill the memory.
-pub const LONGEST_GAME: usize = 16 << 20;
+pub const MAX_GAME_BYTES: usize = 16 << 20;
 
 /// Bytes of text in a block, about.
 const BLOCK: usize = 1 << 20;
@@ -21,7 +21,7 @@ pub struct PgnError {
     pub game: u64,
     /// Bytes of (decompressed) text read before.
     pub offset: u64,
-    /// Why.
+    /// The cause.
     pub source: io::Error,
 }
 
@@ -30,7 +30,7 @@ pub struct PgnError {
 pub struct Block {
     text: Vec<u8>,
     games: Vec<Span>,
-    /// Where the text begins in the file's text.
+    /// Offset of the text in the file's text.
     offset: u64,
     /// Games before the first of this block.
     games_before: u64,
@@ -41,12 +41,12 @@ pub struct Block {
 pub struct GameText<'a> {
     /// Its number in the file, from 1.
     pub number: u64,
-    /// Where it begins in the file's (decompressed) text.
+    /// Offset of the game in the file's (decompressed) text.
     pub offset: u64,
     /// Its tags and moves. Lines end with LF or CRLF: a lone CR of the file is an LF here.
     pub text: &'a [u8],
     /// Set where its end was not found; its text is then only what came before.
-    pub broken: Option<BrokenText>,
+    pub broken: Option<MalformedText>,
 }
 
 impl Block {
@@ -77,9 +77,9 @@ pub struct Blocks<R> {
     rest: Vec<u8>,
     /// Bytes at the end of the text, none or one, of which is not known yet whether they end a line.
     undecided: usize,
-    /// Whether anything was read.
+    /// True if anything was read.
     begun: bool,
-    /// Where `rest` begins in the text.
+    /// Offset of `rest` in the text.
     offset: u64,
     games: u64,
     end: Option<io::Result<()>>,
@@ -88,7 +88,7 @@ pub struct Blocks<R> {
 impl<R: BufRead> Blocks<R> {
     /// Reads from `input`.
     pub fn new(input: R) -> Self {
-        Self::with_sizes(input, BLOCK, LONGEST_GAME)
+        Self::with_sizes(input, BLOCK, MAX_GAME_BYTES)
     }
 
     /// The same with blocks of about so many bytes and games of at most so many.
@@ -122,7 +122,7 @@ impl<R: BufRead> Blocks<R> {
             let text = &block.text[..block.text.len() - self.undecided];
             self.scanner.scan(text, matches!(self.end, Some(Ok(()))), &mut block.games);
             while self.scanner.pending(text.len()) > self.longest_game && self.end.is_none() {
-                self.scanner.give_up_pending(&mut block.games);
+                self.scanner.abandon_pending(&mut block.games);
                 self.scanner.scan(text, false, &mut block.games);
             }
             if !block.games.is_empty() && block.text.len() >= self.block_bytes {
@@ -130,25 +130,25 @@ impl<R: BufRead> Blocks<R> {
             }
             if block.games.is_empty() {
                 // Nothing but what lies between games: let it go.
-                let settled = self.scanner.settled();
-                block.text.drain(..settled);
-                self.scanner.forget(settled);
-                block.offset += settled as u64;
+                let complete_until = self.scanner.complete_until();
+                block.text.drain(..complete_until);
+                self.scanner.discard(complete_until);
+                block.offset += complete_until as u64;
             }
         }
         // How much of a long game was read at once depends on what stands before it; whether it is too long must not.
         for game in &mut block.games {
             if game.broken.is_none() && game.end - game.start > self.longest_game {
-                game.broken = Some(BrokenText::TooLong);
+                game.broken = Some(MalformedText::TooLong);
             }
         }
         self.games += block.games.len() as u64;
-        let settled = if self.end.is_some() { block.text.len() } else { self.scanner.settled() };
+        let complete_until = if self.end.is_some() { block.text.len() } else { self.scanner.complete_until() };
         if !block.games.is_empty() {
-            self.rest.extend_from_slice(&block.text[settled..]);
-            self.offset = block.offset + settled as u64;
+            self.rest.extend_from_slice(&block.text[complete_until..]);
+            self.offset = block.offset + complete_until as u64;
             if self.end.is_none() {
-                self.scanner.forget(settled);
+                self.scanner.discard(complete_until);
             }
             return Ok(true);
         }
@@ -185,7 +185,7 @@ impl<R: BufRead> Blocks<R> {
     }
 }
 
-/// Whether a file's text begins with the byte order mark of UTF-16, or with two letters of it.
+/// Returns true if a file's text begins with the byte order mark of UTF-16, or with two letters of it.
 fn is_utf16(text: &[u8]) -> bool {
     let letters = |a: u8, b: u8| a.is_ascii_graphic() && b.is_ascii_graphic();
     match *text {

@@ -5,73 +5,73 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::source::{Meter, Part};
+use super::source::{Meter, PgnReader};
 
-/// How far a file, or a part of it, was read.
+/// Counts the bytes that were read of a file, or of a part of it.
 #[derive(Clone)]
-pub struct Position {
+pub struct StreamOffset {
     at: Arc<AtomicU64>,
     meter: Arc<Meter>,
 }
 
-impl Position {
-    /// A position that begins at byte `start` of the file.
+impl StreamOffset {
+    /// An offset that begins at byte `start` of the file.
     pub fn new(start: u64, meter: Arc<Meter>) -> Self {
-        Position { at: Arc::new(AtomicU64::new(start)), meter }
+        StreamOffset { at: Arc::new(AtomicU64::new(start)), meter }
     }
 
     /// The same bytes, counted.
-    pub fn count<R>(&self, inner: R) -> Counted<R> {
-        Counted { inner, position: self.clone() }
+    pub fn count<R>(&self, inner: R) -> CountingReader<R> {
+        CountingReader { inner, offset: self.clone() }
     }
 }
 
 /// Counts what is read.
-pub struct Counted<R> {
+pub struct CountingReader<R> {
     inner: R,
-    position: Position,
+    offset: StreamOffset,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.position.at.fetch_add(read as u64, Ordering::Relaxed);
-        self.position.meter.consume(read);
+        self.offset.at.fetch_add(read as u64, Ordering::Relaxed);
+        self.offset.meter.consume(read);
         Ok(read)
     }
 }
 
 /// A decompressor.
-pub struct Decoded {
-    inner: Part,
+pub struct DecodingReader {
+    inner: PgnReader,
     kind: &'static str,
-    /// What its data consist of.
+    /// The unit that the compressed data consist of.
     unit: &'static str,
-    position: Position,
+    offset: StreamOffset,
 }
 
-impl Decoded {
+impl DecodingReader {
     /// zstd frames, one after another.
     ///
     /// # Errors
     /// There is no memory for it.
-    pub fn zstd(bytes: impl Read + Send + 'static, position: Position) -> io::Result<Self> {
+    pub fn zstd(bytes: impl Read + Send + 'static, offset: StreamOffset) -> io::Result<Self> {
         let decoder = zstd::stream::read::Decoder::with_buffer(BufReader::with_capacity(1 << 17, bytes))?;
-        Ok(Decoded { inner: Box::new(decoder), kind: "zstd", unit: "frame", position })
+        Ok(DecodingReader { inner: Box::new(decoder), kind: "zstd", unit: "frame", offset })
     }
 
-    /// Members of gzip or streams of bzip2.
-    pub fn members<R: BufRead + Send + 'static>(members: Members<R>, position: Position) -> Self {
-        let (kind, unit) = (members.packing.name(), members.packing.unit());
-        Decoded { inner: Box::new(members), kind, unit, position }
+    /// MemberReader of gzip or streams of bzip2.
+    pub fn members<R: BufRead + Send + 'static>(members: MemberReader<R>, offset: StreamOffset) -> Self {
+        let (kind, unit) = (members.format.name(), members.format.unit());
+        DecodingReader { inner: Box::new(members), kind, unit, offset }
     }
 }
 
-impl Read for Decoded {
+impl Read for DecodingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer).map_err(|error| {
-            let Decoded { kind, unit, .. } = *self;
-            let bytes = self.position.at.load(Ordering::Relaxed);
+            let DecodingReader { kind, unit, .. } = *self;
+            let bytes = self.offset.at.load(Ordering::Relaxed);
             // What zstd says of a frame whose window is above 128 MiB.
             let too_large = kind == "zstd" && error.to_string().contains("too much memory");
             let (error_kind, message) = match error.kind() {
@@ -94,64 +94,64 @@ impl Read for Decoded {
     }
 }
 
-/// What packs a file in members that may follow each other.
+/// A compression format whose files are members that may follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
+pub enum MemberFormat {
     /// gzip, in members.
     Gzip,
     /// bzip2, in streams.
     Bzip2,
 }
 
-impl Packing {
+impl MemberFormat {
     fn name(self) -> &'static str {
         match self {
-            Packing::Gzip => "gzip",
-            Packing::Bzip2 => "bzip2",
+            MemberFormat::Gzip => "gzip",
+            MemberFormat::Bzip2 => "bzip2",
         }
     }
 
     fn unit(self) -> &'static str {
         match self {
-            Packing::Gzip => "member",
-            Packing::Bzip2 => "stream",
+            MemberFormat::Gzip => "member",
+            MemberFormat::Bzip2 => "stream",
         }
     }
 
     fn magic(self) -> &'static [u8] {
         match self {
-            Packing::Gzip => b"\x1f\x8b",
-            Packing::Bzip2 => b"BZh",
+            MemberFormat::Gzip => b"\x1f\x8b",
+            MemberFormat::Bzip2 => b"BZh",
         }
     }
 
-    fn decoder<R: BufRead>(self, bytes: Ahead<R>) -> Member<R> {
+    fn decoder<R: BufRead>(self, bytes: PeekedReader<R>) -> Member<R> {
         match self {
-            Packing::Gzip => Member::Gzip(flate2::bufread::GzDecoder::new(bytes)),
-            Packing::Bzip2 => Member::Bzip2(bzip2::bufread::BzDecoder::new(bytes)),
+            MemberFormat::Gzip => Member::Gzip(flate2::bufread::GzDecoder::new(bytes)),
+            MemberFormat::Bzip2 => Member::Bzip2(bzip2::bufread::BzDecoder::new(bytes)),
         }
     }
 }
 
 /// The members of a gzip or bzip2 file, one after another. Zeros after the last are padding; other bytes there are
 /// passed over and noted in the meter, as gzip and bzip2 warn of them and go on.
-pub struct Members<R> {
-    packing: Packing,
+pub struct MemberReader<R> {
+    format: MemberFormat,
     member: Option<Member<R>>,
     path: PathBuf,
     meter: Arc<Meter>,
 }
 
 enum Member<R> {
-    Gzip(flate2::bufread::GzDecoder<Ahead<R>>),
-    Bzip2(bzip2::bufread::BzDecoder<Ahead<R>>),
+    Gzip(flate2::bufread::GzDecoder<PeekedReader<R>>),
+    Bzip2(bzip2::bufread::BzDecoder<PeekedReader<R>>),
 }
 
-impl<R: BufRead> Members<R> {
+impl<R: BufRead> MemberReader<R> {
     /// The members of `bytes`, which are the file `path`'s.
-    pub fn new(packing: Packing, bytes: R, path: &Path, meter: Arc<Meter>) -> Self {
-        let member = Some(packing.decoder(Ahead { seen: Vec::new(), inner: bytes }));
-        Members { packing, member, path: path.to_owned(), meter }
+    pub fn new(format: MemberFormat, bytes: R, path: &Path, meter: Arc<Meter>) -> Self {
+        let member = Some(format.decoder(PeekedReader { peeked: Vec::new(), inner: bytes }));
+        MemberReader { format, member, path: path.to_owned(), meter }
     }
 
     /// Goes to the next member, if there is one.
@@ -161,16 +161,16 @@ impl<R: BufRead> Members<R> {
             Some(Member::Bzip2(decoder)) => decoder.into_inner(),
             None => return Ok(()),
         };
-        let magic = self.packing.magic();
-        let mut seen = Vec::new();
-        Read::by_ref(&mut bytes).take(magic.len() as u64).read_to_end(&mut seen)?;
-        if seen == magic {
-            bytes.seen = seen;
-            self.member = Some(self.packing.decoder(bytes));
+        let magic = self.format.magic();
+        let mut peeked = Vec::new();
+        Read::by_ref(&mut bytes).take(magic.len() as u64).read_to_end(&mut peeked)?;
+        if peeked == magic {
+            bytes.peeked = peeked;
+            self.member = Some(self.format.decoder(bytes));
             return Ok(());
         }
-        let mut ignored = seen.len() as u64;
-        let mut padding = seen.iter().all(|&byte| byte == 0);
+        let mut ignored = peeked.len() as u64;
+        let mut padding = peeked.iter().all(|&byte| byte == 0);
         loop {
             let rest = bytes.fill_buf()?;
             if rest.is_empty() {
@@ -182,14 +182,14 @@ impl<R: BufRead> Members<R> {
             bytes.consume(length);
         }
         if !padding {
-            let (path, name) = (self.path.display(), self.packing.name());
+            let (path, name) = (self.path.display(), self.format.name());
             self.meter.ignore(format!("{path}: ignored {ignored} bytes after the end of its {name} data"));
         }
         Ok(())
     }
 }
 
-impl<R: BufRead> Read for Members<R> {
+impl<R: BufRead> Read for MemberReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
@@ -209,12 +209,12 @@ impl<R: BufRead> Read for Members<R> {
 }
 
 /// Bytes of which the first few have been looked at.
-struct Ahead<R> {
-    seen: Vec<u8>,
+struct PeekedReader<R> {
+    peeked: Vec<u8>,
     inner: R,
 }
 
-impl<R: BufRead> Read for Ahead<R> {
+impl<R: BufRead> Read for PeekedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let available = self.fill_buf()?;
         let length = available.len().min(buffer.len());
@@ -224,16 +224,16 @@ impl<R: BufRead> Read for Ahead<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Ahead<R> {
+impl<R: BufRead> BufRead for PeekedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.seen.is_empty() { self.inner.fill_buf() } else { Ok(&self.seen) }
+        if self.peeked.is_empty() { self.inner.fill_buf() } else { Ok(&self.peeked) }
     }
 
     fn consume(&mut self, bytes: usize) {
-        if self.seen.is_empty() {
+        if self.peeked.is_empty() {
             self.inner.consume(bytes);
         } else {
-            self.seen.drain(..bytes.min(self.seen.len()));
+            self.peeked.drain(..bytes.min(self.peeked.len()));
         }
     }
 }

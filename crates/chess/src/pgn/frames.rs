@@ -8,16 +8,16 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use super::decode::{Decoded, Position};
-use super::source::{Meter, Part};
+use super::decode::{DecodingReader, StreamOffset};
+use super::source::{Meter, PgnReader};
 
 /// Small frames are put together until they have so many bytes.
-const PART: u64 = 1 << 19;
+const GROUP_BYTES: u64 = 1 << 19;
 
 /// Groups of whole frames of a file.
-pub struct Frames {
+pub struct FrameGroups {
     file: Arc<File>,
-    /// Where the next group begins.
+    /// Offset of the next group.
     start: u64,
     size: u64,
     meter: Arc<Meter>,
@@ -30,10 +30,10 @@ struct Section {
     end: u64,
 }
 
-impl Frames {
+impl FrameGroups {
     /// The frames of a file of `size` bytes.
     pub fn new(file: File, size: u64, meter: Arc<Meter>) -> Self {
-        Frames { file: Arc::new(file), start: 0, size, meter }
+        FrameGroups { file: Arc::new(file), start: 0, size, meter }
     }
 
     /// The end of the frame that begins at `start`; `None` if the file ends before it, or this is no frame.
@@ -80,13 +80,13 @@ impl Frames {
     }
 }
 
-impl Iterator for Frames {
-    type Item = io::Result<Part>;
+impl Iterator for FrameGroups {
+    type Item = io::Result<PgnReader>;
 
     /// The next group. What is no frame, or not whole, goes to the decoder with all that follows, for it to say so.
-    fn next(&mut self) -> Option<io::Result<Part>> {
+    fn next(&mut self) -> Option<io::Result<PgnReader>> {
         let start = self.start;
-        while self.start < self.size && self.start - start < PART {
+        while self.start < self.size && self.start - start < GROUP_BYTES {
             match self.frame_end(self.start) {
                 Ok(end) => self.start = end.unwrap_or(self.size),
                 Err(error) => {
@@ -98,9 +98,9 @@ impl Iterator for Frames {
         if self.start == start {
             return None;
         }
-        let position = Position::new(start, self.meter.clone());
+        let offset = StreamOffset::new(start, self.meter.clone());
         let section = Section { file: self.file.clone(), at: start, end: self.start };
-        Some(Decoded::zstd(position.count(section), position).map(|decoded| Box::new(decoded) as Part))
+        Some(DecodingReader::zstd(offset.count(section), offset).map(|decoded| Box::new(decoded) as PgnReader))
     }
 }
 

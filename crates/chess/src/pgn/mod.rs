@@ -18,15 +18,15 @@ mod source;
 mod tags;
 mod text;
 
-pub use blocks::{Block, Blocks, GameText, LONGEST_GAME, PgnError};
-pub use movetext::{MoveFault, read_moves};
-pub use san::{SanFault, read_san};
-pub use scanner::BrokenText;
-pub use source::{Meter, Part, Parts, PgnSource};
+pub use blocks::{Block, Blocks, GameText, MAX_GAME_BYTES, PgnError};
+pub use movetext::{MoveError, read_moves};
+pub use san::{SanError, read_san};
+pub use scanner::MalformedText;
+pub use source::{Meter, PgnReader, PgnReaders, PgnSource};
 pub use tags::Tags;
 pub use text::Text;
 
-/// Whether a byte separates words: space and control characters.
+/// Returns true if a byte separates words: space and control characters.
 #[inline]
 fn is_space(byte: u8) -> bool {
     byte <= b' ' || byte == 0x7f

@@ -5,19 +5,19 @@ use memchr::memchr;
 use shakmaty::{Chess, Position};
 
 use super::is_space;
-use super::san::{SanFault, read_san};
+use super::san::{SanError, read_san};
 
-/// Where and why reading the moves stopped.
+/// An error in the movetext: the word that is not a move, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MoveFault {
+pub struct MoveError {
     /// Its first byte, from the beginning of the movetext.
     pub start: usize,
     /// The byte after its last one.
     pub end: usize,
     /// Plies played before it.
     pub plies: usize,
-    /// What is wrong with it.
-    pub fault: SanFault,
+    /// The problem, as text.
+    pub fault: SanError,
 }
 
 /// Plays the main line of `movetext` from the initial position and appends its moves, packed, to `moves`. Returns the
@@ -27,7 +27,7 @@ pub struct MoveFault {
 ///
 /// # Errors
 /// A word is not a legal move. `moves` holds what was played before.
-pub fn read_moves(movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveFault> {
+pub fn read_moves(movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'static str>, MoveError> {
     let mut position = Chess::default();
     let mut result = None;
     let mut at = 0;
@@ -65,9 +65,9 @@ pub fn read_moves(movetext: &[u8], moves: &mut Vec<u16>) -> Result<Option<&'stat
                         moves.push(PlainMove::from(played).packed());
                         position.play_unchecked(played);
                     }
-                    Err(SanFault::Unreadable) if matches!(word, b"e.p." | b"ep") => {}
+                    Err(SanError::Unreadable) if matches!(word, b"e.p." | b"ep") => {}
                     Err(fault) => {
-                        return Err(MoveFault { start, end: at, plies: moves.len() - before, fault });
+                        return Err(MoveError { start, end: at, plies: moves.len() - before, fault });
                     }
                 }
             }

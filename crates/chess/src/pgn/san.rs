@@ -7,9 +7,9 @@ use cwm_encoding::{PlainMove, legal, legal_between};
 use shakmaty::attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, queen_attacks, rook_attacks};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, File, Move, Position, Rank, Role, Square};
 
-/// Why a word is not a move here.
+/// A reason for which a word is not a move here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SanFault {
+pub enum SanError {
     /// It is not notation of a move.
     Unreadable,
     /// It passes (`--`, `Z0`, `0000`, `@@@@`).
@@ -20,7 +20,7 @@ pub enum SanFault {
     Ambiguous,
 }
 
-/// What a word says of a move.
+/// The fields of a move in standard algebraic notation.
 struct San {
     /// The piece, if a letter names it.
     role: Option<Role>,
@@ -35,7 +35,7 @@ struct San {
 /// # Errors
 /// It stands for none, or for several.
 #[inline]
-pub fn read_san(position: &Chess, word: &[u8]) -> Result<Move, SanFault> {
+pub fn read_san(position: &Chess, word: &[u8]) -> Result<Move, SanError> {
     let mut word = word;
     while let [rest @ .., b'+' | b'#'] = word {
         word = rest;
@@ -47,17 +47,17 @@ pub fn read_san(position: &Chess, word: &[u8]) -> Result<Move, SanFault> {
 }
 
 #[cold]
-fn unreadable(word: &[u8]) -> SanFault {
-    if [&b"--"[..], b"Z0", b"0000", b"@@@@"].contains(&word) { SanFault::Null } else { SanFault::Unreadable }
+fn unreadable(word: &[u8]) -> SanError {
+    if [&b"--"[..], b"Z0", b"0000", b"@@@@"].contains(&word) { SanError::Null } else { SanError::Unreadable }
 }
 
-fn castling(position: &Chess, word: &[u8]) -> Result<Move, SanFault> {
+fn castling(position: &Chess, word: &[u8]) -> Result<Move, SanError> {
     let side = match word {
         b"O-O" | b"0-0" => CastlingSide::KingSide,
         b"O-O-O" | b"0-0-0" => CastlingSide::QueenSide,
-        _ => return Err(SanFault::Unreadable),
+        _ => return Err(SanError::Unreadable),
     };
-    position.castling_moves(side).first().copied().ok_or(SanFault::Illegal)
+    position.castling_moves(side).first().copied().ok_or(SanError::Illegal)
 }
 
 /// Castling written as the king's way to his rook (`e1h1`), as for Chess960.
@@ -132,12 +132,12 @@ fn rank_of(byte: u8) -> Option<Rank> {
 }
 
 #[inline]
-fn resolve(position: &Chess, san: &San) -> Result<Move, SanFault> {
+fn resolve(position: &Chess, san: &San) -> Result<Move, SanError> {
     let to = san.to;
     let (role, candidates) = match (san.role, san.file, san.rank) {
         (None, Some(file), Some(rank)) => {
             let plain = PlainMove { from: Square::from_coords(file, rank), to, promotion: san.promotion };
-            return legal(position, plain).or_else(|| castling_onto_rook(position, plain)).ok_or(SanFault::Illegal);
+            return legal(position, plain).or_else(|| castling_onto_rook(position, plain)).ok_or(SanError::Illegal);
         }
         (None, file, _) => (Role::Pawn, pawns(position, file.unwrap_or(to.file()), to)),
         (Some(role), ..) => (role, pieces(position, role, to)),
@@ -149,11 +149,11 @@ fn resolve(position: &Chess, san: &San) -> Result<Move, SanFault> {
     if let Some(rank) = san.rank {
         candidates &= Bitboard::from_rank(rank);
     }
-    let mut found = Err(SanFault::Illegal);
+    let mut found = Err(SanError::Illegal);
     for from in candidates {
         if let Some(played) = legal_between(position, role, from, to, san.promotion) {
             if found.is_ok() {
-                return Err(SanFault::Ambiguous);
+                return Err(SanError::Ambiguous);
             }
             found = Ok(played);
         }

@@ -1,4 +1,4 @@
-//! Where games begin and end in PGN text that arrives piece by piece.
+//! Finds the beginnings and ends of games in PGN text that arrives piece by piece.
 //!
 //! A game is its tag lines and the movetext after them. It ends at a blank line after the movetext has begun, or at a
 //! line that begins with `[`; inside a brace comment neither ends it. Blank lines between tags and movetext mean
@@ -16,16 +16,16 @@ pub struct Span {
     pub start: usize,
     /// The byte after its last one.
     pub end: usize,
-    /// Why its end is not where it should be.
-    pub broken: Option<BrokenText>,
+    /// The reason if its end could not be found.
+    pub broken: Option<MalformedText>,
 }
 
-/// Why a game's end could not be found. What follows it is skipped up to the next tag line after a blank line.
+/// A reason for which a game's end could not be found. The text after it is skipped up to the next tag line after a blank line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BrokenText {
+pub enum MalformedText {
     /// A `{` without its `}`.
     UnterminatedComment,
-    /// Longer than [`LONGEST_GAME`](super::LONGEST_GAME).
+    /// Longer than [`MAX_GAME_BYTES`](super::MAX_GAME_BYTES).
     TooLong,
 }
 
@@ -35,9 +35,9 @@ pub struct Scanner {
     state: State,
     /// The next byte to look at.
     at: usize,
-    /// Where the game under way begins, if one is.
+    /// Offset of the game under way, if there is one.
     game: Option<usize>,
-    /// Where the comment under way begins.
+    /// Offset of the comment under way.
     comment: usize,
     /// No `}` stands between the comment that was searched last and here.
     unclosed_to: usize,
@@ -66,7 +66,7 @@ enum State {
     InComment,
 }
 
-/// Whether to go on.
+/// Tells the scanner to continue or to wait for text.
 enum Step {
     On,
     NeedMore,
@@ -79,7 +79,7 @@ impl Scanner {
     }
 
     /// Everything before here belongs to games that have ended, or to none.
-    pub fn settled(&self) -> usize {
+    pub fn complete_until(&self) -> usize {
         self.game.unwrap_or(self.at)
     }
 
@@ -88,8 +88,8 @@ impl Scanner {
         self.game.map_or(0, |start| length - start)
     }
 
-    /// The first `bytes` bytes of the text, none of them after [`Scanner::settled`], were taken away.
-    pub fn forget(&mut self, bytes: usize) {
+    /// The first `bytes` bytes of the text, none of them after [`Scanner::complete_until`], were taken away.
+    pub fn discard(&mut self, bytes: usize) {
         self.at -= bytes;
         self.game = self.game.map(|start| start - bytes);
         self.comment = self.comment.saturating_sub(bytes);
@@ -105,7 +105,7 @@ impl Scanner {
                 return;
             }
             match self.state {
-                State::InComment => self.give_up(BrokenText::UnterminatedComment, games),
+                State::InComment => self.abandon(MalformedText::UnterminatedComment, games),
                 _ => break,
             }
         }
@@ -113,15 +113,15 @@ impl Scanner {
     }
 
     /// Ends the game under way, whose end is too far away, as broken.
-    pub fn give_up_pending(&mut self, games: &mut Vec<Span>) {
+    pub fn abandon_pending(&mut self, games: &mut Vec<Span>) {
         match self.state {
-            State::InComment => self.give_up(BrokenText::UnterminatedComment, games),
-            _ => self.give_up(BrokenText::TooLong, games),
+            State::InComment => self.abandon(MalformedText::UnterminatedComment, games),
+            _ => self.abandon(MalformedText::TooLong, games),
         }
     }
 
-    fn give_up(&mut self, why: BrokenText, games: &mut Vec<Span>) {
-        if why == BrokenText::UnterminatedComment {
+    fn abandon(&mut self, why: MalformedText, games: &mut Vec<Span>) {
+        if why == MalformedText::UnterminatedComment {
             self.at = self.comment;
         }
         if let Some(start) = self.game.take() {

@@ -6,19 +6,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::decode::{Decoded, Members, Packing, Position};
-use super::frames::Frames;
+use super::decode::{DecodingReader, MemberFormat, MemberReader, StreamOffset};
+use super::frames::FrameGroups;
 
 /// The text of a PGN file as a stream. What the file is compressed with is told from its first bytes, not from its name.
 pub struct PgnSource {
-    parts: Parts,
-    current: Option<Part>,
+    readers: PgnReaders,
+    current: Option<PgnReader>,
 }
 
 /// A piece of the text that can be decompressed without those before it.
-pub type Part = Box<dyn Read + Send>;
+pub type PgnReader = Box<dyn Read + Send>;
 
-/// What was read of some files, for telling from elsewhere.
+/// Counts what was read of some files, so that another thread can report it.
 #[derive(Debug, Default)]
 pub struct Meter {
     consumed: AtomicU64,
@@ -31,7 +31,7 @@ impl Meter {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// What was passed over at the ends of files, a sentence each.
+    /// Returns one sentence for each file whose end was skipped.
     pub fn ignored(&self) -> Vec<String> {
         self.ignored.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -45,38 +45,38 @@ impl Meter {
     }
 }
 
-/// How a file is compressed. A new kind is added here and in [`PgnSource::open`].
+/// The compression of a file. A new kind is added here and in [`PgnSource::open`].
 enum Compression {
     None,
     Zstd,
-    Members(Packing),
+    Members(MemberFormat),
     /// A kind that is recognised and not read, by name.
-    Unread(&'static str),
+    Unsupported(&'static str),
 }
 
 impl Compression {
-    fn of(start: &[u8]) -> Self {
+    fn detect(start: &[u8]) -> Self {
         match start {
             // A zstd frame, or one of the skippable frames that may come before it.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
-            [0x1f, 0x8b, ..] => Compression::Members(Packing::Gzip),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Members(Packing::Bzip2),
-            [0xfd, b'7', b'z', b'X', b'Z', ..] => Compression::Unread("xz"),
-            [b'P', b'K', 3 | 5 | 7, ..] => Compression::Unread("zip"),
-            [b'7', b'z', 0xbc, 0xaf, ..] => Compression::Unread("7-Zip"),
+            [0x1f, 0x8b, ..] => Compression::Members(MemberFormat::Gzip),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Members(MemberFormat::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => Compression::Unsupported("xz"),
+            [b'P', b'K', 3 | 5 | 7, ..] => Compression::Unsupported("zip"),
+            [b'7', b'z', 0xbc, 0xaf, ..] => Compression::Unsupported("7-Zip"),
             _ => Compression::None,
         }
     }
 }
 
 /// The pieces of one file in their order.
-pub struct Parts(Kind);
+pub struct PgnReaders(Kind);
 
 enum Kind {
     /// One piece, until it is taken.
-    One(Option<Part>),
+    One(Option<PgnReader>),
     /// Groups of zstd frames.
-    Frames(Frames),
+    Frames(FrameGroups),
 }
 
 impl PgnSource {
@@ -89,41 +89,41 @@ impl PgnSource {
         let metadata = file.metadata()?;
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(8).read_to_end(&mut start)?;
-        let compression = Compression::of(&start);
+        let compression = Compression::detect(&start);
         if let (Compression::Zstd, true) = (&compression, metadata.is_file()) {
-            let frames = Frames::new(file, metadata.len(), meter.clone());
-            return Ok(PgnSource { parts: Parts(Kind::Frames(frames)), current: None });
+            let frames = FrameGroups::new(file, metadata.len(), meter.clone());
+            return Ok(PgnSource { readers: PgnReaders(Kind::Frames(frames)), current: None });
         }
-        let position = Position::new(0, meter.clone());
-        let bytes = position.count(Cursor::new(start).chain(file));
-        let part: Part = match compression {
+        let offset = StreamOffset::new(0, meter.clone());
+        let bytes = offset.count(Cursor::new(start).chain(file));
+        let reader: PgnReader = match compression {
             Compression::None => Box::new(bytes),
-            Compression::Zstd => Box::new(Decoded::zstd(bytes, position)?),
-            Compression::Members(packing) => {
+            Compression::Zstd => Box::new(DecodingReader::zstd(bytes, offset)?),
+            Compression::Members(format) => {
                 let buffered = BufReader::with_capacity(1 << 17, bytes);
-                Box::new(Decoded::members(Members::new(packing, buffered, path, meter.clone()), position))
+                Box::new(DecodingReader::members(MemberReader::new(format, buffered, path, meter.clone()), offset))
             }
-            Compression::Unread(kind) => {
+            Compression::Unsupported(kind) => {
                 let message =
                     format!("it is compressed with {kind}; PGN is read plain or compressed with zstd, gzip or bzip2");
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
         };
-        Ok(PgnSource { parts: Parts(Kind::One(Some(part))), current: None })
+        Ok(PgnSource { readers: PgnReaders(Kind::One(Some(reader))), current: None })
     }
 
     /// The pieces of which the text is put together, to be decompressed side by side.
-    pub fn into_parts(self) -> Parts {
-        self.parts
+    pub fn into_readers(self) -> PgnReaders {
+        self.readers
     }
 }
 
-impl Iterator for Parts {
-    type Item = io::Result<Part>;
+impl Iterator for PgnReaders {
+    type Item = io::Result<PgnReader>;
 
-    fn next(&mut self) -> Option<io::Result<Part>> {
+    fn next(&mut self) -> Option<io::Result<PgnReader>> {
         match &mut self.0 {
-            Kind::One(part) => part.take().map(Ok),
+            Kind::One(reader) => reader.take().map(Ok),
             Kind::Frames(frames) => frames.next(),
         }
     }
@@ -135,14 +135,14 @@ impl Read for PgnSource {
             return Ok(0);
         }
         loop {
-            if let Some(part) = &mut self.current {
-                let read = part.read(buffer)?;
+            if let Some(reader) = &mut self.current {
+                let read = reader.read(buffer)?;
                 if read > 0 {
                     return Ok(read);
                 }
             }
-            self.current = match self.parts.next() {
-                Some(part) => Some(part?),
+            self.current = match self.readers.next() {
+                Some(reader) => Some(reader?),
                 None => return Ok(0),
             };
         }

@@ -7,7 +7,7 @@ use super::is_space;
 /// The headers that matter, as written: `\"` stays two characters. Of two tags with one name the last counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tags<'a> {
-    /// Where it was played; for Lichess the game's URL.
+    /// The place of the game; for Lichess the game's URL.
     pub site: Option<&'a str>,
     /// The result.
     pub result: Option<&'a str>,

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::*;
 
-type Found = (u64, u64, String, Option<BrokenText>);
+type Found = (u64, u64, String, Option<MalformedText>);
 
 fn games_with(text: &[u8], block: usize, longest: usize) -> Vec<Found> {
     let mut blocks = Blocks::with_sizes(Cursor::new(text), block, longest);
@@ -26,7 +26,7 @@ fn games_with(text: &[u8], block: usize, longest: usize) -> Vec<Found> {
 }
 
 fn games(text: &str) -> Vec<String> {
-    games_with(text.as_bytes(), 1 << 20, LONGEST_GAME).into_iter().map(|game| game.2).collect()
+    games_with(text.as_bytes(), 1 << 20, MAX_GAME_BYTES).into_iter().map(|game| game.2).collect()
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn comments_and_escaped_lines_hide_what_would_end_a_game() {
 #[test]
 fn a_comment_without_end_costs_one_game() {
     let text = "[A \"1\"]\n\n1. e4 { oh\n\n[B \"2\"]\n\n1. d4 { also\n\n[C \"3\"]\n\n1. c4\n";
-    let found = games_with(text.as_bytes(), 1 << 20, LONGEST_GAME);
+    let found = games_with(text.as_bytes(), 1 << 20, MAX_GAME_BYTES);
     let broken: Vec<_> = found.iter().map(|game| (game.0, game.1, game.3)).collect();
-    let open = Some(BrokenText::UnterminatedComment);
+    let open = Some(MalformedText::UnterminatedComment);
     assert_eq!(broken, [(1, 0, open), (2, 21, open), (3, 44, None)]);
     assert_eq!(found[2].2, "[C \"3\"]\n\n1. c4\n");
 }
@@ -69,7 +69,7 @@ fn a_game_that_is_too_long_costs_only_itself() {
         let found = games_with(text.as_bytes(), block, 60);
         let last = found.last().unwrap();
         assert_eq!((&last.2[..], last.3), ("[B \"2\"]\n\n1. d4", None));
-        assert_eq!(found[0].3, Some(BrokenText::TooLong), "{block}");
+        assert_eq!(found[0].3, Some(MalformedText::TooLong), "{block}");
     }
 }
 
@@ -106,8 +106,8 @@ fn tags_are_taken_as_written_and_the_last_counts() {
     assert_eq!(tags("[Site \"\"]").0.site, Some(""));
 }
 
-/// How a game's text ended: its result, or the word that could not be played and why.
-type Ended = Result<Option<&'static str>, (String, SanFault)>;
+/// The end of a game's text: its result, or the word that could not be played and the reason.
+type Ended = Result<Option<&'static str>, (String, SanError)>;
 
 fn read(movetext: &str) -> (Vec<String>, Ended) {
     let mut moves = Vec::new();
@@ -137,7 +137,7 @@ fn styles_of_notation() {
     assert_eq!(read("e4 e5 Nf3 Nf6 Bc4 Bc5 e1g1 e8h8").0[6..], ["e1g1", "e8g8"]);
     for word in ["Kg1", "Ke1g1", "Ke1-g1", "Kh1", "Ke1h1", "e1h1q", "e1c1", "e1a1"] {
         let (moves, end) = read(&format!("e4 e5 Nf3 Nf6 Bc4 Bc5 {word}"));
-        assert_eq!((moves.len(), end), (6, Err((word.to_owned(), SanFault::Illegal))));
+        assert_eq!((moves.len(), end), (6, Err((word.to_owned(), SanError::Illegal))));
     }
     assert_eq!(read("1. Pe4 Pe5").0, ["e2e4", "e7e5"]);
     assert_eq!(read("1e4 d5 2e:d5 Qd8:d5 3.Nc3").0[2..], ["e4d5", "d8d5", "b1c3"]);
@@ -146,26 +146,26 @@ fn styles_of_notation() {
 #[test]
 fn a_word_that_is_no_legal_move_is_a_fault_with_its_place() {
     for (text, word, fault) in [
-        ("1. e4 e5 2. Ke3", "Ke3", SanFault::Illegal),
-        ("1. e4 e5 2. Bxb6", "Bxb6", SanFault::Illegal),
-        ("1. e4 e5 2. garbage", "garbage", SanFault::Unreadable),
-        ("1. e4 e5 2. Nf33", "Nf33", SanFault::Unreadable),
-        ("1. e4 --", "--", SanFault::Null),
-        ("1. e4 Z0", "Z0", SanFault::Null),
-        ("1. e4 0000", "0000", SanFault::Null),
-        ("1. e4 @@@@", "@@@@", SanFault::Null),
-        ("1. e4 1/2", "/2", SanFault::Unreadable),
-        ("1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Nc6 4. Nb5", "Nb5", SanFault::Ambiguous),
-        ("1. O-O", "O-O", SanFault::Illegal),
-        ("1. O-O-O-O", "O-O-O-O", SanFault::Unreadable),
-        ("1. ♘f3", "♘f3", SanFault::Unreadable),
-        ("1. }", "}", SanFault::Unreadable),
+        ("1. e4 e5 2. Ke3", "Ke3", SanError::Illegal),
+        ("1. e4 e5 2. Bxb6", "Bxb6", SanError::Illegal),
+        ("1. e4 e5 2. garbage", "garbage", SanError::Unreadable),
+        ("1. e4 e5 2. Nf33", "Nf33", SanError::Unreadable),
+        ("1. e4 --", "--", SanError::Null),
+        ("1. e4 Z0", "Z0", SanError::Null),
+        ("1. e4 0000", "0000", SanError::Null),
+        ("1. e4 @@@@", "@@@@", SanError::Null),
+        ("1. e4 1/2", "/2", SanError::Unreadable),
+        ("1. Nf3 Nf6 2. Nd4 Nd5 3. Nc3 Nc6 4. Nb5", "Nb5", SanError::Ambiguous),
+        ("1. O-O", "O-O", SanError::Illegal),
+        ("1. O-O-O-O", "O-O-O-O", SanError::Unreadable),
+        ("1. ♘f3", "♘f3", SanError::Unreadable),
+        ("1. }", "}", SanError::Unreadable),
     ] {
         assert_eq!(read(text).1, Err((word.to_owned(), fault)), "{text}");
     }
 }
 
-/// What shakmaty makes of a word.
+/// Reads a word with shakmaty.
 fn shakmaty_reads(position: &Chess, word: &str) -> Option<Move> {
     word.parse::<SanPlus>().ok()?.san.to_move(position).ok()
 }
@@ -232,8 +232,8 @@ proptest! {
         block in 1..50usize,
     ) {
         let text = lines.join(end);
-        let whole = games_with(text.as_bytes(), 1 << 20, LONGEST_GAME);
-        prop_assert_eq!(&games_with(text.as_bytes(), block, LONGEST_GAME), &whole);
+        let whole = games_with(text.as_bytes(), 1 << 20, MAX_GAME_BYTES);
+        prop_assert_eq!(&games_with(text.as_bytes(), block, MAX_GAME_BYTES), &whole);
         let lines_fed = text.replace("\r\n", "\u{1}\u{2}").replace('\r', "\n").replace("\u{1}\u{2}", "\r\n");
         for (at, game) in whole.iter().enumerate() {
             prop_assert_eq!(game.0, at as u64 + 1);

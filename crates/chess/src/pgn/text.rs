@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
-use super::source::{Part, Parts, PgnSource};
+use super::source::{PgnReader, PgnReaders, PgnSource};
 
 /// Bytes of text that go from thread to thread at a time.
 const CHUNK: usize = 1 << 18;
@@ -37,7 +37,7 @@ impl Text {
     pub fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, source: PgnSource, decoders: usize) -> Self {
         let decoders = decoders.max(1);
         let (hand_out, parts) = sync_channel(decoders);
-        let queue = Arc::new(Mutex::new((source.into_parts(), hand_out)));
+        let queue = Arc::new(Mutex::new((source.into_readers(), hand_out)));
         let spare = Arc::new(Mutex::new(Vec::new()));
         let waiting = if decoders == 1 { WAITING_ALONE } else { WAITING };
         for _ in 0..decoders {
@@ -58,8 +58,8 @@ impl Text {
     }
 }
 
-/// Parts that nobody has begun, and where their readers are told of them, in the order of the text.
-type Queue = (Parts, SyncSender<Receiver<io::Result<Chunk>>>);
+/// Parts of the text that no thread has begun, and the channel that announces them in the order of the text.
+type Queue = (PgnReaders, SyncSender<Receiver<io::Result<Chunk>>>);
 
 /// Decompresses the next part; `None` when there is none, or nobody reads.
 fn decode_next(queue: &Mutex<Queue>, spare: &Mutex<Vec<Chunk>>, waiting: usize) -> Option<()> {
@@ -91,7 +91,7 @@ fn decode_next(queue: &Mutex<Queue>, spare: &Mutex<Vec<Chunk>>, waiting: usize) 
 
 impl Chunk {
     /// Reads a chunk of `part`; true at its end.
-    fn fill(&mut self, part: &mut Part) -> io::Result<bool> {
+    fn fill(&mut self, part: &mut PgnReader) -> io::Result<bool> {
         self.buffer.resize(CHUNK, 0);
         self.filled = 0;
         while self.filled < CHUNK {

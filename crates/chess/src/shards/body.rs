@@ -8,13 +8,13 @@ use arrow_ipc::{
 use flatbuffers::FlatBufferBuilder;
 use zstd::bulk::Compressor;
 
-/// Where buffers begin is a multiple of this.
+/// Offsets of buffers are multiples of this.
 const ALIGNMENT: usize = 64;
 
-/// How hard zstd tries. Most of what it is given are random hexadecimal digits, of which no level makes less than half.
+/// The level of zstd. Most of the data are random hexadecimal digits, which no level halves.
 const LEVEL: i32 = 1;
 
-/// What stands in front of a buffer that is not compressed, instead of its length.
+/// The prefix of a buffer that is not compressed, in place of its length.
 const NOT_COMPRESSED: i64 = -1;
 
 /// A record batch that is being made: its columns one after another, each with its buffers in Arrow's order.
@@ -22,7 +22,7 @@ const NOT_COMPRESSED: i64 = -1;
 /// Arrow's own writer compresses all buffers of a batch or none. The format allows a choice for each (`Message.fbs`,
 /// `BodyCompressionMethod.BUFFER`): a buffer is its uncompressed length in eight bytes and then zstd's frame, or -1 and
 /// then its bytes.
-pub struct Body {
+pub struct BatchBody {
     compressor: Compressor<'static>,
     bytes: Vec<u8>,
     nodes: Vec<FieldNode>,
@@ -30,14 +30,14 @@ pub struct Body {
     rows: usize,
 }
 
-impl Body {
+impl BatchBody {
     /// An empty one.
     ///
     /// # Errors
     /// zstd has no memory.
     pub fn new() -> std::io::Result<Self> {
         let compressor = Compressor::new(LEVEL)?;
-        Ok(Body { compressor, bytes: Vec::new(), nodes: Vec::new(), buffers: Vec::new(), rows: 0 })
+        Ok(BatchBody { compressor, bytes: Vec::new(), nodes: Vec::new(), buffers: Vec::new(), rows: 0 })
     }
 
     /// Begins a column of `rows` values, none of which is null. Its buffers follow.

@@ -2,8 +2,8 @@
 
 use arrow_buffer::ToByteSlice;
 
-use super::body::Body;
-use super::format::LONGEST;
+use super::body::BatchBody;
+use super::format::MAX_VALUE_LENGTH;
 
 /// Rows of a batch, at most.
 const ROWS: usize = 16_384;
@@ -11,10 +11,10 @@ const ROWS: usize = 16_384;
 /// Bytes of labels after which a batch is full: whoever wants the labels of one game decodes those of its batch.
 const LABELS: usize = 1 << 20;
 
-/// Whether a record batch is large enough: so many rows, bytes or numbers in its longest other column, and bytes of
+/// Returns true if a record batch is large enough: so many rows, bytes or numbers in its longest other column, and bytes of
 /// labels. Arrow's offsets end at 2^31, far above.
 pub fn is_full(rows: usize, longest: usize, labels: usize) -> bool {
-    rows >= ROWS || longest >= LONGEST || labels >= LABELS
+    rows >= ROWS || longest >= MAX_VALUE_LENGTH || labels >= LABELS
 }
 
 /// A growing column of texts.
@@ -37,7 +37,7 @@ impl Texts {
     }
 
     /// Writes the column; it is empty afterwards.
-    pub fn write(&mut self, body: &mut Body) -> std::io::Result<()> {
+    pub fn write(&mut self, body: &mut BatchBody) -> std::io::Result<()> {
         body.column(self.ends.len());
         body.compressed(offsets(&self.ends).to_byte_slice())?;
         body.compressed(&self.bytes)?;
@@ -67,7 +67,7 @@ impl Lists {
     }
 
     /// Writes the column; it is empty afterwards.
-    pub fn write(&mut self, body: &mut Body) {
+    pub fn write(&mut self, body: &mut BatchBody) {
         body.column(self.ends.len());
         body.in_place(offsets(&self.ends).to_byte_slice());
         body.column(self.values.len());
@@ -108,7 +108,7 @@ impl Labels {
     }
 
     /// Writes the column; it is empty afterwards.
-    pub fn write(&mut self, body: &mut Body) -> std::io::Result<()> {
+    pub fn write(&mut self, body: &mut BatchBody) -> std::io::Result<()> {
         body.nullable_column(self.ends.len(), self.absent, &self.present)?;
         body.compressed(offsets(&self.ends).to_byte_slice())?;
         body.compressed(&self.bytes)?;
@@ -118,7 +118,7 @@ impl Labels {
 }
 
 /// Writes a column of numbers; it is empty afterwards.
-pub fn write_numbers<T>(numbers: &mut Vec<T>, body: &mut Body) -> std::io::Result<()>
+pub fn write_numbers<T>(numbers: &mut Vec<T>, body: &mut BatchBody) -> std::io::Result<()>
 where
     [T]: ToByteSlice,
 {

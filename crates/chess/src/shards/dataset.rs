@@ -5,10 +5,10 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::ShardError;
+use super::batch_buffers::{self, BatchBuffers};
 use super::columns::{Lists, Texts, is_full, write_numbers};
 use super::format::{Kind, ShardFormat};
 use super::lists;
-use super::packed::{self, Packed};
 use super::shards::{Columns, Shards};
 use super::writer::ShardFiles;
 
@@ -80,7 +80,7 @@ impl DatasetWriter {
     /// tokens are longer than 2^24.
     pub fn push(&mut self, game: DatasetRow<'_>) -> Result<(), ShardError> {
         let DatasetRow { index, id, tokens, result, labels } = game;
-        let labels = self.files.admit(index, &[id, result], tokens, labels)?;
+        let labels = self.files.reserve(index, &[id, result], tokens, labels)?;
         self.index.push(index);
         self.id.push(id);
         self.tokens.push(tokens);
@@ -122,16 +122,16 @@ pub type Dataset = Shards<DatasetColumns>;
 #[derive(Debug)]
 pub struct DatasetColumns {
     index: Vec<u64>,
-    id: packed::Texts,
-    result: packed::Texts,
-    labels: Option<packed::Labels>,
+    id: batch_buffers::Texts,
+    result: batch_buffers::Texts,
+    labels: Option<batch_buffers::Labels>,
 }
 
 impl Columns for DatasetColumns {
     const FORMAT: &'static ShardFormat = &FORMAT;
     type Row<'a> = DatasetRow<'a>;
 
-    fn decode(packed: &Packed<'_>, lists: &lists::Lists) -> Result<Self, String> {
+    fn decode(packed: &BatchBuffers<'_>, lists: &lists::Lists) -> Result<Self, String> {
         packed.check_plies(4, lists, FORMAT.positions_beyond_list)?;
         Ok(DatasetColumns {
             index: packed.ordinals(0)?,

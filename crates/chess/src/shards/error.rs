@@ -1,4 +1,4 @@
-//! What can be wrong with a folder of shards.
+//! Errors of a folder of shards.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ pub enum ShardError {
     /// The machine refused.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
-        /// What was tried: `read`, `write`, `make`.
+        /// The operation: `read`, `write`, `make`.
         what: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The bytes are not what they should be.
@@ -26,7 +26,7 @@ pub enum ShardError {
         format: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem, as text.
         message: String,
     },
     /// The folder lacks a file.
@@ -56,7 +56,7 @@ pub enum ShardError {
         folder: PathBuf,
         /// Its `index`.
         game: u64,
-        /// What is wrong with it.
+        /// The problem, as text.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a format of shards is: the name of its files, its version and its columns.
+//! Formats of shards: the names of the files, the version and the columns.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use arrow_schema::{DataType, Field, Schema};
 use super::ShardError;
 
 /// Bytes that a text, or numbers that a list, may have.
-pub const LONGEST: usize = 1 << 24;
+pub const MAX_VALUE_LENGTH: usize = 1 << 24;
 
-/// Bytes that a batch's column of texts may have: it is full at [`LONGEST`], and one more may have crossed that.
-pub const TEXTS: usize = 2 * LONGEST;
+/// Bytes that a batch's column of texts may have: it is full at [`MAX_VALUE_LENGTH`], and one more may have crossed that.
+pub const MAX_TEXT_BYTES: usize = 2 * MAX_VALUE_LENGTH;
 
 /// The column that a file may have behind those of its format.
 const LABELS: (&str, Kind) = ("labels", Kind::Labels);
@@ -31,7 +31,7 @@ pub struct ShardFormat {
     pub positions_beyond_list: usize,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A 64-bit number.
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// What a column of a file holds, if it is one of these.
+    /// Returns the type of a file's column, if it is one of these.
     fn of(field: arrow_ipc::Field<'_>) -> Option<Self> {
         if field.dictionary().is_some() {
             return None;
@@ -98,7 +98,7 @@ impl ShardFormat {
         format!("{}-{shard:05}.arrow", self.name)
     }
 
-    /// Whether a file of this name is a shard.
+    /// Returns true if a file of this name is a shard.
     pub fn is_shard(&self, name: &str) -> bool {
         name.strip_prefix(self.name).is_some_and(|rest| rest.starts_with('-')) && name.ends_with(".arrow")
     }
@@ -114,7 +114,7 @@ impl ShardFormat {
         Schema::new_with_metadata(fields, metadata)
     }
 
-    /// Whether a file with this schema has labels.
+    /// Checks whether a file with this schema has labels.
     ///
     /// # Errors
     /// It is of another format, of another version, or has other columns.

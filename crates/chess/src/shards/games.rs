@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::ShardError;
+use super::batch_buffers::{self, BatchBuffers};
 use super::columns::{Lists, Texts, is_full, write_numbers};
 use super::format::{Kind, ShardFormat};
 use super::lists;
-use super::packed::{self, Packed};
 use super::shards::{Columns, Shards};
 use super::writer::ShardFiles;
 
@@ -31,7 +31,7 @@ pub struct GameRow<'a> {
     pub index: u64,
     /// Its name (see [`IdKey`](crate::IdKey)).
     pub id: &'a str,
-    /// Where it was played, as its headers say.
+    /// The place of the game, from its headers.
     pub site: &'a str,
     /// `1-0`, `0-1`, `1/2-1/2`, `*`, or whatever its headers say.
     pub result: &'a str,
@@ -83,7 +83,7 @@ impl GamesWriter {
     /// moves are longer than 2^24.
     pub fn push(&mut self, game: GameRow<'_>) -> Result<(), ShardError> {
         let GameRow { index, id, site, result, moves, labels } = game;
-        let labels = self.files.admit(index, &[id, site, result], moves, labels)?;
+        let labels = self.files.reserve(index, &[id, site, result], moves, labels)?;
         self.index.push(index);
         self.id.push(id);
         self.site.push(site);
@@ -128,17 +128,17 @@ pub type Games = Shards<GameColumns>;
 #[derive(Debug)]
 pub struct GameColumns {
     index: Vec<u64>,
-    id: packed::Texts,
-    site: packed::Texts,
-    result: packed::Texts,
-    labels: Option<packed::Labels>,
+    id: batch_buffers::Texts,
+    site: batch_buffers::Texts,
+    result: batch_buffers::Texts,
+    labels: Option<batch_buffers::Labels>,
 }
 
 impl Columns for GameColumns {
     const FORMAT: &'static ShardFormat = &FORMAT;
     type Row<'a> = GameRow<'a>;
 
-    fn decode(packed: &Packed<'_>, lists: &lists::Lists) -> Result<Self, String> {
+    fn decode(packed: &BatchBuffers<'_>, lists: &lists::Lists) -> Result<Self, String> {
         packed.check_plies(4, lists, FORMAT.positions_beyond_list)?;
         Ok(GameColumns {
             index: packed.ordinals(0)?,

@@ -6,13 +6,13 @@ use arrow_ipc::{BodyCompressionMethod, Buffer, CompressionType, FieldNode, root_
 
 use super::format::{Kind, ShardFormat};
 
-/// What stands before a message's header, and then the header's length.
+/// The marker before a message's header; the header's length follows.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// What a record batch says of itself.
+/// The header of a record batch.
 #[derive(Debug)]
 pub struct Header {
-    /// Whether each buffer begins with its length (see [`Body`](super::body::Body)).
+    /// True if each buffer begins with its length (see [`BatchBody`](super::body::BatchBody)).
     pub compressed: bool,
     /// Number of rows.
     pub rows: usize,
@@ -23,9 +23,9 @@ pub struct Header {
 /// One column. Buffers are given by their place in the file.
 #[derive(Debug)]
 pub struct Column {
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
-    /// How many values are null.
+    /// Number of values that are null.
     pub nulls: usize,
     /// A bit for each value, if any is null.
     pub valid: Range<usize>,
@@ -33,7 +33,7 @@ pub struct Column {
     pub first: Range<usize>,
     /// The bytes of texts and labels, the numbers of lists.
     pub second: Range<usize>,
-    /// How many numbers the lists have.
+    /// Number of numbers in the lists.
     pub items: usize,
 }
 
@@ -41,7 +41,7 @@ impl Header {
     /// Reads the header that lies at `header` of a file's bytes; its buffers must lie in `body`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, as text.
     pub fn read(
         format: &ShardFormat,
         labelled: bool,
@@ -76,11 +76,11 @@ impl Header {
     }
 }
 
-/// What a header lists, column by column.
+/// The entries of a header, column by column.
 struct Parts<N, B> {
     nodes: N,
     buffers: B,
-    /// Where buffers must lie.
+    /// The range that buffers must lie in.
     body: Range<usize>,
 }
 
@@ -118,7 +118,7 @@ impl<'a, N: Iterator<Item = &'a FieldNode>, B: Iterator<Item = &'a Buffer>> Part
         Ok((number(node.length())?, number(node.null_count())?))
     }
 
-    /// Where the next buffer lies in the file.
+    /// Returns the range of the next buffer in the file.
     fn buffer(&mut self) -> Result<Range<usize>, String> {
         let buffer = self.buffers.next().ok_or("it has fewer buffers than the schema asks for")?;
         let range = || {

@@ -35,7 +35,7 @@ const CLASSES: [usize; LABELS] = {
 
 /// Labels that cannot be had.
 #[derive(Debug, Error)]
-pub enum LabelError {
+pub enum GameLabelsError {
     /// The file is damaged.
     #[error(transparent)]
     Shard(#[from] ShardError),
@@ -46,7 +46,7 @@ pub enum LabelError {
         game: usize,
         /// Its name.
         id: String,
-        /// What is wrong.
+        /// The error.
         error: ReplayError,
     },
     /// The game carries labels of another kind than are wanted.
@@ -66,17 +66,17 @@ impl Dataset {
     /// # Errors
     /// The file is damaged; or the game carries no labels and its tokens are no game; or it carries labels, and others are
     /// wanted than [`EnPassant::Always`]; or `rows` has another size.
-    pub fn labels_into(&self, game: usize, en_passant: EnPassant, rows: &mut [u8]) -> Result<(), LabelError> {
+    pub fn labels_into(&self, game: usize, en_passant: EnPassant, rows: &mut [u8]) -> Result<(), GameLabelsError> {
         let Some(tokens) = self.tokens(game)? else { return Ok(()) };
         match self.carried_labels(game)? {
             Some(labels) if labels.len() == rows.len() && en_passant == EnPassant::Always => {
                 rows.copy_from_slice(&labels);
                 Ok(())
             }
-            Some(_) if en_passant != EnPassant::Always => Err(LabelError::EnPassant { game, id: self.id(game)? }),
+            Some(_) if en_passant != EnPassant::Always => Err(GameLabelsError::EnPassant { game, id: self.id(game)? }),
             _ => match replay_into(tokens, en_passant, rows) {
                 Ok(()) => Ok(()),
-                Err(error) => Err(LabelError::Replay { game, id: self.id(game)?, error }),
+                Err(error) => Err(GameLabelsError::Replay { game, id: self.id(game)?, error }),
             },
         }
     }
@@ -86,14 +86,14 @@ impl Dataset {
     }
 }
 
-impl LabelError {
+impl GameLabelsError {
     /// This as the failure of a stage whose input `input` the dataset is.
     pub fn failure(self, input: &str) -> Failure {
-        let told = format!("input `{input}`, {self}");
+        let message = format!("input `{input}`, {self}");
         match self {
-            LabelError::Shard(error) => error.into(),
-            LabelError::Replay { .. } => Failure::input(told),
-            LabelError::EnPassant { .. } => Failure::input(told)
+            GameLabelsError::Shard(error) => error.into(),
+            GameLabelsError::Replay { .. } => Failure::input(message),
+            GameLabelsError::EnPassant { .. } => Failure::input(message)
                 .hint("leave out `en_passant: legal`, or parse without `rules: authors`, which keeps such games"),
         }
     }

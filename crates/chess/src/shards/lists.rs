@@ -27,12 +27,12 @@ impl Lists {
         }
     }
 
-    /// How many lists there are.
+    /// Returns the number of lists.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many numbers they have together.
+    /// Returns the number of numbers in all lists.
     pub fn numbers(&self) -> u64 {
         (self.offsets[self.len()] - self.offsets[0]) as u64
     }

@@ -20,20 +20,20 @@ use super::format::ShardFormat;
 pub struct MappedFile {
     /// Its format.
     pub format: &'static ShardFormat,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its bytes.
     pub bytes: Buffer,
-    /// Whether it has a column of labels.
+    /// True if it has a column of labels.
     pub labelled: bool,
-    /// What keeps the bytes.
+    /// The map that owns the bytes.
     map: Arc<Mmap>,
 }
 
 impl MappedFile {
     /// Lets go of the pages that were read. The system counts them as this process's memory, some 64 KiB or even 2 MiB for
     /// each byte that was looked at, and would let go of them by itself only for want of memory.
-    pub fn let_go(&self) {
+    pub fn release_pages(&self) {
         // SAFETY: the map is of a file that nobody writes, so a page that is read again holds the same bytes.
         let advised = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
         // A system that does not take the advice keeps the pages, which is no fault.
@@ -41,15 +41,15 @@ impl MappedFile {
     }
 
     /// An error about one of the file's record batches.
-    pub fn batch(&self, place: &Place, message: impl Display) -> ShardError {
+    pub fn batch(&self, place: &BatchLocation, message: impl Display) -> ShardError {
         self.format
             .content(&self.path, format!("record batch {} at byte {}: {message}", place.ordinal, place.header.start))
     }
 }
 
-/// Where a record batch lies in its file.
+/// The location of a record batch in its file.
 #[derive(Debug)]
-pub struct Place {
+pub struct BatchLocation {
     /// Its ordinal.
     pub ordinal: usize,
     /// Bytes of its header.
@@ -58,29 +58,29 @@ pub struct Place {
     pub body: Range<usize>,
 }
 
-/// What a folder holds.
-pub struct Opened {
+/// The record batches of a folder.
+pub struct OpenedFolder {
     /// The record batches of all files, in order.
-    pub places: Vec<(Arc<MappedFile>, Place)>,
-    /// Whether the files have a column of labels.
+    pub batches: Vec<(Arc<MappedFile>, BatchLocation)>,
+    /// True if the files have a column of labels.
     pub labelled: bool,
 }
 
 /// Finds the record batches of all files of a folder. Only footers are read.
-pub fn open(format: &'static ShardFormat, folder: &Path) -> Result<Opened, ShardError> {
-    let mut places = Vec::new();
+pub fn open(format: &'static ShardFormat, folder: &Path) -> Result<OpenedFolder, ShardError> {
+    let mut batches = Vec::new();
     let mut labelled = None;
     for shard in 0..count(format, folder)? {
         let path = folder.join(format.file_name(shard));
-        let file = open_file(format, &path, &mut places)?;
+        let file = open_file(format, &path, &mut batches)?;
         if *labelled.get_or_insert(file) != file {
             return Err(format.content(&path, "it has labels and the first file has not, or the other way round"));
         }
     }
-    Ok(Opened { places, labelled: labelled.unwrap_or_default() })
+    Ok(OpenedFolder { batches, labelled: labelled.unwrap_or_default() })
 }
 
-/// How many shards the folder has; their numbers must be without a gap.
+/// Counts the shards of the folder; their numbers must be without a gap.
 fn count(format: &ShardFormat, folder: &Path) -> Result<usize, ShardError> {
     let mut shards = 0;
     for entry in std::fs::read_dir(folder).map_err(ShardError::io("read", folder))? {
@@ -100,7 +100,7 @@ fn count(format: &ShardFormat, folder: &Path) -> Result<usize, ShardError> {
 fn open_file(
     format: &'static ShardFormat,
     path: &Path,
-    places: &mut Vec<(Arc<MappedFile>, Place)>,
+    batches: &mut Vec<(Arc<MappedFile>, BatchLocation)>,
 ) -> Result<bool, ShardError> {
     let (bytes, map) = map(path)?;
     let wrong = |message: &str| format.content(path, message);
@@ -118,12 +118,12 @@ fn open_file(
         let ranges = ranges(block.offset(), block.metaDataLength(), block.bodyLength(), footer_start);
         let (header, body) =
             ranges.ok_or_else(|| format.content(path, format!("record batch {ordinal} lies outside the file")))?;
-        places.push((file.clone(), Place { ordinal, header, body }));
+        batches.push((file.clone(), BatchLocation { ordinal, header, body }));
     }
     Ok(labelled)
 }
 
-/// Where a record batch's header and body lie, if both end before `end`.
+/// Returns the ranges of a record batch's header and body, if both end before `end`.
 fn ranges(offset: i64, header: i32, body: i64, end: usize) -> Option<(Range<usize>, Range<usize>)> {
     let start = usize::try_from(offset).ok()?;
     let middle = start.checked_add(usize::try_from(header).ok()?)?;

@@ -5,11 +5,13 @@
 //!
 //! - `format`: names, versions and columns.
 //! - Writing: `columns` grow, a `body` compresses them into a record batch, `writer` puts batches into files.
-//! - Reading: `mapped` finds the batches of files, `header` reads where a batch has its buffers, `packed` decodes them,
+//! - Reading: `mapped` finds the batches of files, `header` reads where a batch has its buffers, `batch_buffers` decodes them,
 //!   `lists` leaves them in place, `shards` makes a folder one sequence of games; what was decoded lately is
-//!   `kept`.
+//!   `block_cache`.
 //! - `games` and `dataset`: the two formats. `labels`: those of a dataset's games.
 
+mod batch_buffers;
+mod block_cache;
 mod body;
 mod columns;
 mod dataset;
@@ -17,18 +19,16 @@ mod error;
 mod format;
 mod games;
 mod header;
-mod kept;
 mod labels;
 mod lists;
 mod mapped;
-mod packed;
 mod shards;
 mod writer;
 
 pub use dataset::{Dataset, DatasetColumns, DatasetRow, DatasetWriter};
 pub use error::ShardError;
 pub use games::{GameColumns, GameRow, Games, GamesWriter};
-pub use labels::LabelError;
+pub use labels::GameLabelsError;
 pub use shards::{Columns, Game, Shards};
 
 /// Rows of one file, unless said otherwise.

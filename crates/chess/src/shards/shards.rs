@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::ShardError;
+use super::batch_buffers::{BatchBuffers, Labels};
+use super::block_cache::BlockCache;
 use super::format::ShardFormat;
 use super::header::Header;
-use super::kept::Kept;
 use super::lists::Lists;
-use super::mapped::{self, MappedFile, Place};
-use super::packed::{Labels, Packed};
+use super::mapped::{self, BatchLocation, MappedFile};
 
 /// The columns of one record batch, but for the lists, which stay in the file.
 pub trait Columns: Sized {
@@ -24,7 +24,7 @@ pub trait Columns: Sized {
     ///
     /// # Errors
     /// What is wrong with them.
-    fn decode(packed: &Packed<'_>, lists: &Lists) -> Result<Self, String>;
+    fn decode(packed: &BatchBuffers<'_>, lists: &Lists) -> Result<Self, String>;
 
     /// The row with this list.
     fn row<'a>(&'a self, row: usize, list: &'a [u16]) -> Self::Row<'a>;
@@ -39,15 +39,15 @@ pub struct Shards<C> {
     starts: Vec<usize>,
     games: usize,
     labelled: bool,
-    columns: Kept<C>,
-    labels: Kept<Option<Labels>>,
+    columns: BlockCache<C>,
+    labels: BlockCache<Option<Labels>>,
 }
 
 /// One record batch.
 #[derive(Debug)]
 struct Block {
     file: Arc<MappedFile>,
-    place: Place,
+    place: BatchLocation,
     lists: Lists,
 }
 
@@ -60,7 +60,7 @@ pub struct Game<'a, C> {
 }
 
 impl<C: Columns> Game<'_, C> {
-    /// What there is to know of it.
+    /// Returns its row.
     pub fn row(&self) -> C::Row<'_> {
         self.columns.row(self.at, self.list)
     }
@@ -75,22 +75,26 @@ impl<C: Columns> Shards<C> {
     pub fn open(folder: &Path) -> Result<Self, ShardError> {
         let opened = mapped::open(C::FORMAT, folder)?;
         let mut shards = Shards {
-            blocks: Vec::with_capacity(opened.places.len()),
-            starts: Vec::with_capacity(opened.places.len()),
+            blocks: Vec::with_capacity(opened.batches.len()),
+            starts: Vec::with_capacity(opened.batches.len()),
             games: 0,
             labelled: opened.labelled,
-            columns: Kept::default(),
-            labels: Kept::default(),
+            columns: BlockCache::default(),
+            labels: BlockCache::default(),
         };
-        for (file, place) in opened.places {
+        for (file, place) in opened.batches {
             // One file at a time is looked into, however many there are.
-            shards.blocks.last().filter(|last| !Arc::ptr_eq(&last.file, &file)).inspect(|last| last.file.let_go());
+            shards
+                .blocks
+                .last()
+                .filter(|last| !Arc::ptr_eq(&last.file, &file))
+                .inspect(|last| last.file.release_pages());
             let header = header(&file, &place)?;
             if header.rows == 0 {
                 continue;
             }
             let (offsets, values) =
-                Packed { bytes: &file.bytes, header }.lists().map_err(|wrong| file.batch(&place, wrong))?;
+                BatchBuffers { bytes: &file.bytes, header }.lists().map_err(|wrong| file.batch(&place, wrong))?;
             let lists = Lists::open(&file.bytes, offsets, values).map_err(|wrong| file.batch(&place, wrong))?;
             shards.starts.push(shards.games);
             shards.games += lists.len();
@@ -104,23 +108,23 @@ impl<C: Columns> Shards<C> {
         self.games
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.games == 0
     }
 
-    /// Whether there is a column of labels, so that games may carry them.
+    /// Returns true if there is a column of labels, so that games may carry them.
     pub fn labelled(&self) -> bool {
         self.labelled
     }
 
     /// Lets go of what was read of the files so far, which the system counts as this process's memory. It is there again
     /// when it is asked for.
-    pub fn let_go(&self) {
+    pub fn release_pages(&self) {
         let mut last: Option<&Arc<MappedFile>> = None;
         for Block { file, .. } in &self.blocks {
             if last.is_none_or(|last| !Arc::ptr_eq(last, file)) {
-                file.let_go();
+                file.release_pages();
             }
             last = Some(file);
         }
@@ -161,12 +165,13 @@ impl<C: Columns> Shards<C> {
     /// The labels that a game carries, if it does. Those of its batch are decoded, and no other columns.
     pub(super) fn carried_labels(&self, game: usize) -> Result<Option<Vec<u8>>, ShardError> {
         let Some((block, at)) = self.find(game).filter(|_| self.labelled) else { return Ok(None) };
-        let decode = |packed: &Packed<'_>| packed.labels(&self.blocks[block].lists, C::FORMAT.positions_beyond_list);
+        let decode =
+            |packed: &BatchBuffers<'_>| packed.labels(&self.blocks[block].lists, C::FORMAT.positions_beyond_list);
         let labels = self.labels.get(block, || self.blocks[block].decode(decode))?;
         Ok(labels.as_ref().as_ref().and_then(|labels| labels.get(at)).map(<[u8]>::to_vec))
     }
 
-    /// How many numbers all lists have.
+    /// Returns the number of numbers in all lists.
     pub(super) fn numbers(&self) -> u64 {
         self.blocks.iter().map(|block| block.lists.numbers()).sum()
     }
@@ -187,14 +192,14 @@ impl Block {
         self.decode(|packed| C::decode(packed, &self.lists))
     }
 
-    fn decode<T>(&self, decode: impl FnOnce(&Packed<'_>) -> Result<T, String>) -> Result<T, ShardError> {
+    fn decode<T>(&self, decode: impl FnOnce(&BatchBuffers<'_>) -> Result<T, String>) -> Result<T, ShardError> {
         let header = header(&self.file, &self.place)?;
-        let packed = Packed { bytes: &self.file.bytes, header };
+        let packed = BatchBuffers { bytes: &self.file.bytes, header };
         decode(&packed).map_err(|wrong| self.file.batch(&self.place, wrong))
     }
 }
 
-fn header(file: &MappedFile, place: &Place) -> Result<Header, ShardError> {
+fn header(file: &MappedFile, place: &BatchLocation) -> Result<Header, ShardError> {
     let (header, body) = (place.header.clone(), place.body.clone());
     Header::read(file.format, file.labelled, &file.bytes, header, body).map_err(|wrong| file.batch(place, wrong))
 }

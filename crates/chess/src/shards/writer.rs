@@ -11,9 +11,9 @@ use arrow_schema::{ArrowError, Schema};
 use flatbuffers::FlatBufferBuilder;
 
 use super::ShardError;
-use super::body::Body;
+use super::body::BatchBody;
 use super::columns::Labels;
-use super::format::{LONGEST, ShardFormat};
+use super::format::{MAX_VALUE_LENGTH, ShardFormat};
 use super::labels;
 
 /// The first bytes of a file, up to where the first message begins, and without its zeros the last ones.
@@ -23,7 +23,7 @@ const MAGIC: [u8; 64] = {
     magic
 };
 
-/// What ends the messages of a file.
+/// The marker after the last message of a file.
 const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 /// Writes record batches into files of at most so many rows.
@@ -35,7 +35,7 @@ pub struct ShardFiles {
     shard_rows: u64,
     rows_left: u64,
     shards: usize,
-    body: Body,
+    body: BatchBody,
     /// The column of labels, if the files have one.
     labels: Option<Labels>,
     open: Option<(PathBuf, ArrowFile)>,
@@ -46,7 +46,7 @@ impl ShardFiles {
     pub fn create(format: &'static ShardFormat, folder: &Path, shard_rows: u64) -> Result<Self, ShardError> {
         std::fs::create_dir_all(folder).map_err(ShardError::io("make", folder))?;
         let (folder, shard_rows) = (folder.to_owned(), shard_rows.max(1));
-        let body = Body::new().map_err(ShardError::io("write", &folder))?;
+        let body = BatchBody::new().map_err(ShardError::io("write", &folder))?;
         let (schema, labels) = (format.schema(false), None);
         Ok(ShardFiles {
             format,
@@ -67,13 +67,13 @@ impl ShardFiles {
         self.labels = labelled.then(Labels::default);
     }
 
-    /// How many rows the next batch may have at most, so that it does not cross the end of a file.
+    /// Returns the largest number of rows that the next batch may have without crossing the end of a file.
     pub fn rows_left(&self) -> u64 {
         self.rows_left
     }
 
     /// Checks that a game fits the format, adds its labels to their column and returns the bytes that it then holds.
-    pub fn admit(
+    pub fn reserve(
         &mut self,
         game: u64,
         texts: &[&str],
@@ -81,11 +81,11 @@ impl ShardFiles {
         labels: Option<&[u8]>,
     ) -> Result<usize, ShardError> {
         let unfit = |message| ShardError::Unfit { folder: self.folder.clone(), game, message };
-        if let Some(text) = texts.iter().find(|text| text.len() > LONGEST) {
-            return Err(unfit(format!("a text of {} bytes is longer than {LONGEST}", text.len())));
+        if let Some(text) = texts.iter().find(|text| text.len() > MAX_VALUE_LENGTH) {
+            return Err(unfit(format!("a text of {} bytes is longer than {MAX_VALUE_LENGTH}", text.len())));
         }
-        if list.len() > LONGEST {
-            return Err(unfit(format!("its {} moves are more than {LONGEST}", list.len())));
+        if list.len() > MAX_VALUE_LENGTH {
+            return Err(unfit(format!("its {} moves are more than {MAX_VALUE_LENGTH}", list.len())));
         }
         if let Some(labels) = labels {
             labels::check(labels, list.len() + self.format.positions_beyond_list).map_err(unfit)?;
@@ -104,7 +104,7 @@ impl ShardFiles {
     pub fn write(
         &mut self,
         rows: usize,
-        write: impl FnOnce(&mut Body) -> std::io::Result<()>,
+        write: impl FnOnce(&mut BatchBody) -> std::io::Result<()>,
     ) -> Result<(), ShardError> {
         let filled = write(&mut self.body).and_then(|()| match &mut self.labels {
             Some(labels) => labels.write(&mut self.body),

@@ -5,7 +5,7 @@ use super::house::{House, SPLIT, SPLIT_ALONE, changed_by, changes, read};
 const NOTHING: [&str; 0] = [];
 const LIB: &str = "stages/split/src/lib.rs";
 
-/// What replacing `from` by `to` in the stage `split` changes.
+/// Returns the fingerprints that change when `to` replaces `from` in the stage `split`.
 fn edit(from: &str, to: &str) -> Vec<String> {
     changed_by(|house| house.edit(LIB, from, to))
 }

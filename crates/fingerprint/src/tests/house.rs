@@ -249,7 +249,7 @@ pub(super) fn read(root: &Path, features: &[&str]) -> Fingerprints {
     fingerprints(root, &features).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What differs between two fingerprints: `stage`, `stage: crate` and `stage/part`, sorted.
+/// Returns the differences between two fingerprints: `stage`, `stage: crate` and `stage/part`, sorted.
 pub(super) fn changes(before: &Fingerprints, after: &Fingerprints) -> Vec<String> {
     let list = |fingerprints: &Fingerprints| {
         let mut lines = BTreeSet::new();
@@ -265,7 +265,7 @@ pub(super) fn changes(before: &Fingerprints, after: &Fingerprints) -> Vec<String
     names.into_iter().collect()
 }
 
-/// What the edit changes in a fresh house.
+/// Returns the fingerprints that the edit changes in a fresh workspace.
 pub(super) fn changed_by(edit: impl FnOnce(&House)) -> Vec<String> {
     let house = House::new();
     let before = house.fingerprints();

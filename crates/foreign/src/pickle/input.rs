@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, ErrorKind, Read};
 
-use super::{LONGEST, LONGEST_NAME, PickleFault};
+use super::{MAX_NAME_BYTES, MAX_PICKLE_BYTES, PickleError};
 
 /// A reader of pickles that knows its place; it reads no further than it is asked to.
 #[derive(Debug)]
@@ -22,65 +22,69 @@ impl<R: BufRead> Input<R> {
         self.read
     }
 
-    /// What was read from, where reading stopped.
+    /// Returns the input at the place where reading stopped.
     pub fn into_inner(self) -> R {
         self.bytes
     }
 
     /// A fault at the byte that was read last.
-    pub(super) fn fault(&self, what: impl Into<String>) -> PickleFault {
-        PickleFault { at: self.read, what: what.into() }
+    pub(super) fn fault(&self, what: impl Into<String>) -> PickleError {
+        PickleError { at: self.read, what: what.into() }
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, PickleFault> {
+    pub(super) fn byte(&mut self) -> Result<u8, PickleError> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], PickleFault> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], PickleError> {
         let mut bytes = [0; N];
         self.bytes.read_exact(&mut bytes).map_err(|error| self.unread(&error))?;
         self.count(N as u64)?;
         Ok(bytes)
     }
 
-    /// So many bytes. Room is made as they come, whatever the file claims.
-    pub(super) fn bytes(&mut self, length: u64) -> Result<Vec<u8>, PickleFault> {
+    /// Reads so many bytes. Memory is allocated as they come, whatever the file claims.
+    pub(super) fn bytes(&mut self, length: u64) -> Result<Vec<u8>, PickleError> {
         self.count(length)?;
         let mut bytes = Vec::new();
         let read = self.bytes.by_ref().take(length).read_to_end(&mut bytes).map_err(|error| self.unread(&error))?;
         if read as u64 == length { Ok(bytes) } else { Err(self.cut_off()) }
     }
 
-    pub(super) fn text(&mut self, length: u64) -> Result<Box<str>, PickleFault> {
+    pub(super) fn text(&mut self, length: u64) -> Result<Box<str>, PickleError> {
         // Python lets lone surrogates through, which no name has.
         Ok(String::from_utf8_lossy(&self.bytes(length)?).into())
     }
 
     /// The text before the next line end, which is passed over.
-    pub(super) fn line(&mut self) -> Result<Box<str>, PickleFault> {
+    pub(super) fn line(&mut self) -> Result<Box<str>, PickleError> {
         let mut line = Vec::new();
         loop {
             match self.byte()? {
                 b'\n' => return Ok(String::from_utf8_lossy(&line).into()),
-                _ if line.len() == LONGEST_NAME => return Err(self.fault("a name is too long")),
+                _ if line.len() == MAX_NAME_BYTES => return Err(self.fault("a name is too long")),
                 byte => line.push(byte),
             }
         }
     }
 
-    fn count(&mut self, length: u64) -> Result<(), PickleFault> {
+    fn count(&mut self, length: u64) -> Result<(), PickleError> {
         self.read = self.read.saturating_add(length);
-        if self.read > LONGEST { Err(self.fault(format!("it is longer than {LONGEST} bytes"))) } else { Ok(()) }
+        if self.read > MAX_PICKLE_BYTES {
+            Err(self.fault(format!("it is longer than {MAX_PICKLE_BYTES} bytes")))
+        } else {
+            Ok(())
+        }
     }
 
-    fn unread(&self, error: &std::io::Error) -> PickleFault {
+    fn unread(&self, error: &std::io::Error) -> PickleError {
         match error.kind() {
             ErrorKind::UnexpectedEof => self.cut_off(),
             _ => self.fault(format!("it cannot be read ({error})")),
         }
     }
 
-    fn cut_off(&self) -> PickleFault {
+    fn cut_off(&self) -> PickleError {
         self.fault("the file ends within it")
     }
 }

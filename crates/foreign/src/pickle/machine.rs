@@ -4,26 +4,26 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::node::{Call, Handle, Node, Nodes};
-use super::{Input, LONGEST_NAME, MOST_NODES, MOST_STEPS, PickleFault, Room};
+use super::{Input, MAX_NAME_BYTES, MAX_NODES, MAX_STEPS, MemoryBudget, PickleError};
 
-/// Reads one pickle of protocol 2 to 5, and stops behind it. What it copies takes of `room`.
+/// Reads one pickle of protocol 2 to 5, and stops behind it. Its copies count towards `budget`.
 ///
 /// # Errors
 /// It is cut off, is no such pickle, or builds more than any checkpoint does.
-pub fn unpickle<R: BufRead>(input: &mut Input<R>, room: &mut Room) -> Result<Nodes, PickleFault> {
+pub fn unpickle<R: BufRead>(input: &mut Input<R>, budget: &mut MemoryBudget) -> Result<Nodes, PickleError> {
     let (nodes, stack, marks, memo) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-    let mut machine = Machine { input, room, nodes, stack, marks, memo };
-    for _ in 0..MOST_STEPS {
+    let mut machine = Machine { input, budget, nodes, stack, marks, memo };
+    for _ in 0..MAX_STEPS {
         if let Some(root) = machine.step()? {
             return Ok(Nodes { all: machine.nodes, root });
         }
     }
-    Err(machine.input.fault(format!("it has more than {MOST_STEPS} instructions")))
+    Err(machine.input.fault(format!("it has more than {MAX_STEPS} instructions")))
 }
 
 struct Machine<'a, R> {
     input: &'a mut Input<R>,
-    room: &'a mut Room,
+    budget: &'a mut MemoryBudget,
     nodes: Vec<Node>,
     stack: Vec<Handle>,
     /// Heights of the stack.
@@ -33,16 +33,16 @@ struct Machine<'a, R> {
 
 impl<R: BufRead> Machine<'_, R> {
     /// One instruction; what was pickled, if it is the last.
-    fn step(&mut self) -> Result<Option<Handle>, PickleFault> {
+    fn step(&mut self) -> Result<Option<Handle>, PickleError> {
         match self.input.byte()? {
             0x80 => self.protocol()?,
             // FRAME: its length tells nothing that the instructions do not.
             0x95 => _ = self.input.array::<8>()?,
             b'.' => return self.pop().map(Some),
 
-            b'N' => self.push(Node::Nothing)?,
-            0x88 => self.push(Node::Truth(true))?,
-            0x89 => self.push(Node::Truth(false))?,
+            b'N' => self.push(Node::None)?,
+            0x88 => self.push(Node::Bool(true))?,
+            0x89 => self.push(Node::Bool(false))?,
             b'J' => self.fixed::<4>(|bytes| Node::Integer(i32::from_le_bytes(bytes).into()))?,
             b'K' => self.fixed::<1>(|[byte]| Node::Integer(byte.into()))?,
             b'M' => self.fixed::<2>(|bytes| Node::Integer(u16::from_le_bytes(bytes).into()))?,
@@ -119,7 +119,7 @@ impl<R: BufRead> Machine<'_, R> {
 
             b'c' => {
                 let (module, name) = (self.input.line()?, self.input.line()?);
-                let node = global(&module, &name, self.room).map_err(|what| self.input.fault(what))?;
+                let node = global(&module, &name, self.budget).map_err(|what| self.input.fault(what))?;
                 self.push(node)?;
             }
             0x93 => self.global()?,
@@ -145,30 +145,30 @@ impl<R: BufRead> Machine<'_, R> {
             }
             b'Q' => {
                 let name = self.pop()?;
-                self.push(Node::Outside(name))?;
+                self.push(Node::PersistentId(name))?;
             }
             other => return Err(self.input.fault(format!("0x{other:02x} is no instruction that torch.save writes"))),
         }
         Ok(None)
     }
 
-    fn protocol(&mut self) -> Result<(), PickleFault> {
+    fn protocol(&mut self) -> Result<(), PickleError> {
         match self.input.byte()? {
             2..=5 => Ok(()),
             other => Err(self.input.fault(format!("it has protocol {other}; 2 to 5 are read"))),
         }
     }
 
-    fn push(&mut self, node: Node) -> Result<(), PickleFault> {
-        if self.nodes.len() == MOST_NODES {
-            return Err(self.input.fault(format!("it builds more than {MOST_NODES} things")));
+    fn push(&mut self, node: Node) -> Result<(), PickleError> {
+        if self.nodes.len() == MAX_NODES {
+            return Err(self.input.fault(format!("it builds more than {MAX_NODES} things")));
         }
         self.stack.push(Handle(self.nodes.len() as u32));
         self.nodes.push(node);
         Ok(())
     }
 
-    fn fixed<const N: usize>(&mut self, node: impl FnOnce([u8; N]) -> Node) -> Result<(), PickleFault> {
+    fn fixed<const N: usize>(&mut self, node: impl FnOnce([u8; N]) -> Node) -> Result<(), PickleError> {
         let bytes = self.input.array()?;
         self.push(node(bytes))
     }
@@ -176,32 +176,32 @@ impl<R: BufRead> Machine<'_, R> {
     /// Pushes what `read` makes of as many bytes as the next `N` bytes say.
     fn sized<const N: usize>(
         &mut self,
-        read: impl FnOnce(&mut Input<R>, u64) -> Result<Node, PickleFault>,
-    ) -> Result<(), PickleFault> {
+        read: impl FnOnce(&mut Input<R>, u64) -> Result<Node, PickleError>,
+    ) -> Result<(), PickleError> {
         let mut length = [0; 8];
         length[..N].copy_from_slice(&self.input.array::<N>()?);
         let node = read(self.input, u64::from_le_bytes(length))?;
         self.push(node)
     }
 
-    fn top(&self) -> Result<Handle, PickleFault> {
+    fn top(&self) -> Result<Handle, PickleError> {
         let floor = self.marks.last().copied().unwrap_or(0);
         let top = self.stack.get(floor..).and_then(|above| above.last());
         top.copied().ok_or_else(|| self.input.fault("it takes from an empty stack"))
     }
 
-    fn pop(&mut self) -> Result<Handle, PickleFault> {
+    fn pop(&mut self) -> Result<Handle, PickleError> {
         let top = self.top()?;
         self.stack.pop();
         Ok(top)
     }
 
-    fn pop_to_mark(&mut self) -> Result<Vec<Handle>, PickleFault> {
+    fn pop_to_mark(&mut self) -> Result<Vec<Handle>, PickleError> {
         let mark = self.marks.pop().ok_or_else(|| self.input.fault("it takes to a mark that it did not set"))?;
         Ok(self.stack.split_off(mark))
     }
 
-    fn items(&mut self) -> Result<Vec<(Handle, Handle)>, PickleFault> {
+    fn items(&mut self) -> Result<Vec<(Handle, Handle)>, PickleError> {
         let flat = self.pop_to_mark()?;
         let (pairs, rest) = flat.as_chunks::<2>();
         if !rest.is_empty() {
@@ -210,7 +210,7 @@ impl<R: BufRead> Machine<'_, R> {
         Ok(pairs.iter().map(|&[key, value]| (key, value)).collect())
     }
 
-    fn tuple(&mut self, length: usize) -> Result<(), PickleFault> {
+    fn tuple(&mut self, length: usize) -> Result<(), PickleError> {
         let mut elements = vec![Handle(0); length];
         for element in elements.iter_mut().rev() {
             *element = self.pop()?;
@@ -218,7 +218,7 @@ impl<R: BufRead> Machine<'_, R> {
         self.push(Node::Tuple(elements))
     }
 
-    fn append(&mut self, elements: Vec<Handle>) -> Result<(), PickleFault> {
+    fn append(&mut self, elements: Vec<Handle>) -> Result<(), PickleError> {
         let list = self.top()?;
         match &mut self.nodes[list.0 as usize] {
             Node::List(all) => all.extend(elements),
@@ -228,7 +228,7 @@ impl<R: BufRead> Machine<'_, R> {
         Ok(())
     }
 
-    fn set(&mut self, items: Vec<(Handle, Handle)>) -> Result<(), PickleFault> {
+    fn set(&mut self, items: Vec<(Handle, Handle)>) -> Result<(), PickleError> {
         let dictionary = self.top()?;
         match &mut self.nodes[dictionary.0 as usize] {
             Node::Dictionary(all) => all.extend(items),
@@ -238,33 +238,33 @@ impl<R: BufRead> Machine<'_, R> {
         Ok(())
     }
 
-    fn remember(&mut self, place: u32) -> Result<(), PickleFault> {
+    fn remember(&mut self, place: u32) -> Result<(), PickleError> {
         let top = self.top()?;
-        if self.memo.len() == MOST_NODES {
-            return Err(self.input.fault(format!("it remembers more than {MOST_NODES} things")));
+        if self.memo.len() == MAX_NODES {
+            return Err(self.input.fault(format!("it remembers more than {MAX_NODES} things")));
         }
         self.memo.insert(place, top);
         Ok(())
     }
 
-    fn recall(&mut self, place: u32) -> Result<(), PickleFault> {
+    fn recall(&mut self, place: u32) -> Result<(), PickleError> {
         let known = self.memo.get(&place).copied();
         self.stack.push(known.ok_or_else(|| self.input.fault("it recalls what it did not remember"))?);
         Ok(())
     }
 
-    fn global(&mut self) -> Result<(), PickleFault> {
+    fn global(&mut self) -> Result<(), PickleError> {
         let (name, module) = (self.pop()?, self.pop()?);
         match (&self.nodes[module.0 as usize], &self.nodes[name.0 as usize]) {
             (Node::Text(module), Node::Text(name)) => {
-                let node = global(module, name, self.room).map_err(|what| self.input.fault(what))?;
+                let node = global(module, name, self.budget).map_err(|what| self.input.fault(what))?;
                 self.push(node)
             }
             _ => Err(self.input.fault("a class has no name")),
         }
     }
 
-    fn call(&mut self, callable: Handle, arguments: Handle) -> Result<(), PickleFault> {
+    fn call(&mut self, callable: Handle, arguments: Handle) -> Result<(), PickleError> {
         self.push(Node::Call(Box::new(Call {
             callable,
             arguments,
@@ -276,19 +276,19 @@ impl<R: BufRead> Machine<'_, R> {
 }
 
 /// A class or function. Its name is a copy of two texts, which may have been pickled once for many.
-fn global(module: &str, name: &str, room: &mut Room) -> Result<Node, String> {
+fn global(module: &str, name: &str, budget: &mut MemoryBudget) -> Result<Node, String> {
     let length = module.len() + 1 + name.len();
-    if length > LONGEST_NAME {
+    if length > MAX_NAME_BYTES {
         return Err("a name is too long".into());
     }
-    room.take(length).map_err(|full| full.to_string())?;
+    budget.take(length).map_err(|full| full.to_string())?;
     Ok(Node::Global(format!("{module}.{name}").into()))
 }
 
 /// An integer of any length, two's complement, the lowest byte first.
 fn integer(bytes: Vec<u8>) -> Node {
     if bytes.len() > 8 {
-        return Node::Wide(bytes.into());
+        return Node::BigInteger(bytes.into());
     }
     let sign = if bytes.last().is_some_and(|last| last & 0x80 != 0) { 0xff } else { 0 };
     let mut whole = [sign; 8];

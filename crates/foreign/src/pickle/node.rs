@@ -1,4 +1,4 @@
-//! What a pickle builds.
+//! The objects that a pickle builds.
 
 /// A place in [`Nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -8,13 +8,13 @@ pub struct Handle(pub(super) u32);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// `None`.
-    Nothing,
+    None,
     /// `True` or `False`.
-    Truth(bool),
+    Bool(bool),
     /// An integer of 64 bits.
     Integer(i64),
     /// A longer one: two's complement, the lowest byte first.
-    Wide(Box<[u8]>),
+    BigInteger(Box<[u8]>),
     /// A float.
     Float(f64),
     /// A text.
@@ -29,20 +29,20 @@ pub enum Node {
     Dictionary(Vec<(Handle, Handle)>),
     /// A class or function, by its name alone.
     Global(Box<str>),
-    /// What a call would have made.
+    /// The object that a call would have made.
     Call(Box<Call>),
-    /// What lies outside the pickle: whoever wrote it knows what the handle names.
-    Outside(Handle),
+    /// An object outside of the pickle, by its persistent id.
+    PersistentId(Handle),
 }
 
 /// A call that nobody makes: `callable(*arguments)`, then filled and given a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What would be called, such as `collections.OrderedDict`.
+    /// The callable, such as `collections.OrderedDict`.
     pub callable: Handle,
     /// A tuple.
     pub arguments: Handle,
-    /// What the object was told of itself: its attributes, as a rule.
+    /// The object's state: its attributes, as a rule.
     pub state: Option<Handle>,
     /// Items set, as of a dictionary.
     pub items: Vec<(Handle, Handle)>,
@@ -58,7 +58,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// What was pickled.
+    /// Returns the object that was pickled.
     pub fn root(&self) -> Handle {
         self.root
     }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::Wish;
+use super::ImportHints;
 use crate::names::unwrapped;
 use crate::tensor::Tensor;
-use crate::walk::{Contents, Group};
+use crate::tensor_groups::{FileContents, TensorGroup};
 
 /// Names shown of a file that holds no model.
 const SHOWN: usize = 8;
 /// Characters shown of a path.
-const LONGEST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// A dictionary of tensors, under the names that a model would give them.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Candidate<'c> {
 }
 
 impl<'c> Candidate<'c> {
-    fn new(group: &'c Group) -> Result<Self, String> {
+    fn new(group: &'c TensorGroup) -> Result<Self, String> {
         let names: Vec<&str> = group.tensors.iter().map(|(name, _)| name.as_str()).collect();
         let plain = unwrapped(&names).map_err(|what| format!("{what}{}", within(&group.path)))?;
         let tensors = plain.into_iter().zip(&group.tensors).collect();
@@ -37,7 +37,7 @@ impl<'c> Candidate<'c> {
 
 /// A path for people, of which only the end is shown if it is long.
 fn shown(path: &str) -> String {
-    match path.char_indices().rev().nth(LONGEST_SHOWN) {
+    match path.char_indices().rev().nth(MAX_SHOWN_CHARS) {
         None => format!("`{path}`"),
         Some((at, first)) => format!("`…{}`", &path[at + first.len_utf8()..]),
     }
@@ -48,12 +48,12 @@ fn within(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" (in {})", shown(path)) }
 }
 
-/// All of them; only the one at `wish.key`, if that is given.
+/// All of them; only the one at `hints.key`, if that is given.
 ///
 /// # Errors
 /// There is none, in words that follow the file's name.
-pub fn candidates<'c>(contents: &'c Contents, wish: &Wish) -> Result<Vec<Candidate<'c>>, String> {
-    if let Some(key) = &wish.key {
+pub fn candidates<'c>(contents: &'c FileContents, hints: &ImportHints) -> Result<Vec<Candidate<'c>>, String> {
+    if let Some(key) = &hints.key {
         let Some(group) = contents.groups.iter().find(|group| group.path == *key) else {
             let paths: Vec<_> = contents.groups.iter().take(SHOWN).map(|group| shown(&group.path)).collect();
             let more = if contents.groups.len() > SHOWN { ", …" } else { "" };

@@ -1,4 +1,4 @@
-//! What stands between a family and the tensors of a file, told tensor by tensor.
+//! Differences between a family and the tensors of a file, tensor by tensor.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,14 +10,14 @@ use cwm_models::parameters::Layout;
 use super::candidates::Candidate;
 
 /// Tensors that are told of one by one.
-const TOLD: usize = 12;
+const MAX_LISTED: usize = 12;
 
-/// What does not fit.
+/// The differences between a model and the tensors of a file.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// With which model the file was compared.
     with: String,
-    /// Where in the file.
+    /// The place in the file.
     place: String,
     /// One text a tensor.
     faults: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// What does not fit between a model's parameters and a file's; `None` if all fits.
+    /// Compares a model's parameters with a file's; `None` if all fit.
     pub fn new(architecture: &Architecture, layout: &Layout, candidate: &Candidate<'_>) -> Option<Self> {
         // Shapes last: they may be wrong only because another model is taken for the nearest, which a name is not.
         let (mut faults, mut shapes) = (Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ impl Difference {
         Difference { with, place: candidate.place(), faults: vec![what], known: 0 }
     }
 
-    /// Whether more of it fits than of `other`; of two with as many, the one with fewer faults is nearer.
+    /// Returns true if more of it fits than of `other`; of two with as many, the one with fewer faults is nearer.
     pub fn is_nearer_than(&self, other: &Difference) -> bool {
         (self.known, other.faults.len()) > (other.known, self.faults.len())
     }
@@ -85,9 +85,9 @@ impl fmt::Display for Difference {
             return write!(f, "as {}, {} {faults}", self.with, self.place);
         }
         write!(f, "the nearest is {}, for which {}: ", self.with, self.place)?;
-        let told: Vec<&str> = self.faults.iter().take(TOLD).map(String::as_str).collect();
-        f.write_str(&told.join("; "))?;
-        match self.faults.len().saturating_sub(TOLD) {
+        let shown: Vec<&str> = self.faults.iter().take(MAX_LISTED).map(String::as_str).collect();
+        f.write_str(&shown.join("; "))?;
+        match self.faults.len().saturating_sub(MAX_LISTED) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
         }

@@ -2,7 +2,7 @@
 
 mod candidates;
 mod difference;
-mod fit;
+mod family_match;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -13,19 +13,19 @@ use cwm_models::{Architecture, Network, Size};
 
 pub use candidates::Candidate;
 use difference::Difference;
-use fit::{Fit, fit};
-pub use settings::denial;
+use family_match::{FamilyMatch, match_family};
+pub use settings::contradicting_setting;
 
 use crate::error::ForeignError;
-use crate::walk::Contents;
+use crate::tensor_groups::FileContents;
 
-/// What to do where settings deny a model that fits.
+/// A remedy where settings contradict a model that fits.
 const SAVE_ALONE: &str = "if the settings are not this model's, save its state_dict alone";
 const SAY_HEADS: &str = "say how many it has with `options: { heads: N }` (`--option heads=N`)";
 
-/// What is known of the model before its file is read.
+/// Facts about the model that its file may not say.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wish {
+pub struct ImportHints {
     /// The family, by its name in the registry.
     pub family: Option<String>,
     /// Width and layers.
@@ -34,19 +34,19 @@ pub struct Wish {
     pub options: BTreeMap<String, String>,
     /// The place of the parameters in the file: `model_state_dict`.
     pub key: Option<String>,
-    /// Whether float64 values that are no float32 are rounded.
+    /// True if float64 values that are no float32 are rounded.
     pub round: bool,
 }
 
 /// A model that was recognised.
 #[derive(Debug)]
-pub struct Recognised<'c> {
+pub struct RecognisedModel<'c> {
     /// It, built.
     pub network: Network,
     /// Its parameters in the file.
     pub candidate: Candidate<'c>,
     /// Options that nothing in the file tells, with the values that were taken.
-    pub untold: Vec<(&'static str, String)>,
+    pub assumed_options: Vec<(&'static str, String)>,
 }
 
 /// The model that `contents` of the file `path` hold.
@@ -54,55 +54,59 @@ pub struct Recognised<'c> {
 /// # Errors
 /// None of the families fits, or more than one, or more than one part of the file. The error names each tensor that
 /// stands in the way of what fits best, or what there is to choose from.
-pub fn recognise<'c>(path: &Path, contents: &'c Contents, wish: &Wish) -> Result<Recognised<'c>, ForeignError> {
+pub fn recognise<'c>(
+    path: &Path,
+    contents: &'c FileContents,
+    hints: &ImportHints,
+) -> Result<RecognisedModel<'c>, ForeignError> {
     let wrong = |what: String| ForeignError::content(path, what);
-    let families = families(wish).map_err(wrong)?;
-    let candidates = candidates::candidates(contents, wish).map_err(wrong)?;
-    let tables: Vec<Option<String>> = families.iter().map(|family| fit::table_name(family)).collect();
+    let families = families(hints).map_err(wrong)?;
+    let candidates = candidates::candidates(contents, hints).map_err(wrong)?;
+    let tables: Vec<Option<String>> = families.iter().map(|family| family_match::table_name(family)).collect();
     let mut fits: Vec<Fitting<'_, 'c>> = Vec::new();
-    let mut nearest: Option<Near<'_, 'c>> = None;
+    let mut nearest: Option<NearestMatch<'_, 'c>> = None;
     for candidate in &candidates {
         for (family, table) in families.iter().zip(&tables) {
-            match fit(family, table.as_deref(), candidate, contents, wish) {
-                Fit::Exact(architecture) => fits.push((candidate, architecture, family)),
-                Fit::Not(difference) => {
+            match match_family(family, table.as_deref(), candidate, contents, hints) {
+                FamilyMatch::Exact(architecture) => fits.push((candidate, architecture, family)),
+                FamilyMatch::Not(difference) => {
                     if nearest.as_ref().is_none_or(|nearest| difference.is_nearer_than(&nearest.difference)) {
-                        nearest = Some(Near { difference, candidate, family, table: table.as_deref() });
+                        nearest = Some(NearestMatch { difference, candidate, family, table: table.as_deref() });
                     }
                 }
             }
         }
     }
     if fits.is_empty() {
-        let told = nearest.map(|near| near.in_words(contents, wish));
-        let error = wrong(told.unwrap_or_else(|| "holds no tensors".into()));
+        let message = nearest.map(|near| near.describe(contents, hints));
+        let error = wrong(message.unwrap_or_else(|| "holds no tensors".into()));
         let is_module = contents.groups.iter().any(|group| group.path.ends_with("_parameters"));
         return Err(if is_module { error.hint("it is a whole module: save its state_dict() instead") } else { error });
     }
-    let denial = |(_, architecture, family): &Fitting<'_, 'c>| {
-        settings::denial(family.name, contents)
+    let contradicting_setting = |(_, architecture, family): &Fitting<'_, 'c>| {
+        settings::contradicting_setting(family.name, contents)
             .map(|what| (what, SAVE_ALONE))
-            .or_else(|| Some((fit::contradiction(family, architecture, contents, wish)?, SAY_HEADS)))
+            .or_else(|| Some((family_match::contradiction(family, architecture, contents, hints)?, SAY_HEADS)))
     };
-    let denials: Vec<Option<(String, &str)>> = fits.iter().map(denial).collect();
-    if let Some(Some((what, hint))) = denials.first().filter(|_| denials.iter().all(Option::is_some)) {
+    let contradictions: Vec<Option<(String, &str)>> = fits.iter().map(contradicting_setting).collect();
+    if let Some(Some((what, hint))) = contradictions.first().filter(|_| contradictions.iter().all(Option::is_some)) {
         return Err(wrong(what.clone()).hint(*hint));
     }
-    let mut denials = denials.into_iter();
-    fits.retain(|_| denials.next().flatten().is_none());
+    let mut contradictions = contradictions.into_iter();
+    fits.retain(|_| contradictions.next().flatten().is_none());
     // A family that fits as it is comes before one that does with unusual options: the diagonal SLiCE before the one with
     // blocks of one channel, which is the same model.
     let plainest = fits.iter().map(|(_, architecture, _)| architecture.options.len()).min();
     fits.retain(|(_, architecture, _)| Some(architecture.options.len()) == plainest);
     let (candidate, architecture, family) = only(path, fits)?;
     let network = Network::build(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
-    let mut untold = fit::untold(family, &network, wish);
-    untold.extend(settings::unsaid(family.name, contents));
-    Ok(Recognised { network, candidate: candidate.clone(), untold })
+    let mut assumed_options = family_match::assumed_options(family, &network, hints);
+    assumed_options.extend(settings::unstated_settings(family.name, contents));
+    Ok(RecognisedModel { network, candidate: candidate.clone(), assumed_options })
 }
 
-fn families(wish: &Wish) -> Result<Vec<&'static Family>, String> {
-    match &wish.family {
+fn families(hints: &ImportHints) -> Result<Vec<&'static Family>, String> {
+    match &hints.family {
         None => Ok(FAMILIES.iter().collect()),
         Some(name) => match cwm_models::families::find(name) {
             Ok(family) => Ok(vec![family]),
@@ -112,17 +116,17 @@ fn families(wish: &Wish) -> Result<Vec<&'static Family>, String> {
 }
 
 /// The part of the file that comes nearest to a model, and to which family's.
-struct Near<'a, 'c> {
+struct NearestMatch<'a, 'c> {
     difference: Difference,
     candidate: &'a Candidate<'c>,
     family: &'static Family,
     table: Option<&'a str>,
 }
 
-impl Near<'_, '_> {
-    /// What stands in the way. Options are looked for here, of this one alone: it takes many models.
-    fn in_words(&self, contents: &Contents, wish: &Wish) -> String {
-        let searched = fit::nearest(self.family, self.table, self.candidate, contents, wish);
+impl NearestMatch<'_, '_> {
+    /// Describes the differences. Only this match has its options searched, since that takes many models.
+    fn describe(&self, contents: &FileContents, hints: &ImportHints) -> String {
+        let searched = family_match::nearest(self.family, self.table, self.candidate, contents, hints);
         searched.as_ref().unwrap_or(&self.difference).to_string()
     }
 }

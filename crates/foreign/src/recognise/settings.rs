@@ -1,28 +1,28 @@
-//! What the settings beside a model say of it: those of the authors' programs.
+//! Settings beside a model, as the authors' programs save them.
 
 use cwm_models::families::Family;
 
-use crate::walk::Contents;
+use crate::tensor_groups::FileContents;
 
 /// Dropout, where no setting tells it: the paper's. It plays no part in what a trained model says.
 const USUAL_DROPOUT: f64 = 0.1;
 
-/// What a setting says, however it is written: Python writes `True` and `1e-06`, others `true` and `0.000001`.
+/// The value of a setting, however it is written: Python writes `True` and `1e-06`, others `true` and `0.000001`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Said<'t> {
-    Nothing,
-    Truth(bool),
+enum SettingValue<'t> {
+    Null,
+    Bool(bool),
     Number(f64),
     Text(&'t str),
 }
 
-impl<'t> From<&'t str> for Said<'t> {
+impl<'t> From<&'t str> for SettingValue<'t> {
     fn from(text: &'t str) -> Self {
         match text.trim() {
-            "" | "None" | "null" => Said::Nothing,
-            "True" | "true" => Said::Truth(true),
-            "False" | "false" => Said::Truth(false),
-            other => other.parse().map_or(Said::Text(other), Said::Number),
+            "" | "None" | "null" => SettingValue::Null,
+            "True" | "true" => SettingValue::Bool(true),
+            "False" | "false" => SettingValue::Bool(false),
+            other => other.parse().map_or(SettingValue::Text(other), SettingValue::Number),
         }
     }
 }
@@ -60,9 +60,9 @@ const PRESET: [&str; 1] = ["slice_scale"];
 /// The option that the settings tell of.
 pub const HEADS: &str = "heads";
 
-/// What the settings say of an option that shapes may leave open.
+/// The values that the settings give to an option that shapes may leave open.
 #[derive(Debug, PartialEq)]
-pub struct Told {
+pub struct HeadsSetting {
     /// The setting.
     pub setting: &'static str,
     /// The option of ours.
@@ -71,15 +71,16 @@ pub struct Told {
     pub values: Vec<String>,
 }
 
-/// Why the settings say that this family is not meant; `None` if they do not.
-pub fn denial(family: &str, contents: &Contents) -> Option<String> {
+/// Returns the reason if a setting contradicts this family.
+pub fn contradicting_setting(family: &str, contents: &FileContents) -> Option<String> {
     let fixed = fixed(family).find_map(|(name, ours)| {
-        let said = said(contents, name);
-        let others: Vec<&str> = said.iter().copied().filter(|theirs| Said::from(*theirs) != Said::from(ours)).collect();
+        let values = values_of(contents, name);
+        let others: Vec<&str> =
+            values.iter().copied().filter(|theirs| SettingValue::from(*theirs) != SettingValue::from(ours)).collect();
         match others.len() {
             0 => None,
-            all if all == said.len() => Some(other_model(family, name, &others.join(" and "), ours)),
-            _ => Some(format!("says `{name}` = {}, which contradict each other", said.join(" and "))),
+            all if all == values.len() => Some(other_model(family, name, &others.join(" and "), ours)),
+            _ => Some(format!("says `{name}` = {}, which contradict each other", values.join(" and "))),
         }
     });
     let negative = match family {
@@ -90,38 +91,38 @@ pub fn denial(family: &str, contents: &Contents) -> Option<String> {
     let eigenvalues = || {
         EIGENVALUES.iter().find_map(|name| {
             let ours = negative?;
-            // Said both ways it says nothing, and whoever reads the file is asked.
-            let &[theirs] = said(contents, name).as_slice() else { return None };
-            (Said::from(theirs) != Said::from(ours)).then(|| other_model(family, name, theirs, ours))
+            // SettingValue both ways it says nothing, and whoever reads the file is asked.
+            let &[theirs] = values_of(contents, name).as_slice() else { return None };
+            (SettingValue::from(theirs) != SettingValue::from(ours)).then(|| other_model(family, name, theirs, ours))
         })
     };
     fixed.or_else(eigenvalues)
 }
 
 /// Settings that nobody tells although files without them may be of another value, with the family's own.
-pub fn unsaid(family: &str, contents: &Contents) -> Vec<(&'static str, String)> {
-    let doubtful = fixed(family).filter(|(name, _)| PRESET.contains(name) && said(contents, name).is_empty());
+pub fn unstated_settings(family: &str, contents: &FileContents) -> Vec<(&'static str, String)> {
+    let doubtful = fixed(family).filter(|(name, _)| PRESET.contains(name) && values_of(contents, name).is_empty());
     doubtful.map(|(name, ours)| (name, ours.to_owned())).collect()
 }
 
-/// What the settings tell of the number of heads, if the family has such an option.
-pub fn heads(family: &Family, contents: &Contents) -> Option<Told> {
+/// Returns the number of heads in the settings, if the family has such an option.
+pub fn heads(family: &Family, contents: &FileContents) -> Option<HeadsSetting> {
     let option = family.options.iter().find(|option| option.name == HEADS)?;
-    let values = said(contents, "n_heads").into_iter().map(|value| match Said::from(value) {
-        Said::Number(number) => number.to_string(),
+    let values = values_of(contents, "n_heads").into_iter().map(|value| match SettingValue::from(value) {
+        SettingValue::Number(number) => number.to_string(),
         _ => value.trim().to_owned(),
     });
     let values: Vec<String> = values.collect();
-    (!values.is_empty()).then_some(Told { setting: "n_heads", option: option.name, values })
+    (!values.is_empty()).then_some(HeadsSetting { setting: "n_heads", option: option.name, values })
 }
 
 /// The dropout that it was trained with.
-pub fn dropout(contents: &Contents) -> f64 {
-    let told = match said(contents, "dropout").as_slice() {
-        [told] => told.trim().parse().ok(),
+pub fn dropout(contents: &FileContents) -> f64 {
+    let dropout = match values_of(contents, "dropout").as_slice() {
+        [text] => text.trim().parse().ok(),
         _ => None,
     };
-    told.filter(|dropout| (0.0..1.0).contains(dropout)).unwrap_or(USUAL_DROPOUT)
+    dropout.filter(|dropout| (0.0..1.0).contains(dropout)).unwrap_or(USUAL_DROPOUT)
 }
 
 /// The settings that the family has fixed, with their values.
@@ -133,12 +134,12 @@ fn other_model(family: &str, name: &str, theirs: &str, ours: &str) -> String {
     format!("says `{name}` = {theirs}, where {family} of this program has {ours}: it is another model")
 }
 
-/// All that is said under this name, each thing once, in however many spellings. Nothing said is nothing denied.
-fn said<'c>(contents: &'c Contents, name: &str) -> Vec<&'c str> {
+/// Returns the values under this name, each once, in however many spellings. Null is no value.
+fn values_of<'c>(contents: &'c FileContents, name: &str) -> Vec<&'c str> {
     let mut distinct: Vec<&str> = Vec::new();
     for text in contents.settings.get(name).into_iter().flatten() {
-        let said = Said::from(text.as_str());
-        if said != Said::Nothing && distinct.iter().all(|known| Said::from(*known) != said) {
+        let value = SettingValue::from(text.as_str());
+        if value != SettingValue::Null && distinct.iter().all(|known| SettingValue::from(*known) != value) {
             distinct.push(text);
         }
     }

@@ -3,7 +3,7 @@
 use super::archives::{archive, legacy, tensor, text};
 use super::hostile::{opened, refused};
 use super::models::{network, refused as not_adopted};
-use crate::Wish;
+use crate::ImportHints;
 
 /// Remembers the top of the stack at `place`.
 fn remembered(place: u8) -> [u8; 2] {
@@ -128,7 +128,7 @@ fn a_model_that_is_larger_than_its_file_is_refused_before_there_is_room_for_it()
         let bomb = pickle(&[b"}(", &tensors.collect::<Vec<_>>().concat(), b"u"]);
         let bytes = archive(&[("m/data.pkl", &bomb), ("m/data/0", storage)]);
         std::fs::write(&path, &bytes).unwrap();
-        let (message, hint) = not_adopted(&path, &Wish::default());
+        let (message, hint) = not_adopted(&path, &ImportHints::default());
         if storage.is_empty() {
             assert!(message.contains("has 0 bytes"), "{message}");
         } else {

@@ -1,4 +1,4 @@
-//! What files hold, before anybody asks which model that is.
+//! Contents of files, before a model is recognised.
 
 use std::path::{Path, PathBuf};
 
@@ -78,12 +78,12 @@ fn the_digest_is_of_what_was_opened() {
 #[test]
 fn settings_are_found_wherever_they_stand() {
     let file = ForeignFile::open(&data("legacy.pt")).unwrap();
-    let said = |name: &str| {
-        file.contents().settings.get(name).map(|said| said.iter().cloned().collect::<Vec<_>>()).unwrap_or_default()
+    let values = |name: &str| {
+        file.contents().settings.get(name).map(|values| values.iter().cloned().collect::<Vec<_>>()).unwrap_or_default()
     };
-    assert_eq!(said("slice_scale"), ["0.1"]);
-    assert_eq!(said("dropout"), ["0.25"]);
-    assert_eq!(said("step"), ["77"]);
-    assert_eq!(said("note"), [""]);
-    assert_eq!(said("nothing"), [""; 0]);
+    assert_eq!(values("slice_scale"), ["0.1"]);
+    assert_eq!(values("dropout"), ["0.25"]);
+    assert_eq!(values("step"), ["77"]);
+    assert_eq!(values("note"), [""]);
+    assert_eq!(values("nothing"), [""; 0]);
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::archives::{archive, pickle_of};
 use super::files::data;
 use crate::file::ForeignFile;
-use crate::pickle::{Input, Room, unpickle};
+use crate::pickle::{Input, MemoryBudget, unpickle};
 
 /// Opens a file with these bytes and reads all its tensors; what is said of it, without its path.
 pub fn opened(bytes: &[u8]) -> Result<usize, String> {
@@ -37,9 +37,9 @@ pub fn refused(bytes: &[u8]) -> String {
     opened(bytes).unwrap_err()
 }
 
-/// What unpickling these instructions says.
+/// Unpickles these instructions.
 fn unpickled(pickle: &[u8]) -> Result<(), String> {
-    unpickle(&mut Input::new(pickle), &mut Room::default()).map(|_| ()).map_err(|fault| fault.to_string())
+    unpickle(&mut Input::new(pickle), &mut MemoryBudget::default()).map(|_| ()).map_err(|fault| fault.to_string())
 }
 
 #[test]

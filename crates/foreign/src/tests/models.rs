@@ -11,7 +11,7 @@ use safetensors::tensor::{Dtype, TensorView};
 
 use super::archives::{archive, pickle_named};
 use super::files::data;
-use crate::{Adopted, Wish, adopt};
+use crate::{ImportHints, ImportedModel, import_model};
 
 pub fn network(family: &str, size: &str, vocabulary: usize, options: &[(&str, &str)]) -> Network {
     Network::build(Architecture {
@@ -44,13 +44,13 @@ fn bits(weights: &Weights) -> Vec<u32> {
     weights.values().iter().map(|value| value.to_bits()).collect()
 }
 
-pub fn wish(family: &str) -> Wish {
-    Wish { family: Some(family.into()), ..Wish::default() }
+pub fn hints(family: &str) -> ImportHints {
+    ImportHints { family: Some(family.into()), ..ImportHints::default() }
 }
 
 /// The error of adopting, without the file's path, and its hint.
-pub fn refused(path: &Path, wish: &Wish) -> (String, String) {
-    let failure = cwm_contract::Failure::from(adopt(path, wish).unwrap_err());
+pub fn refused(path: &Path, hints: &ImportHints) -> (String, String) {
+    let failure = cwm_contract::Failure::from(import_model(path, hints).unwrap_err());
     (failure.message.replace(&path.display().to_string(), "it"), failure.hint.unwrap_or_default())
 }
 
@@ -61,8 +61,8 @@ fn every_family_is_recognised_bit_for_bit() {
     for family in FAMILIES {
         let network = network(family.name, "d64/l2", 30, &[]);
         let written = file_of(&network, &path);
-        let wish = if family.name.starts_with("gated_deltanet") { wish(family.name) } else { Wish::default() };
-        let Adopted { description, weights, .. } = adopt(&path, &wish).unwrap();
+        let hints = if family.name.starts_with("gated_deltanet") { hints(family.name) } else { ImportHints::default() };
+        let ImportedModel { description, weights, .. } = import_model(&path, &hints).unwrap();
         assert_eq!(description.architecture, *network.architecture(), "{}", family.name);
         assert!(bits(&weights) == bits(&written), "{}", family.name);
     }
@@ -81,9 +81,9 @@ fn unusual_widths_are_found_among_the_shapes() {
     ] {
         let network = network(family, "d32/l2", 30, options);
         let written = file_of(&network, &path);
-        let adopted = adopt(&path, &wish(family)).unwrap();
-        assert_eq!(adopted.description.architecture.options, network.architecture().options);
-        assert!(bits(&adopted.weights) == bits(&written), "{family}");
+        let imported_model = import_model(&path, &hints(family)).unwrap();
+        assert_eq!(imported_model.description.architecture.options, network.architecture().options);
+        assert!(bits(&imported_model.weights) == bits(&written), "{family}");
     }
 }
 
@@ -92,24 +92,25 @@ fn what_shapes_do_not_tell_is_asked_for_or_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     file_of(&network("gated_deltanet", "d64/l1", 30, &[]), &path);
-    let (message, hint) = refused(&path, &Wish::default());
+    let (message, hint) = refused(&path, &ImportHints::default());
     assert_eq!(
         message,
         "it fits gated_deltanet and gated_deltanet_pos, whose parameters have the same names and shapes"
     );
     assert!(hint.contains("--family"), "{hint}");
     assert_eq!(
-        adopt(&path, &wish("gated_deltanet_pos")).unwrap().description.architecture.family,
+        import_model(&path, &hints("gated_deltanet_pos")).unwrap().description.architecture.family,
         "gated_deltanet_pos"
     );
 
     file_of(&network("transformer", "d64/l1", 30, &[]), &path);
-    let notes = adopt(&path, &Wish::default()).unwrap().notes.join("\n");
+    let notes = import_model(&path, &ImportHints::default()).unwrap().notes.join("\n");
     assert!(notes.contains("does not tell `rope`: upstream was taken"), "{notes}");
     assert!(notes.contains("does not tell `heads`: 1 was taken"), "{notes}");
     let options = BTreeMap::from([("heads".to_owned(), "4".to_owned()), ("rope".to_owned(), "standard".to_owned())]);
-    let adopted = adopt(&path, &Wish { options: options.clone(), ..Wish::default() }).unwrap();
-    assert_eq!((adopted.description.architecture.options, adopted.notes.len()), (options, 2));
+    let imported_model =
+        import_model(&path, &ImportHints { options: options.clone(), ..ImportHints::default() }).unwrap();
+    assert_eq!((imported_model.description.architecture.options, imported_model.notes.len()), (options, 2));
 }
 
 #[test]
@@ -117,13 +118,13 @@ fn what_does_not_fit_is_told_tensor_by_tensor() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     file_of(&network("transformer", "d64/l1", 30, &[]), &path);
-    let (message, _) = refused(&path, &Wish { size: Some("d64/l2".parse().unwrap()), ..Wish::default() });
+    let (message, _) = refused(&path, &ImportHints { size: Some("d64/l2".parse().unwrap()), ..ImportHints::default() });
     assert!(message.starts_with("it holds no model of ours; the nearest is transformer d64/l2, for which the file itself: lacks `blocks.1.norm1.weight` [64]; "), "{message}");
-    let (message, _) = refused(&path, &Wish { size: Some("d32/l1".parse().unwrap()), ..Wish::default() });
+    let (message, _) = refused(&path, &ImportHints { size: Some("d32/l1".parse().unwrap()), ..ImportHints::default() });
     assert!(message.contains("`tok_emb.weight` has shape [30, 64] where [30, 32] is needed"), "{message}");
-    let (message, _) = refused(&path, &wish("slice"));
+    let (message, _) = refused(&path, &hints("slice"));
     assert_eq!(message, "it holds no model of ours; as slice, the file itself lacks `embedding.weight`");
-    let (message, _) = refused(&path, &wish("perceptron"));
+    let (message, _) = refused(&path, &hints("perceptron"));
     assert!(
         message.starts_with("it cannot be read as asked: there is no family `perceptron`; known are "),
         "{message}"
@@ -139,13 +140,13 @@ fn what_does_not_fit_is_told_tensor_by_tensor() {
         one("final_norm.weight", vec![4], Dtype::I64, 32),
         one("blocks.0.extra", vec![], Dtype::F32, 4),
     ]);
-    let (message, _) = refused(&path, &wish("transformer"));
+    let (message, _) = refused(&path, &hints("transformer"));
     assert!(message.contains("`final_norm.weight` is I64 where a float is needed"), "{message}");
     assert!(message.contains(" more"), "{message}");
     save(vec![one("tok_emb.weight", vec![8], Dtype::F32, 32)]);
-    assert!(refused(&path, &wish("transformer")).0.contains("has shape [8], and is no table"));
+    assert!(refused(&path, &hints("transformer")).0.contains("has shape [8], and is no table"));
     std::fs::write(&path, archive(&[("m/data.pkl", b"\x80\x02}.")])).unwrap();
-    assert_eq!(refused(&path, &Wish::default()).0, "it holds no tensors under names: no state_dict");
+    assert_eq!(refused(&path, &ImportHints::default()).0, "it holds no tensors under names: no state_dict");
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn huge_numbers_in_names_and_shapes_build_nothing() {
         for name in ["tok_emb.weight", "blocks.4294967295.w", "blocks.1023.weight"] {
             let named = pickle_named(name, "FloatStorage", "0", 1, 0, [&shape, &[0, 0]]);
             std::fs::write(&path, archive(&[("m/data.pkl", &named), ("m/data/0", &[0; 4])])).unwrap();
-            assert!(refused(&path, &Wish::default()).0.contains("holds no model of ours"));
+            assert!(refused(&path, &ImportHints::default()).0.contains("holds no model of ours"));
         }
     }
 }
@@ -164,19 +165,22 @@ fn huge_numbers_in_names_and_shapes_build_nothing() {
 #[test]
 fn files_of_torch_become_models_whatever_is_beside_the_weights() {
     for name in ["archive.pt", "legacy.pt"] {
-        let adopted = adopt(&data(name), &Wish::default()).unwrap();
-        let architecture = &adopted.description.architecture;
+        let imported_model = import_model(&data(name), &ImportHints::default()).unwrap();
+        let architecture = &imported_model.description.architecture;
         assert_eq!((architecture.family.as_str(), architecture.size.to_string()), ("slice_diag", "d1/l1".to_owned()));
         assert_eq!((architecture.vocabulary, architecture.dropout), (3, 0.25));
-        assert_eq!(adopted.weights.get(0), [-0.5, 5.0 / 64.0, -22.0 / 64.0]);
-        let imported = &adopted.description.training["imported"];
+        assert_eq!(imported_model.weights.get(0), [-0.5, 5.0 / 64.0, -22.0 / 64.0]);
+        let imported = &imported_model.description.training["imported"];
         assert_eq!(imported["key"], "model_state_dict");
         assert_eq!(imported["types"], serde_json::json!({"bfloat16": 1, "float16": 1, "float32": 9, "float64": 1}));
         assert_eq!(imported["file"].as_str().unwrap().len(), "blake3:".len() + 64);
-        assert!(!serde_json::to_string(&adopted.description).unwrap().contains("data/"), "a path is in a description");
+        assert!(
+            !serde_json::to_string(&imported_model.description).unwrap().contains("data/"),
+            "a path is in a description"
+        );
     }
-    let key = |key: &str| Wish { key: Some(key.into()), ..Wish::default() };
-    assert!(adopt(&data("archive.pt"), &key("model_state_dict")).is_ok());
+    let key = |key: &str| ImportHints { key: Some(key.into()), ..ImportHints::default() };
+    assert!(import_model(&data("archive.pt"), &key("model_state_dict")).is_ok());
     let (message, _) = refused(&data("archive.pt"), &key("model"));
     assert_eq!(
         message,
@@ -198,12 +202,12 @@ fn doubles_that_are_no_floats_are_rounded_only_if_asked() {
     let tensors = tensors
         .map(|(declared, bytes)| (&declared.name, TensorView::new(Dtype::F64, declared.shape.clone(), bytes).unwrap()));
     safetensors::serialize_to_file(tensors, None, &path).unwrap();
-    let (message, hint) = refused(&path, &Wish::default());
+    let (message, hint) = refused(&path, &ImportHints::default());
     assert!(message.contains("` is float64, and ") && message.ends_with(" values are no float32"), "{message}");
     assert!(hint.contains("--round"), "{hint}");
-    let adopted = adopt(&path, &Wish { round: true, ..Wish::default() }).unwrap();
-    assert_eq!(adopted.weights.get(0)[0], (f64::from(weights.get(0)[0]) * 1.1) as f32);
-    assert!(adopted.notes.join("\n").contains("values were rounded to float32"));
+    let imported_model = import_model(&path, &ImportHints { round: true, ..ImportHints::default() }).unwrap();
+    assert_eq!(imported_model.weights.get(0)[0], (f64::from(weights.get(0)[0]) * 1.1) as f32);
+    assert!(imported_model.notes.join("\n").contains("values were rounded to float32"));
 }
 
 #[test]
@@ -241,7 +245,7 @@ fn exported_files_have_the_authors_names_shapes_and_layout() {
             (parameter["name"].as_str().unwrap().to_owned(), (shape, kind))
         });
         assert_eq!(found.collect::<BTreeMap<_, _>>(), expected.collect(), "{theirs}");
-        assert_eq!(adopt(&path, &wish(ours)).unwrap().description.architecture, *network.architecture());
+        assert_eq!(import_model(&path, &hints(ours)).unwrap().description.architecture, *network.architecture());
     }
 }
 
@@ -264,14 +268,14 @@ fn the_fault_is_told_also_of_a_model_with_unusual_options() {
     };
     save("", Some("backbone.extra"));
     let start = "it holds no model of ours; the nearest is gated_deltanet d32/l1, for which the file itself: ";
-    let (message, _) = refused(&path, &wish("gated_deltanet"));
+    let (message, _) = refused(&path, &hints("gated_deltanet"));
     assert_eq!(message, format!("{start}has `backbone.extra`, which such a model does not have"));
     save("backbone.norm.weight", None);
-    let (message, _) = refused(&path, &wish("gated_deltanet"));
+    let (message, _) = refused(&path, &hints("gated_deltanet"));
     assert_eq!(message, format!("{start}lacks `backbone.norm.weight` [32]"));
     // Names first, however many shapes are wrong.
     save("", None);
-    let other = Wish { size: Some("d64/l2".parse().unwrap()), ..wish("gated_deltanet") };
+    let other = ImportHints { size: Some("d64/l2".parse().unwrap()), ..hints("gated_deltanet") };
     let (message, _) = refused(&path, &other);
     assert!(message.contains("for which the file itself: lacks `backbone.layers.1."), "{message}");
 }
@@ -289,7 +293,7 @@ fn doubles_that_rounding_would_make_infinite_are_refused() {
         .map(|(declared, bytes)| (&declared.name, TensorView::new(Dtype::F64, declared.shape.clone(), bytes).unwrap()));
     safetensors::serialize_to_file(tensors, None, &path).unwrap();
     for round in [false, true] {
-        let (message, hint) = refused(&path, &Wish { round, ..Wish::default() });
+        let (message, hint) = refused(&path, &ImportHints { round, ..ImportHints::default() });
         assert!(message.contains("` is float64, and ") && message.ends_with(" values are too large"), "{message}");
         assert!(hint.starts_with("float32 ends at 3.4028235e38"), "{hint}");
     }

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::container::{Place, bytes_of};
 use crate::error::ForeignError;
-use crate::pickle::{Input, Nodes, Room, unpickle};
+use crate::pickle::{Input, MemoryBudget, Nodes, unpickle};
 use crate::tensor::Storage;
 
 /// Files of an archive, at most.
@@ -31,11 +31,11 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Reads the archive's list of files and its pickle. What is made of it takes of `room`.
+    /// Reads the archive's list of files and its pickle. Objects made of it count towards `budget`.
     ///
     /// # Errors
     /// It cannot be read or is no such file.
-    pub fn open(path: &Path, file: BufReader<File>, room: &mut Room) -> Result<(Self, Nodes), ForeignError> {
+    pub fn open(path: &Path, file: BufReader<File>, budget: &mut MemoryBudget) -> Result<(Self, Nodes), ForeignError> {
         let wrong = |what: String| ForeignError::content(path, what);
         let broken = |what: String| ForeignError::part(path, format!("its `data.pkl`{what}"));
         let again = file.get_ref().try_clone().map_err(|error| ForeignError::file("open", path, error))?;
@@ -64,14 +64,14 @@ impl Archive {
         let name = format!("{}data.pkl", archive.folder);
         let entry = archive.entry(path, &name)?;
         let mut input = Input::new(BufReader::new(entry));
-        let nodes = unpickle(&mut input, room).map_err(|fault| broken(format!(": {fault}")))?;
+        let nodes = unpickle(&mut input, budget).map_err(|fault| broken(format!(": {fault}")))?;
         // At its end the check sum is compared.
         let rest = std::io::copy(&mut input.into_inner(), &mut std::io::sink());
         rest.map_err(|error| broken(format!(" is damaged: {error}")))?;
         Ok((archive, nodes))
     }
 
-    /// Where a storage lies; its check sum is looked at, the first time.
+    /// Returns the location of a storage. Its check sum is verified the first time.
     ///
     /// # Errors
     /// There is none of that name, it has another size, or is damaged.
@@ -99,7 +99,7 @@ impl Archive {
         Ok(place)
     }
 
-    /// What storages are read from.
+    /// Returns the file that storages are read from.
     pub fn file(&self) -> &File {
         &self.file
     }

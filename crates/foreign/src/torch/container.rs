@@ -8,7 +8,7 @@ use std::path::Path;
 use super::archive::Archive;
 use super::legacy::Legacy;
 use crate::error::ForeignError;
-use crate::pickle::{Nodes, Room};
+use crate::pickle::{MemoryBudget, Nodes};
 use crate::tensor::{Storage, Tensor};
 
 /// The storages of a file.
@@ -22,11 +22,11 @@ pub enum Container {
 
 impl Container {
     /// Reads what was saved into `file`, which `path` names, without the tensors' elements. What is made of it takes of
-    /// `room`.
+    /// `budget`.
     ///
     /// # Errors
     /// It cannot be read, or is no such file; says what it seems to be.
-    pub fn open(path: &Path, file: File, room: &mut Room) -> Result<(Self, Nodes), ForeignError> {
+    pub fn open(path: &Path, file: File, budget: &mut MemoryBudget) -> Result<(Self, Nodes), ForeignError> {
         let mut file = BufReader::new(file);
         let mut start = Vec::new();
         file.by_ref().take(512).read_to_end(&mut start).map_err(|error| ForeignError::file("read", path, error))?;
@@ -34,11 +34,11 @@ impl Container {
         let wrong = |message: &str| Err(ForeignError::content(path, message));
         match &start[..] {
             [b'P', b'K', ..] => {
-                let (archive, nodes) = Archive::open(path, file, room)?;
+                let (archive, nodes) = Archive::open(path, file, budget)?;
                 Ok((Container::Archive(Box::new(archive)), nodes))
             }
             [0x80, ..] => {
-                let (legacy, nodes) = Legacy::open(path, file, room)?;
+                let (legacy, nodes) = Legacy::open(path, file, budget)?;
                 Ok((Container::Legacy(legacy), nodes))
             }
             start if start.get(257..262) == Some(b"ustar") => {
@@ -49,7 +49,7 @@ impl Container {
         }
     }
 
-    /// Where the part of the file is that the elements of `tensor` lie in.
+    /// Returns the location of the elements of `tensor` in the file.
     ///
     /// # Errors
     /// It does not lie in the file as the file says: in words that follow the tensor's name, or of the system.
@@ -80,19 +80,19 @@ impl Container {
             Container::Archive(archive) => archive.file(),
             Container::Legacy(legacy) => legacy.file(),
         };
-        // Storages end within the file, so that no more room is made than it has bytes.
+        // Storages end within the file, so that no more memory is allocated than it has bytes.
         let mut bytes = vec![0; place.bytes as usize];
         file.read_exact_at(&mut bytes, place.start).map_err(|error| ForeignError::file("read", path, error))?;
         Ok(tensor.gather(bytes, tensor.storage.element.bytes().unwrap_or(0) as usize))
     }
 }
 
-/// Where a storage lies in a file.
+/// The location of a storage in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Its first byte.
     pub start: u64,
-    /// How many it has.
+    /// Number of elements, or of bytes.
     pub bytes: u64,
 }
 

@@ -7,9 +7,9 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::container::{Place, bytes_of};
-use super::meaning::{Meaning, meaning};
+use super::reconstruct::{ReconstructedObject, reconstruct};
 use crate::error::ForeignError;
-use crate::pickle::{Full, Input, Node, Nodes, PickleFault, Room, unpickle};
+use crate::pickle::{BudgetExceeded, Input, MemoryBudget, Node, Nodes, PickleError, unpickle};
 use crate::tensor::Storage;
 
 /// 0x1950a86a20f9469cfc6c, the lowest byte first.
@@ -25,25 +25,25 @@ pub struct Legacy {
 }
 
 impl Legacy {
-    /// Reads the pickles, and where the storages lie. What is made of them takes of `room`.
+    /// Reads the pickles, and where the storages lie. Objects made of them count towards `budget`.
     ///
     /// # Errors
     /// It cannot be read or is no such file.
-    pub fn open(path: &Path, file: BufReader<File>, room: &mut Room) -> Result<(Self, Nodes), ForeignError> {
+    pub fn open(path: &Path, file: BufReader<File>, budget: &mut MemoryBudget) -> Result<(Self, Nodes), ForeignError> {
         let wrong = |what: &str| ForeignError::content(path, what);
         let broken = |part: &str| {
             let part = part.to_owned();
-            move |fault: PickleFault| ForeignError::part(path, format!("its pickle of {part}: {fault}"))
+            move |fault: PickleError| ForeignError::part(path, format!("its pickle of {part}: {fault}"))
         };
         let mut at = 0;
         let mut next = |file: BufReader<File>, part: &str| {
             let mut input = Input::new(file);
-            let nodes = unpickle(&mut input, room).map_err(broken(part))?;
+            let nodes = unpickle(&mut input, budget).map_err(broken(part))?;
             at += input.position();
             Ok::<_, ForeignError>((input.into_inner(), nodes))
         };
         let (file, magic) = next(file, "the magic number")?;
-        if *magic.get(magic.root()) != Node::Wide(MAGIC.into()) {
+        if *magic.get(magic.root()) != Node::BigInteger(MAGIC.into()) {
             return Err(wrong("is a pickle, but not one of torch.save"));
         }
         drop(magic);
@@ -59,12 +59,12 @@ impl Legacy {
         drop(machine);
         let (file, nodes) = next(file, "what was saved")?;
         let (mut file, keys) = next(file, "the storages")?;
-        let declared = declared(&nodes, room).map_err(|full| wrong(&format!("cannot be read: {full}")))?;
+        let declared = declared(&nodes, budget).map_err(|full| wrong(&format!("cannot be read: {full}")))?;
         let places = places(path, &mut file, at, &declared, &keys)?;
         Ok((Legacy { file: file.into_inner(), places }, nodes))
     }
 
-    /// Where a storage lies.
+    /// Returns the location of a storage.
     ///
     /// # Errors
     /// There is none of that name.
@@ -73,7 +73,7 @@ impl Legacy {
         known.ok_or_else(|| ForeignError::content(path, format!("lacks the storage `{}`", storage.key)))
     }
 
-    /// What storages are read from.
+    /// Returns the file that storages are read from.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -82,23 +82,23 @@ impl Legacy {
 fn is_little_endian(machine: &Nodes) -> bool {
     let Node::Dictionary(facts) = machine.get(machine.root()) else { return false };
     let fact = facts.iter().find(|(key, _)| machine.text(*key) == Some("little_endian"));
-    fact.is_some_and(|(_, value)| *machine.get(*value) == Node::Truth(true))
+    fact.is_some_and(|(_, value)| *machine.get(*value) == Node::Bool(true))
 }
 
 /// The storages that the tensors of a pickle name, by their keys.
-fn declared(nodes: &Nodes, room: &mut Room) -> Result<BTreeMap<Box<str>, Storage>, Full> {
+fn declared(nodes: &Nodes, budget: &mut MemoryBudget) -> Result<BTreeMap<Box<str>, Storage>, BudgetExceeded> {
     let mut declared = BTreeMap::new();
     for value in nodes.handles() {
-        let Meaning::Tensor(tensor) = meaning(nodes, value) else { continue };
+        let ReconstructedObject::Tensor(tensor) = reconstruct(nodes, value) else { continue };
         if !declared.contains_key(&tensor.storage.key) {
-            room.take(tensor.footprint() + tensor.storage.key.len())?;
+            budget.take(tensor.footprint() + tensor.storage.key.len())?;
             declared.insert(tensor.storage.key.clone(), tensor.storage);
         }
     }
     Ok(declared)
 }
 
-/// Where the storages lie that follow the pickles, which end after `at` bytes.
+/// Returns the locations of the storages that follow the pickles, which end after `at` bytes.
 fn places(
     path: &Path,
     file: &mut BufReader<File>,

@@ -1,9 +1,9 @@
-//! What `torch.save` writes: a pickle that names storages, and the storages.
+//! Files of `torch.save`: a pickle that names storages, and the storages.
 
 mod archive;
 mod container;
 mod legacy;
-mod meaning;
+mod reconstruct;
 
 pub use container::Container;
-pub use meaning::{Meaning, meaning};
+pub use reconstruct::{ReconstructedObject, reconstruct};

@@ -5,7 +5,7 @@
 
 use std::any::Any;
 
-use cwm_contract::DeviceAbout;
+use cwm_contract::DeviceInfo;
 
 use super::Opened;
 
@@ -21,7 +21,7 @@ pub fn open(ordinal: u32, number: u32) -> Result<Opened, String> {
 ///
 /// # Errors
 /// What is missing, and what to do.
-pub fn list() -> Result<Vec<DeviceAbout>, String> {
+pub fn list() -> Result<Vec<DeviceInfo>, String> {
     here::list()
 }
 
@@ -35,7 +35,7 @@ pub fn in_words(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(not(feature = "cuda"))]
 mod here {
-    use super::{DeviceAbout, Opened};
+    use super::{DeviceInfo, Opened};
 
     const NONE: &str = "this build of cwm has no CUDA; build it with `cargo build --release --features cuda`";
 
@@ -43,7 +43,7 @@ mod here {
         Err(NONE.to_owned())
     }
 
-    pub fn list() -> Result<Vec<DeviceAbout>, String> {
+    pub fn list() -> Result<Vec<DeviceInfo>, String> {
         Err(NONE.to_owned())
     }
 }
@@ -55,7 +55,7 @@ mod here {
     use burn::tensor::{Device, Tensor};
     use cudarc::driver::{result, sys};
 
-    use super::{DeviceAbout, Opened, in_words};
+    use super::{DeviceInfo, Opened, in_words};
 
     /// A header that kernels include, as a sign of all of them.
     const HEADER: &str = "cuda_fp16.h";
@@ -82,10 +82,10 @@ mod here {
         }
     }
 
-    pub fn list() -> Result<Vec<DeviceAbout>, String> {
-        let about = |(index, (name, memory)): (usize, (String, usize))| DeviceAbout {
+    pub fn list() -> Result<Vec<DeviceInfo>, String> {
+        let about = |(index, (name, memory)): (usize, (String, usize))| DeviceInfo {
             name: format!("cuda:{index}"),
-            about: format!("{name}, {}", cwm_contract::amount::in_words(memory as u64)),
+            description: format!("{name}, {}", cwm_contract::amount::format_bytes(memory as u64)),
             usable: true,
         };
         Ok(gpus()?.into_iter().enumerate().map(about).collect())

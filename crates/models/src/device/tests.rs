@@ -12,7 +12,7 @@ fn the_processor_is_always_there_and_is_what_nobody_chose() {
         assert_eq!((opened.name.as_str(), opened.note), ("cpu", None));
         assert!(is_processor(&opened.device) && is_processor(&opened.device.autodiff()));
     }
-    let opened = open(&Resources { in_vain: true, ..Resources::default() }).unwrap();
+    let opened = open(&Resources { accelerator_unavailable: true, ..Resources::default() }).unwrap();
     assert!(is_processor(&opened.device));
     assert!(opened.note.unwrap().starts_with("asks for a GPU, and there is none: "));
     let listed = list();

@@ -1,5 +1,5 @@
 //! What of the authors' models no fixture shows: names, shapes and counts of all sizes, how weights begin, where dropout is
-//! and what decays. Fixtures are held by `cwm parity` (`crates/workbench`).
+//! and what decays. Fixtures are held by `cwm parity` (`crates/model-tools`).
 
 mod dropout;
 mod gated_deltanet;

@@ -235,7 +235,7 @@ pub fn emit_message(sinks: &mut EventSinks, label: Label, line: Line) {
         Line::Event(StageEvent::Progress { done, total, unit }) => {
             sinks.event(&RunEvent::Progress { label, done, total, unit });
         }
-        Line::Event(StageEvent::Doing(what)) => sinks.event(&RunEvent::Doing { label, what }),
+        Line::Event(StageEvent::Activity(what)) => sinks.event(&RunEvent::Doing { label, what }),
         Line::Event(StageEvent::Note(message)) => sinks.event(&RunEvent::Note { label, message }),
         _ => {}
     }

@@ -31,11 +31,12 @@ pub fn files<'r>(
     let page = page(store, plan, cell, output)?;
     let told = gather(plan, cell, port, telling, record);
     let json = serde_json::to_string_pretty(&told).map_err(|error| cannot_write(&told, &error))? + "\n";
-    let mut files = BTreeMap::from([(provenance::FILE.to_owned(), json.into_bytes())]);
-    if let Some(page) = page.filter(|page| page.contains(provenance::EMPTY)) {
+    let mut files = BTreeMap::from([(provenance::JSON_FILE.to_owned(), json.into_bytes())]);
+    if let Some(page) = page.filter(|page| page.contains(provenance::PLACEHOLDER)) {
         let small = serde_json::to_value(&told).map(compact).and_then(|small| serde_json::to_string(&small));
-        let element = provenance::filled(&small.map_err(|error| cannot_write(&told, &error))?);
-        files.insert(provenance::PAGE.to_owned(), page.replacen(provenance::EMPTY, &element, 1).into_bytes());
+        let element = provenance::fill(&small.map_err(|error| cannot_write(&told, &error))?);
+        files
+            .insert(provenance::PAGE_FILE.to_owned(), page.replacen(provenance::PLACEHOLDER, &element, 1).into_bytes());
     }
     Ok(files)
 }
@@ -43,12 +44,12 @@ pub fn files<'r>(
 /// The report's page, if it has one that is text.
 fn page(store: &Store, plan: &Plan, cell: usize, output: &OutputRecord) -> Result<Option<String>, Error> {
     let manifest = store.manifest(&output.digest)?;
-    if manifest.files().contains_key(provenance::FILE) {
+    if manifest.files().contains_key(provenance::JSON_FILE) {
         let label = &plan.cells[cell].label;
-        return Err(Error::usage(format!("the report of {label} holds a `{}` of its own", provenance::FILE))
+        return Err(Error::usage(format!("the report of {label} holds a `{}` of its own", provenance::JSON_FILE))
             .hint("that name is cwm's; have the stage choose another"));
     }
-    let Some(file) = manifest.files().get(provenance::PAGE) else { return Ok(None) };
+    let Some(file) = manifest.files().get(provenance::PAGE_FILE) else { return Ok(None) };
     Ok(String::from_utf8(store.read_checked(&file.digest)?).ok())
 }
 

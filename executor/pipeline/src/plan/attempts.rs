@@ -66,7 +66,7 @@ pub fn attempts(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diag
         match key.text.as_str() {
             "time" => set(&mut attempts.time, duration(node).map(Some), node, "time", DURATION, problems),
             _ => {
-                let bytes = node.scalar().and_then(amount::bytes).map(Some);
+                let bytes = node.scalar().and_then(amount::parse_bytes).map(Some);
                 set(&mut attempts.memory, bytes, node, "memory", "an amount such as `8GiB` or `500MB`", problems);
             }
         }

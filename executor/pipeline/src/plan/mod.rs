@@ -125,8 +125,8 @@ impl Cell {
     /// The program has no fingerprint of its kind.
     pub fn code(&self) -> Result<Option<BTreeMap<String, String>>, Error> {
         match self.body {
-            Body::Stage(stage) if stage.brings(&self.values).is_none() => {
-                (self.code_of)(&self.kind, stage.parts(&self.values).as_deref()).map(Some)
+            Body::Stage(stage) if stage.external_sources(&self.values).is_none() => {
+                (self.code_of)(&self.kind, stage.code_parts(&self.values).as_deref()).map(Some)
             }
             Body::Stage(_) | Body::Command(_) => Ok(None),
         }

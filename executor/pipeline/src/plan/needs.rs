@@ -40,7 +40,7 @@ pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnost
                 }
                 _ => "a number of accelerators, or a part of one such as 0.25",
             },
-            "memory" => match value.and_then(amount::bytes) {
+            "memory" => match value.and_then(amount::parse_bytes) {
                 Some(bytes) => {
                     needs.memory = bytes;
                     continue;

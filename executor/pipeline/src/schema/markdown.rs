@@ -36,7 +36,7 @@ pub fn markdown(registry: &Registry) -> String {
     }
     page += "\n## Stages\n\n| kind | what it does |\n|---|---|\n";
     for stage in registry.iter() {
-        page += &format!("| [`{0}`](#{0}) | {1} |\n", stage.kind(), cell(stage.about()));
+        page += &format!("| [`{0}`](#{0}) | {1} |\n", stage.kind(), cell(stage.description()));
     }
     page += &format!("| [`command`](#command) | {} |\n", cell(ABOUT_COMMAND));
     registry.iter().for_each(|stage| page += &of_kind(stage));
@@ -54,7 +54,7 @@ fn keys<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
 }
 
 fn of_kind(stage: &dyn Stage) -> String {
-    let mut text = format!("\n## {}\n\n{}\n", stage.kind(), stage.about());
+    let mut text = format!("\n## {}\n\n{}\n", stage.kind(), stage.description());
     let inputs = stage.inputs();
     if !inputs.is_empty() {
         text += "\n**Inputs**\n\n| name | format | how many | |\n|---|---|---|---|\n";

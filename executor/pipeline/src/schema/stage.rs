@@ -35,7 +35,7 @@ pub fn of_kind(stage: &dyn Stage) -> Value {
         add(&mut properties, &DEVICE);
     }
     json!({
-        "description": stage.about(),
+        "description": stage.description(),
         "type": "object",
         "required": required,
         "additionalProperties": false,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cwm_contract::Fetch;
+use cwm_contract::FetchRequest;
 use serde::{Deserialize, Serialize};
 
 use super::Pin;
@@ -43,9 +43,9 @@ struct Line {
 }
 
 /// The file's text.
-pub fn write(pins: &BTreeMap<Fetch, Pin>) -> String {
+pub fn write(pins: &BTreeMap<FetchRequest, Pin>) -> String {
     let mut text = format!("{INTRODUCTION}cwm-sources: {FORMAT}\npins:\n");
-    for (Fetch { url, first_bytes }, Pin { sha256, bytes }) in pins {
+    for (FetchRequest { url, first_bytes }, Pin { sha256, bytes }) in pins {
         let first = first_bytes.map(|bytes| format!("\"first_bytes\": {bytes}, ")).unwrap_or_default();
         let url = serde_json::Value::from(url.as_str());
         // Writing to a String cannot fail.
@@ -58,10 +58,10 @@ pub fn write(pins: &BTreeMap<Fetch, Pin>) -> String {
 ///
 /// # Errors
 /// Every line that is not right: one that was guessed at could let other bytes pass for those that were seen.
-pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<Fetch, Pin>, Diagnostics> {
+pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Diagnostics> {
     let source = Source { name: path.display().to_string(), text: text.to_owned() };
     let mut problems = Diagnostics::new(Sources::new(vec![source]));
-    let mut pins: BTreeMap<Fetch, (Pin, Place)> = BTreeMap::new();
+    let mut pins: BTreeMap<FetchRequest, (Pin, Place)> = BTreeMap::new();
     let (mut offset, mut number) = (0, 0);
     let mut has_version = false;
     for line in text.split_inclusive('\n') {
@@ -118,14 +118,14 @@ fn is_conflict_marker(line: &str) -> bool {
         .any(|marker| line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
-fn read(line: &str) -> Result<(Fetch, Pin), String> {
+fn read(line: &str) -> Result<(FetchRequest, Pin), String> {
     let json = line.strip_prefix("- ").ok_or("it does not begin with `- {`")?;
     let line: Line = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let digits = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
     if line.sha256.len() != 64 || !line.sha256.chars().all(digits) {
         return Err("its `sha256` is not 64 lower-case hexadecimal digits".into());
     }
-    Ok((Fetch { url: line.url, first_bytes: line.first_bytes }, Pin { sha256: line.sha256, bytes: line.bytes }))
+    Ok((FetchRequest { url: line.url, first_bytes: line.first_bytes }, Pin { sha256: line.sha256, bytes: line.bytes }))
 }
 
 #[cfg(test)]
@@ -138,8 +138,8 @@ mod tests {
         Pin { sha256: content.to_string().repeat(64), bytes: 12 }
     }
 
-    fn pins() -> BTreeMap<Fetch, Pin> {
-        let fetch = |first_bytes| Fetch { url: "http://x/\"a\"".into(), first_bytes };
+    fn pins() -> BTreeMap<FetchRequest, Pin> {
+        let fetch = |first_bytes| FetchRequest { url: "http://x/\"a\"".into(), first_bytes };
         BTreeMap::from([(fetch(None), pin('a')), (fetch(Some(12)), pin('b'))])
     }
 
@@ -196,9 +196,9 @@ mod tests {
 
         #[test]
         fn what_is_written_reads_back(urls in prop::collection::btree_map((".{1,8}", prop::option::of(1u64..99)), 0u64..99, 0..5)) {
-            let pins: BTreeMap<Fetch, Pin> = urls
+            let pins: BTreeMap<FetchRequest, Pin> = urls
                 .into_iter()
-                .map(|((url, first_bytes), bytes)| (Fetch { url, first_bytes }, Pin { bytes, ..pin('0') }))
+                .map(|((url, first_bytes), bytes)| (FetchRequest { url, first_bytes }, Pin { bytes, ..pin('0') }))
                 .collect();
             prop_assert_eq!(parse(Path::new("x"), &write(&pins)).unwrap(), pins);
         }

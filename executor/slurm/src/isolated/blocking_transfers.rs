@@ -61,7 +61,7 @@ impl BlockingTransfers<'_> {
                 Ok(TransferEvent::Started { objects: 0, .. }) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(TransferEvent::Started { objects, bytes }) => {
                     let what = format!("{doing} {}", files(objects, bytes));
-                    self.messages.send(&Line::Event(Event::Doing(what)));
+                    self.messages.send(&Line::Event(Event::Activity(what)));
                 }
                 Ok(TransferEvent::Progress { done, total }) => {
                     let (total, unit) = (Some(total), "bytes".to_owned());
@@ -87,5 +87,5 @@ impl BlockingTransfers<'_> {
 
 /// `3 files, 5.0 MB`
 fn files(objects: u64, bytes: u64) -> String {
-    format!("{objects} {}, {}", if objects == 1 { "file" } else { "files" }, amount::in_words(bytes))
+    format!("{objects} {}, {}", if objects == 1 { "file" } else { "files" }, amount::format_bytes(bytes))
 }

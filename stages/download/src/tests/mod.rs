@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{
-    Brought, Context, Event, Failure, Fault, Fetch, Fetched, Input, Output, ParameterSpec, Stage, Value, Values,
+    Context, Event, ExternalSource, Failure, FetchRequest, FetchResult, Input, Output, ParameterError, ParameterSpec,
+    Stage, Value, Values,
 };
 use sha2::{Digest, Sha256};
 
@@ -23,15 +24,15 @@ use crate::settings::Settings;
 
 const TAG: &str = "\"v1\"";
 
-/// The stage with little patience.
+/// The stage with short limits of time.
 struct Impatient(Settings);
 
 impl Stage for Impatient {
     fn kind(&self) -> &'static str {
         Download.kind()
     }
-    fn about(&self) -> &'static str {
-        Download.about()
+    fn description(&self) -> &'static str {
+        Download.description()
     }
     fn inputs(&self) -> Vec<Input> {
         Download.inputs()
@@ -42,11 +43,11 @@ impl Stage for Impatient {
     fn parameters(&self) -> Vec<ParameterSpec> {
         Download.parameters()
     }
-    fn check(&self, values: &Values) -> Vec<Fault> {
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
         Download.check(values)
     }
-    fn brings(&self, values: &Values) -> Option<Vec<Brought>> {
-        Download.brings(values)
+    fn external_sources(&self, values: &Values) -> Option<Vec<ExternalSource>> {
+        Download.external_sources(values)
     }
     fn run(&self, context: &Context) -> Result<(), Failure> {
         crate::run::run(context, &self.0)
@@ -97,13 +98,13 @@ fn content(outcome: &Outcome) -> Vec<u8> {
     std::fs::read(&outcome.outputs["pgn"]).unwrap()
 }
 
-/// What the stage told of what it fetched.
-fn told(outcome: &Outcome) -> Vec<Fetched> {
+/// Returns the fetches that the stage reported.
+fn told(outcome: &Outcome) -> Vec<FetchResult> {
     let fetched = |event: &Event| if let Event::Fetched(one) = event { Some(one.clone()) } else { None };
     outcome.events.iter().filter_map(fetched).collect()
 }
 
-/// What the stage told people.
+/// Returns the notes of the stage.
 fn notes(outcome: &Outcome) -> Vec<String> {
     let note = |event: &Event| if let Event::Note(note) = event { Some(note.clone()) } else { None };
     outcome.events.iter().filter_map(note).collect()
@@ -115,8 +116,8 @@ fn check(settings: Settings, answer: impl Fn(usize, &Request) -> Answer + Send +
     let server = Server::start(answer);
     let outcome = trial(folder.path(), &server.url, Some(&sum(&file()))).run(&Impatient(settings)).unwrap();
     assert!(content(&outcome) == file(), "the bytes are others");
-    let fetch = Fetch { url: server.url.clone(), first_bytes: None };
-    assert_eq!(told(&outcome), [Fetched { fetch, sha256: sum(&file()), bytes: 100_000 }]);
+    let fetch = FetchRequest { url: server.url.clone(), first_bytes: None };
+    assert_eq!(told(&outcome), [FetchResult { fetch, sha256: sum(&file()), bytes: 100_000 }]);
     server.requests()
 }
 

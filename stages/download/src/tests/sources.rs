@@ -1,4 +1,4 @@
-//! What may be asked for: files, URLs, lists, beginnings.
+//! Sources: files, URLs, lists, beginnings.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ fn a_file_is_referred_to_where_it_is() {
     let path = source.to_str().unwrap();
     for sha256 in [None, Some(sum(&file())), Some(sum(&file()).to_uppercase())] {
         let outcome = trial(&folder.path().join("run"), path, sha256.as_deref()).run(&Download).unwrap();
-        let same = Event::SameAs { output: "pgn".into(), path: source.clone() };
+        let same = Event::PassThrough { output: "pgn".into(), path: source.clone() };
         assert!(outcome.events.contains(&same));
         assert_eq!(std::fs::read_dir(folder.path().join("run/keep")).unwrap().count(), 0);
     }
@@ -148,8 +148,8 @@ fn only_a_beginning_is_fetched() {
     };
     let outcome = run(text("20kB"), &sum(&file()[..20_000])).unwrap();
     assert!(content(&outcome) == file()[..20_000]);
-    let fetch = Fetch { url: server.url.clone(), first_bytes: Some(20_000) };
-    assert_eq!(told(&outcome), [Fetched { fetch, sha256: sum(&file()[..20_000]), bytes: 20_000 }]);
+    let fetch = FetchRequest { url: server.url.clone(), first_bytes: Some(20_000) };
+    assert_eq!(told(&outcome), [FetchResult { fetch, sha256: sum(&file()[..20_000]), bytes: 20_000 }]);
     let asked: Vec<_> = server.requests().iter().map(|request| (request.start, request.last)).collect();
     assert_eq!(asked, [(0, Some(19_999)), (7_000, Some(19_999)), (14_000, Some(19_999))]);
     assert_eq!(server.served(), 20_000);
@@ -228,17 +228,17 @@ fn what_is_asked_for_is_checked_before_anything_runs() {
 
 #[test]
 fn what_is_brought_is_the_source_else_the_month() {
-    let brought = |given: &[(&str, Value)]| Download.brings(&values(given)).unwrap();
+    let brought = |given: &[(&str, Value)]| Download.external_sources(&values(given)).unwrap();
     let given = sum(&file());
     let [one] = &brought(&[("source", text(" https://x/y ")), ("sha256", text(&given.to_uppercase()))])[..] else {
         panic!("one source");
     };
     assert_eq!(one.sha256.as_deref(), Some(given.as_str()));
     assert_eq!(one.name, None);
-    assert_eq!(one.from, Origin::Url(Fetch { url: "https://x/y".into(), first_bytes: None }));
+    assert_eq!(one.from, Origin::Url(FetchRequest { url: "https://x/y".into(), first_bytes: None }));
     let month = ("month", text("2025-03"));
-    let url = |brought: Vec<Brought>| match &brought[..] {
-        [Brought { from: Origin::Url(fetch), name: None, .. }] => fetch.to_string(),
+    let url = |brought: Vec<ExternalSource>| match &brought[..] {
+        [ExternalSource { from: Origin::Url(fetch), name: None, .. }] => fetch.to_string(),
         other => panic!("{other:?}"),
     };
     let of_site = "https://database.lichess.org/standard/lichess_db_standard_rated_2025-03.pgn.zst";

@@ -1,6 +1,6 @@
 //! Sums: given, pinned, published.
 
-use cwm_contract::{Expected, FailureKind};
+use cwm_contract::{ExpectedChecksum, FailureKind};
 
 use super::*;
 use crate::fault_server::{empty, serve};
@@ -21,12 +21,12 @@ fn a_wrong_sum_names_both_and_leaves_nothing() {
     assert_eq!(server.requests().len(), 1);
 }
 
-fn pinned(url: &str, sha256: &str) -> Expected {
-    Expected {
-        fetch: Fetch { url: url.into(), first_bytes: None },
+fn pinned(url: &str, sha256: &str) -> ExpectedChecksum {
+    ExpectedChecksum {
+        fetch: FetchRequest { url: url.into(), first_bytes: None },
         sha256: sha256.into(),
-        words: "is pinned in sources.lock".into(),
-        advice: "ask for it".into(),
+        reason: "is pinned in sources.lock".into(),
+        hint: "ask for it".into(),
     }
 }
 
@@ -82,8 +82,8 @@ fn a_month_is_checked_against_the_published_sum() {
     let outcome = month(folder.path(), &server).run(&Impatient(settings())).unwrap();
     assert!(content(&outcome) == file());
     assert_eq!(paths(&server), ["/standard/sha256sums.txt".to_owned(), format!("/standard/{MONTH}")]);
-    let fetch = Fetch { url: format!("{}/standard/{MONTH}", server.base), first_bytes: None };
-    assert_eq!(told(&outcome), [Fetched { fetch, sha256: sum(&file()), bytes: 100_000 }]);
+    let fetch = FetchRequest { url: format!("{}/standard/{MONTH}", server.base), first_bytes: None };
+    assert_eq!(told(&outcome), [FetchResult { fetch, sha256: sum(&file()), bytes: 100_000 }]);
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     }
     slots.check_complete(&dataset)?;
 
-    context.doing("writing the scores");
+    context.activity("writing the scores");
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
     let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;

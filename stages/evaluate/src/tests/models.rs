@@ -40,10 +40,10 @@ fn a_named_family_narrows_the_code_that_counts() {
         ])
     };
     let text = |text: &str| Value::Text(text.into());
-    assert_eq!(Evaluate.parts(&values(Value::Null, Value::Null)), None);
+    assert_eq!(Evaluate.code_parts(&values(Value::Null, Value::Null)), None);
     // What another program predicted rests on no family of ours.
-    assert_eq!(Evaluate.parts(&values(Value::Null, text("gru"))), Some(Vec::new()));
-    assert_eq!(Evaluate.parts(&values(text("transformer"), Value::Null)), Some(vec!["transformer".to_owned()]));
+    assert_eq!(Evaluate.code_parts(&values(Value::Null, text("gru"))), Some(Vec::new()));
+    assert_eq!(Evaluate.code_parts(&values(text("transformer"), Value::Null)), Some(vec!["transformer".to_owned()]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is wrong with records, and what becomes of it.
+//! Faulty records and their consequences.
 
 use cwm_contract::{Event, FailureKind, Value};
 use proptest::prelude::*;

@@ -4,32 +4,25 @@
 //! that does, with its tree of variations, its notion of a legal move and its mistakes: it is slow, one file after
 //! another, and for files that are not a month of Lichess (docs/fidelity.md).
 
-mod judge;
-mod lines;
-mod position;
-mod reader;
-mod tags;
-mod text;
-mod tree;
-mod words;
+mod validate;
 
 use std::io::BufRead;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cwm_chess::pgn::{LONGEST_GAME, Meter, PgnError, PgnSource, Text};
+use cwm_chess::pgn::{MAX_GAME_BYTES, Meter, PgnError, PgnSource, Text};
+use cwm_python_chess_reader::Reader;
 
-use self::judge::judge;
-use self::reader::Reader;
-use crate::harvest::Harvest;
-use crate::pipeline::{Unread, Why};
+use self::validate::validate;
+use crate::parsed_block::ParsedBlock;
+use crate::pipeline::{ReadErrorKind, ReadFailure};
 use crate::rules::Rules;
 
 /// Bytes of text after which games are handed over.
 const BLOCK: u64 = 1 << 20;
 
-/// Gives `take` harvests of the files' games in order, with the file's ordinal, until it breaks off or the files end.
+/// Gives `take` the parsed games of the files in order, with the file's ordinal, until it breaks off or the files end.
 ///
 /// # Errors
 /// A file cannot be read, after all that came before was taken.
@@ -37,11 +30,11 @@ pub fn read_all<B>(
     files: &[PathBuf],
     meter: &Arc<Meter>,
     rules: &Rules,
-    mut take: impl FnMut(usize, &Harvest) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>, Unread> {
+    mut take: impl FnMut(usize, &ParsedBlock) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, ReadFailure> {
     for (file, path) in files.iter().enumerate() {
-        let read = read_file(path, meter, rules, |harvest| take(file, harvest));
-        if let ControlFlow::Break(broken) = read.map_err(|why| Unread { file, why })? {
+        let read = read_file(path, meter, rules, |parsed| take(file, parsed));
+        if let ControlFlow::Break(broken) = read.map_err(|kind| ReadFailure { file, kind })? {
             return Ok(ControlFlow::Break(broken));
         }
     }
@@ -52,34 +45,34 @@ fn read_file<B>(
     path: &Path,
     meter: &Arc<Meter>,
     rules: &Rules,
-    take: impl FnMut(&Harvest) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>, Why> {
-    let source = PgnSource::open(path, meter).map_err(Why::Closed)?;
-    std::thread::scope(|scope| read_text(Text::spawn(scope, source, 1), rules, take).map_err(Why::Cut))
+    take: impl FnMut(&ParsedBlock) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>, ReadErrorKind> {
+    let source = PgnSource::open(path, meter).map_err(ReadErrorKind::Open)?;
+    std::thread::scope(|scope| read_text(Text::spawn(scope, source, 1), rules, take).map_err(ReadErrorKind::Text))
 }
 
 fn read_text<B>(
     text: impl BufRead,
     rules: &Rules,
-    mut take: impl FnMut(&Harvest) -> ControlFlow<B>,
+    mut take: impl FnMut(&ParsedBlock) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, PgnError> {
-    let mut reader = Reader::new(text, LONGEST_GAME);
-    let mut harvest = Harvest::default();
+    let mut reader = Reader::new(text, MAX_GAME_BYTES);
+    let mut parsed = ParsedBlock::default();
     let mut games = 0;
     loop {
         let begun = reader.bytes_read();
-        harvest.clear(games + 1);
+        parsed.reset(games + 1);
         let mut more = Ok(true);
         while matches!(more, Ok(true)) && reader.bytes_read() - begun < BLOCK {
             more = reader.read_game();
             // Behind the last game there may be bytes that are no text.
-            if matches!(more, Ok(true)) || matches!(more, Ok(false)) && reader.trouble.is_some() {
+            if matches!(more, Ok(true)) || matches!(more, Ok(false)) && reader.error.is_some() {
                 games += 1;
-                let judged = judge(&reader, rules, &mut harvest);
-                harvest.settle(judged, reader.looks_like_pgn());
+                let result = validate(&reader, rules, &mut parsed);
+                parsed.finish_game(result, reader.looks_like_pgn());
             }
         }
-        if let ControlFlow::Break(broken) = take(&harvest) {
+        if let ControlFlow::Break(broken) = take(&parsed) {
             return Ok(ControlFlow::Break(broken));
         }
         match more {

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use cwm_contract::{Failure, Given, Label, Probed, Probing, Value};
+use cwm_contract::{Failure, Label, ProbeContext, ProbeInput, ProbeOutput, Value};
 
 use crate::Parse;
 
-/// What a PGN may hold and should not, a game each, with what is odd in its Event.
+/// Awkward games, each with its oddity in the Event tag.
 const AWKWARD: &str = include_str!("awkward.pgn");
 
 /// One game of 150 plies, nothing but moves.
@@ -17,9 +17,9 @@ const LONG: &str = include_str!("long.txt");
 const NOT_UTF8: (&str, u8) = ("{not utf-8}", 0xe9);
 
 /// Runs `parse` on made-up files.
-pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
-    let write = |name: &str, bytes: &[u8]| -> Result<Given, Failure> {
-        let path: PathBuf = probing.folder().join(name);
+pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
+    let write = |name: &str, bytes: &[u8]| -> Result<ProbeInput, Failure> {
+        let path: PathBuf = context.folder().join(name);
         fs_err::write(&path, bytes)?;
         Ok(("pgn", Label::stage("games"), path))
     };
@@ -30,22 +30,22 @@ pub fn probe(probing: &Probing) -> Result<Probed, Failure> {
         }
         awkward.extend_from_slice(piece.as_bytes());
     }
-    let files = [write("awkward.pgn", &awkward)?, write("edges.pgn", edges(probing).as_bytes())?];
-    let values = probing.values_with([
+    let files = [write("awkward.pgn", &awkward)?, write("edges.pgn", edges(context).as_bytes())?];
+    let values = context.values_with([
         ("limit", Value::Null),
         ("on_error", Value::Text("drop".into())),
-        ("shard_games", probing.at_most("shard_games", 3)),
+        ("shard_games", context.at_most("shard_games", 3)),
     ]);
-    let mut probed = probing.run(&Parse, "run", &values, &files)?;
-    let few = probing.values_with([("limit", probing.at_most("limit", 3))]);
-    probed.extend(probing.run(&Parse, "own", &few, &files)?);
+    let mut probed = context.run(&Parse, "run", &values, &files)?;
+    let few = context.values_with([("limit", context.at_most("limit", 3))]);
+    probed.extend(context.run(&Parse, "own", &few, &files)?);
     Ok(probed)
 }
 
 /// Games about as long as a game must be.
-fn edges(probing: &Probing) -> String {
+fn edges(context: &ProbeContext) -> String {
     let words: Vec<&str> = LONG.split_whitespace().collect();
-    let least = match probing.values().get("min_fullmoves") {
+    let least = match context.values().get("min_fullmoves") {
         Some(Value::Int(fullmoves)) => usize::try_from(*fullmoves).unwrap_or(words.len()).saturating_mul(2),
         _ => 0,
     };
@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    fn probe(given: &[(&str, Value)]) -> Probed {
+    fn probe(given: &[(&str, Value)]) -> ProbeOutput {
         let folder = tempfile::tempdir().unwrap();
         let values: Values = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         testing::probe(&Parse, values, folder.path()).unwrap().unwrap()

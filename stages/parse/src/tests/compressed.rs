@@ -10,7 +10,7 @@ use super::{MOVES, game, games, parse, parse_text, shared};
 /// Makes a compressed copy.
 type Compress = fn(&[u8]) -> Vec<u8>;
 
-/// How files are compressed, and what a piece of each is called.
+/// The kinds of compression, with the name of a piece of each.
 const KINDS: [(&str, &str, Compress); 3] =
     [("zstd", "frame", zstd_frame), ("gzip", "member", gzip_member), ("bzip2", "stream", bzip2_stream)];
 

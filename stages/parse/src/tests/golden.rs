@@ -1,4 +1,4 @@
-//! What the paper's own code keeps.
+//! Games that the paper's own code keeps.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct GoldenGame {
     pub plies: usize,
     pub id: String,
     pub result: String,
-    /// Of kept games.
+    /// The bucket of a kept game.
     pub bucket: Option<u64>,
     pub split: String,
 }

@@ -94,7 +94,7 @@ fn counts(outcome: &Outcome) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(&outcome.outputs["counts"]).unwrap()).unwrap()
 }
 
-/// What was dropped for what, zeros aside: `short 2, variant 1`.
+/// Returns the counts of dropped games, zeros aside: `short 2, variant 1`.
 fn dropped(outcome: &Outcome) -> String {
     let counts = counts(outcome);
     let reasons = counts["dropped"].as_object().unwrap().iter().filter(|(_, games)| **games != 0);

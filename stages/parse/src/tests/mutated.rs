@@ -7,17 +7,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cwm_chess::Reason as _;
-use cwm_chess::pgn::{Block, Blocks, LONGEST_GAME, Meter, PgnSource, Text};
+use cwm_chess::DropReason as _;
+use cwm_chess::pgn::{Block, Blocks, MAX_GAME_BYTES, Meter, PgnSource, Text};
 use cwm_encoding::{LABELS, PlainMove};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
 use super::{MOVES, game, shared};
 use crate::authors;
-use crate::harvest::{Harvest, Verdict};
-use crate::pipeline::{Why, read_all};
-use crate::rules::{Ids, Rules};
+use crate::parsed_block::{GameOutcome, ParsedBlock};
+use crate::pipeline::{ReadErrorKind, read_all};
+use crate::rules::{IdScheme, Rules};
 
 const MUTATIONS: u64 = 4_000;
 /// Larger files are left out, so that there is time for many.
@@ -41,7 +41,7 @@ impl Random {
     }
 }
 
-/// What is put in: all that means something somewhere.
+/// Fragments that mean something somewhere.
 const PIECES: &[&[u8]] = &[
     b"\0",
     b"\x07",
@@ -194,14 +194,14 @@ enum Told {
 }
 
 impl Said {
-    fn add(&mut self, harvest: &Harvest) {
-        self.games.extend(harvest.verdicts().map(|verdict| match verdict {
-            Verdict::Kept(game) => {
+    fn add(&mut self, parsed: &ParsedBlock) {
+        self.games.extend(parsed.outcomes().map(|outcome| match outcome {
+            GameOutcome::Kept(game) => {
                 assert!(game.labels.is_none());
                 let [id, site, result] = [game.id, game.site, game.result].map(str::to_owned);
                 Told::Kept { id, site, result, moves: game.moves.to_vec() }
             }
-            Verdict::Dropped(number, drop) => {
+            GameOutcome::Dropped(number, drop) => {
                 let (reason, seen) = (drop.reason.name(), drop.seen.clone());
                 Told::Dropped { number, reason, offset: drop.offset, seen }
             }
@@ -210,19 +210,19 @@ impl Said {
 }
 
 fn rules() -> Rules {
-    Rules { min_plies: 4, ids: Ids::Site }
+    Rules { min_plies: 4, ids: IdScheme::Site }
 }
 
 fn read_with(path: &Path, cores: usize) -> Said {
     let mut said = Said::default();
     let files = [path.to_owned()];
-    let ended = read_all(&files, &Arc::default(), &rules(), cores, |_, harvest| {
-        said.add(harvest);
+    let ended = read_all(&files, &Arc::default(), &rules(), cores, |_, parsed| {
+        said.add(parsed);
         ControlFlow::<()>::Continue(())
     });
-    said.end = ended.err().map(|unread| match unread.why {
-        Why::Closed(error) => error.to_string(),
-        Why::Cut(error) => error.to_string(),
+    said.end = ended.err().map(|unread| match unread.kind {
+        ReadErrorKind::Open(error) => error.to_string(),
+        ReadErrorKind::Text(error) => error.to_string(),
     });
     said
 }
@@ -235,8 +235,8 @@ fn read_in_small_blocks(path: &Path, block_bytes: usize) -> (Said, u64) {
         Err(error) => return (Said { end: Some(error.to_string()), ..said }, 0),
     };
     std::thread::scope(|scope| {
-        let mut blocks = Blocks::with_sizes(Text::spawn(scope, source, 1), block_bytes, LONGEST_GAME);
-        let (mut block, mut harvest) = (Block::default(), Harvest::default());
+        let mut blocks = Blocks::with_sizes(Text::spawn(scope, source, 1), block_bytes, MAX_GAME_BYTES);
+        let (mut block, mut parsed) = (Block::default(), ParsedBlock::default());
         let (mut games, mut length) = (0, 0);
         loop {
             match blocks.next(&mut block) {
@@ -247,8 +247,8 @@ fn read_in_small_blocks(path: &Path, block_bytes: usize) -> (Said, u64) {
                         assert!(game.offset >= length, "games overlap");
                         length = game.offset + game.text.len() as u64;
                     }
-                    harvest.gather(&block, &rules());
-                    said.add(&harvest);
+                    parsed.parse(&block, &rules());
+                    said.add(&parsed);
                 }
                 Err(error) => {
                     said.end = Some(error.to_string());
@@ -287,9 +287,9 @@ fn check(path: &Path, random: &mut Random) {
 
 /// By the authors' rules any text is read too, and a game that carries labels has those of all its positions.
 fn check_by_the_authors_rules(path: &Path) {
-    let read = authors::read_all(&[path.to_owned()], &Arc::default(), &rules(), |_, harvest| {
-        for verdict in harvest.verdicts() {
-            if let Verdict::Kept(game) = verdict {
+    let read = authors::read_all(&[path.to_owned()], &Arc::default(), &rules(), |_, parsed| {
+        for outcome in parsed.outcomes() {
+            if let GameOutcome::Kept(game) = outcome {
                 assert!(game.labels.is_none_or(|labels| labels.len() == (game.moves.len() + 1) * LABELS));
                 assert!(game.moves.iter().all(|&packed| PlainMove::from_packed(packed).is_some()));
             }

@@ -1,4 +1,4 @@
-//! What a position is worth: material and where the pieces stand, kept up to date move by move.
+//! Evaluates a position by material and squares, updated move by move.
 
 use shakmaty::{CastlingSide, Chess, Color, File, Move, Position, Rank, Role, Square};
 
@@ -90,7 +90,7 @@ const fn worth(role: Role, file: i32, rank: i32) -> Worth {
 
 /// A position and its value, which costs next to nothing to keep.
 #[derive(Clone)]
-pub struct Valued {
+pub struct EvaluatedPosition {
     /// The position.
     pub position: Chess,
     /// White's worth less Black's.
@@ -99,10 +99,10 @@ pub struct Valued {
     phase: i32,
 }
 
-impl Valued {
+impl EvaluatedPosition {
     /// Adds up the pieces of `position`.
     pub fn new(position: Chess) -> Self {
-        let mut valued = Valued { middle: 0, end: 0, phase: 0, position };
+        let mut valued = EvaluatedPosition { middle: 0, end: 0, phase: 0, position };
         for (square, piece) in valued.position.board().clone() {
             valued.put(piece.role, piece.color, square, 1);
         }
@@ -120,7 +120,7 @@ impl Valued {
     }
 
     /// The position after the legal move `m`.
-    pub fn after(&self, m: Move) -> Valued {
+    pub fn after(&self, m: Move) -> EvaluatedPosition {
         let mut next = self.clone();
         let us = self.position.turn();
         match m {
@@ -160,14 +160,14 @@ impl Valued {
         self.position.turn().fold_wb(value, -value) + 8
     }
 
-    /// How many rights to castle White has more than Black.
+    /// Returns the number of castling rights of White less that of Black.
     fn rights(&self) -> i32 {
         let castles = self.position.castles();
         let of = |color| CastlingSide::ALL.into_iter().filter(|&side| castles.has(color, side)).count() as i32;
         of(Color::White) - of(Color::Black)
     }
 
-    /// Who is far ahead goes for the king: pieces close to it, and in the endgame the king at the edge and the kings
+    /// Rewards a side that is far ahead for attacking the king: pieces close to it, and in the endgame the king at the edge and the kings
     /// together. Else a shallow search finds no mate. As White counts.
     fn drive(&self, stronger: Color) -> i32 {
         let board = self.position.board();
@@ -183,7 +183,7 @@ impl Valued {
     }
 }
 
-/// How much the place of the moving piece improves in the middle game: for ordering quiet moves.
+/// Returns the gain of the moving piece's square in the middle game, for ordering quiet moves.
 pub fn improvement(m: Move, us: Color) -> i32 {
     let place = |role: Role, square: Square| {
         let square = us.fold_wb(square, square.flip_vertical());
@@ -196,7 +196,7 @@ pub fn improvement(m: Move, us: Color) -> i32 {
     }
 }
 
-/// Whether a pawn of `us` goes to the last rank but one.
+/// Returns true if a pawn of `us` goes to the last rank but one.
 pub fn reaches_seventh(m: Move, us: Color) -> bool {
     m.role() == Role::Pawn && m.to().rank() == us.fold_wb(Rank::Seventh, Rank::Second)
 }
@@ -211,14 +211,14 @@ mod tests {
     fn the_running_value_is_that_of_the_board() {
         for game in 0..40 {
             let mut stream = GameStream::new("test", &Seed::parse("0").unwrap(), game);
-            let mut valued = Valued::new(Chess::new());
+            let mut valued = EvaluatedPosition::new(Chess::new());
             for _ in 0..200 {
                 let moves = valued.position.legal_moves();
                 if moves.is_empty() {
                     break;
                 }
                 valued = valued.after(moves[stream.below(moves.len() as u32) as usize]);
-                let fresh = Valued::new(valued.position.clone());
+                let fresh = EvaluatedPosition::new(valued.position.clone());
                 assert_eq!((valued.middle, valued.end, valued.phase), (fresh.middle, fresh.end, fresh.phase));
             }
         }
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn both_sides_are_judged_alike() {
-        let start = Valued::new(Chess::new());
+        let start = EvaluatedPosition::new(Chess::new());
         assert_eq!((start.middle, start.end, start.phase), (0, 0, FULL_PHASE));
     }
 }

@@ -2,14 +2,14 @@
 
 use shakmaty::{ByColor, Chess, Color, Move, Position};
 
-use super::evaluation::Valued;
+use super::evaluation::EvaluatedPosition;
 use super::openings::Openings;
 use super::player::{self, Player};
 use super::search;
-use crate::ending::{Draws, Ending, Play, won_by};
+use crate::ending::{DrawRules, Ending, GameState, won_by};
 use crate::random::Random;
 
-/// How games are played.
+/// Settings of games between players.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Plies that a player looks ahead before following captures, at least 1.
@@ -20,9 +20,9 @@ pub struct Rules {
     pub max_plies: u32,
 }
 
-/// How a game finished.
+/// The reason for which a game finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finish {
+pub enum GameEnd {
     /// By the rules of chess.
     Rule(Ending),
     /// The player to move gave up.
@@ -39,10 +39,10 @@ pub enum Finish {
 pub struct EngineGame {
     /// Its moves.
     pub moves: Vec<Move>,
-    /// Who played.
+    /// The players.
     pub players: ByColor<Player>,
-    /// How it finished.
-    pub finish: Finish,
+    /// The reason for its end.
+    pub finish: GameEnd,
     /// `1-0`, `0-1` or `1/2-1/2`.
     pub result: &'static str,
 }
@@ -60,31 +60,31 @@ const FORFEITS: u32 = 11_000;
 /// A side that is ahead by so many centipawns wins an adjudicated game.
 const CLEARLY_AHEAD: i32 = 250;
 
-/// What the players remember of how the game went.
+/// Counters by which players resign or agree to a draw.
 #[derive(Default)]
-struct Mood {
-    /// For how many of its moves in a row each side has been hopeless.
-    hopeless: ByColor<u32>,
+struct TerminationHeuristics {
+    /// For how many of its moves in a row each side has been losing.
+    losing_streak: ByColor<u32>,
     /// For how many plies in a row the game has been level.
-    level: u32,
+    drawish_plies: u32,
 }
 
-impl Mood {
+impl TerminationHeuristics {
     /// Notes that the side to move thinks its best move is worth `value`.
     fn note(&mut self, to_move: Color, value: i32) {
-        let hopeless = self.hopeless.get_mut(to_move);
-        *hopeless = if value <= -HOPELESS { *hopeless + 1 } else { 0 };
-        self.level = if value.abs() <= LEVEL { self.level + 1 } else { 0 };
+        let losing_streak = self.losing_streak.get_mut(to_move);
+        *losing_streak = if value <= -HOPELESS { *losing_streak + 1 } else { 0 };
+        self.drawish_plies = if value.abs() <= LEVEL { self.drawish_plies + 1 } else { 0 };
     }
 
-    /// Whether the game stops here without being over.
-    fn stops(&self, to_move: Color, player: &Player, plies: usize, random: &mut impl Random) -> Option<Finish> {
-        if self.hopeless[to_move] >= 2 && random.below(1_000) < player.resigns {
-            Some(Finish::Resignation)
+    /// Checks whether the game stops here without being over.
+    fn stops(&self, to_move: Color, player: &Player, plies: usize, random: &mut impl Random) -> Option<GameEnd> {
+        if self.losing_streak[to_move] >= 2 && random.below(1_000) < player.resigns {
+            Some(GameEnd::Resignation)
         } else if plies >= EARLIEST_FORFEIT && random.below(FORFEITS) < plies as u32 {
-            Some(Finish::TimeForfeit)
-        } else if plies >= EARLIEST_AGREEMENT && self.level >= 8 && random.below(8) == 0 {
-            Some(Finish::Agreement)
+            Some(GameEnd::TimeForfeit)
+        } else if plies >= EARLIEST_AGREEMENT && self.drawish_plies >= 8 && random.below(8) == 0 {
+            Some(GameEnd::Agreement)
         } else {
             None
         }
@@ -94,18 +94,18 @@ impl Mood {
 /// Plays one game, drawing from `random` only.
 pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> EngineGame {
     let players = player::pair(random, rules.temperature);
-    let mut play = Play::new();
+    let mut play = GameState::new();
     let mut moves: Vec<Move> = Vec::new();
-    let mut mood = Mood::default();
+    let mut heuristics = TerminationHeuristics::default();
     let mut in_book = true;
     let (finish, result) = loop {
         let legal = play.position().legal_moves();
         let to_move = play.position().turn();
-        if let Some(ending) = play.ending(&legal, Draws::Reached) {
-            break (Finish::Rule(ending), play.result(ending));
+        if let Some(ending) = play.ending(&legal, DrawRules::Reached) {
+            break (GameEnd::Rule(ending), play.result(ending));
         }
         if moves.len() >= rules.max_plies as usize {
-            break (Finish::Adjudication, adjudicate(play.position()));
+            break (GameEnd::Adjudication, adjudicate(play.position()));
         }
         let book = if in_book { openings.choose(&moves, random) } else { None };
         in_book = book.is_some();
@@ -116,12 +116,12 @@ pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> Eng
                 let depth =
                     if random.below(1_000) < player.lapses { 1 } else { rules.depth + extension(play.position()) };
                 let candidates = search::candidates(&play, &legal, depth, player.margin());
-                mood.note(to_move, candidates[0].value);
-                match mood.stops(to_move, &player, moves.len(), random) {
-                    Some(Finish::Agreement) => break (Finish::Agreement, "1/2-1/2"),
+                heuristics.note(to_move, candidates[0].value);
+                match heuristics.stops(to_move, &player, moves.len(), random) {
+                    Some(GameEnd::Agreement) => break (GameEnd::Agreement, "1/2-1/2"),
                     // Who cannot win by any series of moves does not win on time either.
-                    Some(Finish::TimeForfeit) if play.position().has_insufficient_material(!to_move) => {
-                        break (Finish::TimeForfeit, "1/2-1/2");
+                    Some(GameEnd::TimeForfeit) if play.position().has_insufficient_material(!to_move) => {
+                        break (GameEnd::TimeForfeit, "1/2-1/2");
                     }
                     Some(finish) => break (finish, won_by(!to_move)),
                     None => player.choose(&candidates, random),
@@ -134,7 +134,7 @@ pub fn play(rules: &Rules, openings: &Openings, random: &mut impl Random) -> Eng
     EngineGame { moves, players, finish, result }
 }
 
-/// How many plies further players look where few pieces are left.
+/// Returns the number of plies by which the search is extended where few pieces are left.
 fn extension(position: &Chess) -> u32 {
     let board = position.board();
     u32::from((board.occupied() & !board.pawns() & !board.kings()).count() <= 4)
@@ -142,7 +142,7 @@ fn extension(position: &Chess) -> u32 {
 
 /// The result that the material on the board deserves.
 fn adjudicate(position: &Chess) -> &'static str {
-    let value = Valued::new(position.clone()).value();
+    let value = EvaluatedPosition::new(position.clone()).value();
     match position.turn().fold_wb(value, -value) {
         ahead if ahead >= CLEARLY_AHEAD => won_by(Color::White),
         behind if behind <= -CLEARLY_AHEAD => won_by(Color::Black),

@@ -1,4 +1,4 @@
-//! How games begin: lines that people play, each about as often as they play it, so that openings repeat.
+//! Openings: lines that people play, each about as often as they play it, so that openings repeat.
 
 use cwm_contract::Failure;
 use shakmaty::san::San;
@@ -32,7 +32,7 @@ impl Openings {
         LINES.iter().map(line).collect::<Result<_, Failure>>().map(Openings)
     }
 
-    /// What a player who knows the book plays after `played`; nothing when the book ends here or he goes his own way.
+    /// Chooses a move of the book after `played`; none when the book ends here or the player leaves it.
     pub fn choose(&self, played: &[Move], random: &mut impl Random) -> Option<Move> {
         let fitting = || self.0.iter().filter(|(_, line)| line.starts_with(played));
         let total: u32 = fitting().map(|(weight, _)| weight).sum();

@@ -1,4 +1,4 @@
-//! How a player of a given strength chooses.
+//! Choices of a player of a given strength.
 
 use shakmaty::{ByColor, Move};
 
@@ -17,9 +17,9 @@ pub struct Player {
     pub rating: u32,
     /// A move that is worse than the best by so many centipawns is half as likely to be played as the best.
     pub tolerance: i32,
-    /// How many times in a thousand the player does not look at the opponent's answer.
+    /// Probability, in thousandths, that the player does not look at the opponent's answer.
     pub lapses: u32,
-    /// How many times in a thousand, at a move, the player gives up a game that looks hopeless.
+    /// Probability, in thousandths a move, that the player gives up a game that looks hopeless.
     pub resigns: u32,
 }
 
@@ -48,7 +48,7 @@ impl Player {
         }
     }
 
-    /// How much worse than the best a move may be to be thought of at all.
+    /// Returns how much worse than the best a move may be to be considered.
     pub fn margin(&self) -> i32 {
         4 * self.tolerance
     }

@@ -2,8 +2,8 @@
 
 use shakmaty::{Color, Move, MoveList, Position, Role, attacks};
 
-use super::evaluation::{MATE, Valued, improvement, material, reaches_seventh};
-use crate::ending::Play;
+use super::evaluation::{EvaluatedPosition, MATE, improvement, material, reaches_seventh};
+use crate::ending::GameState;
 
 /// Captures are followed so many plies beyond the depth of the search.
 const CAPTURE_PLIES: u32 = 6;
@@ -22,8 +22,8 @@ pub struct Candidate {
 
 /// The moves whose value is within `margin` of the best, the best first, after looking `depth` plies ahead (at least
 /// 1). A move that repeats a position is worth a draw.
-pub fn candidates(play: &Play, moves: &MoveList, depth: u32, margin: i32) -> Vec<Candidate> {
-    let root = Valued::new(play.position().clone());
+pub fn candidates(play: &GameState, moves: &MoveList, depth: u32, margin: i32) -> Vec<Candidate> {
+    let root = EvaluatedPosition::new(play.position().clone());
     let mut best = -MATE;
     let mut found: Vec<Candidate> = Vec::new();
     for m in Promising::new(moves, root.position.turn(), |_| true) {
@@ -44,7 +44,7 @@ pub fn candidates(play: &Play, moves: &MoveList, depth: u32, margin: i32) -> Vec
 }
 
 /// The value of `node` for its side to move, between `alpha` and `beta` (or a bound on it outside of them).
-fn negamax(node: &Valued, depth: u32, ply: i32, mut alpha: i32, beta: i32) -> i32 {
+fn negamax(node: &EvaluatedPosition, depth: u32, ply: i32, mut alpha: i32, beta: i32) -> i32 {
     let position = &node.position;
     if position.halfmoves() >= 100 || position.is_insufficient_material() {
         return 0;
@@ -82,7 +82,7 @@ fn negamax(node: &Valued, depth: u32, ply: i32, mut alpha: i32, beta: i32) -> i3
 }
 
 /// The value of a position in which only captures and queens are still looked at, and need not be played.
-fn captures(node: &Valued, plies: u32, mut alpha: i32, beta: i32) -> i32 {
+fn captures(node: &EvaluatedPosition, plies: u32, mut alpha: i32, beta: i32) -> i32 {
     let mut best = node.value();
     if best >= beta || plies == 0 {
         return best;
@@ -106,8 +106,8 @@ fn captures(node: &Valued, plies: u32, mut alpha: i32, beta: i32) -> i32 {
     best
 }
 
-/// Whether `m` takes something cheap with something dear that a pawn can take back.
-fn loses_material(node: &Valued, m: Move) -> bool {
+/// Returns true if `m` takes something cheap with something dear that a pawn can take back.
+fn loses_material(node: &EvaluatedPosition, m: Move) -> bool {
     let Some(captured) = m.capture() else { return false };
     if material(m.role()) <= material(captured) + 50 || m.role() == Role::King {
         return false;
@@ -121,7 +121,7 @@ fn quiet(m: Move) -> bool {
     !m.is_capture() && m.promotion() != Some(Role::Queen)
 }
 
-/// How early a move should be tried: dear things taken by cheap ones first.
+/// Returns the priority of a move in the search: valuable pieces captured by cheap ones first.
 fn promise(m: Move, us: Color) -> i32 {
     let capture = m.capture().map_or(0, |captured| 10_000 + 10 * material(captured) - material(m.role()));
     let promotion = match m.promotion() {
@@ -176,7 +176,7 @@ mod tests {
 
     /// The best move after these moves from the initial position.
     fn check(moves: &str, depth: u32, expected: &str) {
-        let mut play = Play::new();
+        let mut play = GameState::new();
         for san in moves.split_whitespace() {
             let m = san.parse::<San>().unwrap().to_move(play.position()).unwrap();
             play.play(m);
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_piece_left_hanging_is_taken_and_a_guarded_one_is_not() {
         check("e4 e5 Nf3 Nc6 Bb5 Qg5", 2, "Nxg5");
-        let mut play = Play::new();
+        let mut play = GameState::new();
         for san in ["e4", "e5", "Qh5", "Nc6"] {
             let m = san.parse::<San>().unwrap().to_move(play.position()).unwrap();
             play.play(m);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_margin_only_adds_moves() {
-        let play = Play::new();
+        let play = GameState::new();
         let moves = play.position().legal_moves();
         let narrow = candidates(&play, &moves, 2, 20);
         let wide = candidates(&play, &moves, 2, 60);

@@ -1,4 +1,4 @@
-//! What the preferences do to games, beside uniform play with the same seed.
+//! Effects of the preferences, compared with uniform play with the same seed.
 
 use std::collections::BTreeMap;
 

@@ -2,12 +2,12 @@
 
 use shakmaty::{ByColor, CastlingSide, Chess, Move, Position, Role};
 
-use crate::ending::Play;
+use crate::ending::GameState;
 use crate::random::Random;
 
-/// What a side has in mind for a whole game.
+/// The castling goal of a side for a whole game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum CastlingGoal {
     /// To castle on this wing.
     Castle(CastlingSide),
     /// To lose the right by moving king or rooks.
@@ -16,36 +16,36 @@ pub enum Aim {
 
 /// The aims of both sides.
 #[derive(Clone, Copy, Debug)]
-pub struct Aims(ByColor<Aim>);
+pub struct CastlingGoals(ByColor<CastlingGoal>);
 
-impl Aims {
+impl CastlingGoals {
     /// Two draws, White's first: king's side, queen's side or neither, each equally likely.
     pub fn draw(random: &mut impl Random) -> Self {
         let mut aim = || match random.below(3) {
-            0 => Aim::Castle(CastlingSide::KingSide),
-            1 => Aim::Castle(CastlingSide::QueenSide),
-            _ => Aim::Forfeit,
+            0 => CastlingGoal::Castle(CastlingSide::KingSide),
+            1 => CastlingGoal::Castle(CastlingSide::QueenSide),
+            _ => CastlingGoal::Forfeit,
         };
         let white = aim();
-        Aims(ByColor { white, black: aim() })
+        CastlingGoals(ByColor { white, black: aim() })
     }
 
-    /// How much `m` counts.
-    pub fn weight(&self, play: &Play, m: Move) -> u32 {
+    /// Returns the weight of `m`.
+    pub fn weight(&self, play: &GameState, m: Move) -> u32 {
         let position = play.position();
         if takes_a_castling_rook(position, m) {
             return 64;
         }
         match self.0[position.turn()] {
-            Aim::Castle(side) => for_castling(position, m, side),
-            Aim::Forfeit if m.is_castle() => 1,
-            Aim::Forfeit if gives_up_a_right(position, m) => 16,
-            Aim::Forfeit => 4,
+            CastlingGoal::Castle(side) => for_castling(position, m, side),
+            CastlingGoal::Forfeit if m.is_castle() => 1,
+            CastlingGoal::Forfeit if gives_up_a_right(position, m) => 16,
+            CastlingGoal::Forfeit => 4,
         }
     }
 }
 
-/// How much `m` counts for a side that wants to castle on `side`: until it has or cannot any more, it keeps that rook
+/// Returns the weight of `m` for a side that wants to castle on `side`: until it has or cannot any more, it keeps that rook
 /// and the king where they are and the squares between them free.
 fn for_castling(position: &Chess, m: Move, side: CastlingSide) -> u32 {
     let (us, castles) = (position.turn(), position.castles());
@@ -63,12 +63,12 @@ fn for_castling(position: &Chess, m: Move, side: CastlingSide) -> u32 {
     }
 }
 
-/// Whether `m` takes a rook with which the opponent may still castle.
+/// Returns true if `m` takes a rook with which the opponent may still castle.
 fn takes_a_castling_rook(position: &Chess, m: Move) -> bool {
     m.is_capture() && position.castles().castling_rights().contains(m.to())
 }
 
-/// Whether `m`, a move of the king or a rook, gives up a right.
+/// Returns true if `m`, a move of the king or a rook, gives up a right.
 fn gives_up_a_right(position: &Chess, m: Move) -> bool {
     let castles = position.castles();
     match m.role() {
@@ -86,18 +86,18 @@ mod tests {
     use crate::random::GameStream;
     use crate::seed::Seed;
 
-    const KING_SIDE: Aim = Aim::Castle(CastlingSide::KingSide);
-    const QUEEN_SIDE: Aim = Aim::Castle(CastlingSide::QueenSide);
+    const KING_SIDE: CastlingGoal = CastlingGoal::Castle(CastlingSide::KingSide);
+    const QUEEN_SIDE: CastlingGoal = CastlingGoal::Castle(CastlingSide::QueenSide);
 
-    /// What moves weigh for a side with this aim after `played`: `move=weight`.
-    fn check(aim: Aim, played: &str, expected: &str) {
-        let mut play = Play::new();
+    /// Compares the weights of moves for a side with this goal after `played`: `move=weight`.
+    fn check(aim: CastlingGoal, played: &str, expected: &str) {
+        let mut play = GameState::new();
         let read = |uci: &str, position: &Chess| uci.parse::<UciMove>().unwrap().to_move(position).unwrap();
         for uci in played.split_whitespace() {
             let m = read(uci, play.position());
             play.play(m);
         }
-        let aims = Aims(ByColor::new_with(|_| aim));
+        let aims = CastlingGoals(ByColor::new_with(|_| aim));
         for pair in expected.split_whitespace() {
             let (uci, expected) = pair.split_once('=').unwrap();
             let weight = aims.weight(&play, read(uci, play.position()));
@@ -118,7 +118,7 @@ mod tests {
         let ready = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 d2d3 d7d6 c1e3 c8e6 b1c3 d8d7 d1d2 g8f6";
         check(KING_SIDE, ready, "e1g1=256 e1c1=1 e1e2=0 h1g1=0 a1b1=4");
         check(QUEEN_SIDE, ready, "e1g1=1 e1c1=256 a1d1=0 h1g1=4");
-        check(Aim::Forfeit, ready, "e1g1=1 e1c1=1 e1e2=16 a1d1=16 h1g1=16 a2a3=4");
+        check(CastlingGoal::Forfeit, ready, "e1g1=1 e1c1=1 e1e2=16 a1d1=16 h1g1=16 a2a3=4");
         // Afterwards, and when the wing is lost, moves weigh the same but for rooks to be taken.
         check(KING_SIDE, &format!("{ready} e1g1 a7a6"), "g1h1=4 f1e1=4 a2a3=4");
         check(QUEEN_SIDE, &format!("{ready} a1b1 a7a6"), "e1g1=4 e1e2=4 b1a1=4");
@@ -137,7 +137,7 @@ mod tests {
         let mut stream = GameStream::new("test", &Seed::zero(), 0);
         let mut counts = std::collections::BTreeMap::new();
         for _ in 0..9_000 {
-            let Aims(ByColor { white, black }) = Aims::draw(&mut stream);
+            let CastlingGoals(ByColor { white, black }) = CastlingGoals::draw(&mut stream);
             *counts.entry(format!("{white:?} {black:?}")).or_insert(0u32) += 1;
         }
         assert!(counts.len() == 9 && counts.values().all(|count| count.abs_diff(1_000) < 150), "{counts:?}");

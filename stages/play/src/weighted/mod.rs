@@ -7,12 +7,12 @@ mod weights;
 
 use shakmaty::Move;
 
-use crate::ending::Play;
+use crate::ending::GameState;
 use crate::random::Random;
 use crate::random_game::{self, RandomGame};
-use castling::Aims;
+use castling::CastlingGoals;
 
-/// What moves are preferred for.
+/// The kind of moves that are preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preference {
     /// Games that go on and on.
@@ -44,7 +44,7 @@ impl Preference {
     }
 
     /// The limit of plies where none is given.
-    pub fn usual_limit(self) -> Option<u32> {
+    pub fn default_max_plies(self) -> Option<u32> {
         // As long as the longest games of uniform play, and beyond move 255, where the move counter fills a second byte.
         (self == Preference::Long).then_some(600)
     }
@@ -56,7 +56,7 @@ pub fn game(preference: Preference, max_plies: Option<u32>, random: &mut impl Ra
         Preference::Long => by_weight(max_plies, random, weights::long),
         Preference::Promotion => by_weight(max_plies, random, weights::promotion),
         Preference::Castling => {
-            let aims = Aims::draw(random);
+            let aims = CastlingGoals::draw(random);
             by_weight(max_plies, random, |play, m| aims.weight(play, m))
         }
         Preference::EnPassant => by_weight(max_plies, random, weights::en_passant),
@@ -65,7 +65,11 @@ pub fn game(preference: Preference, max_plies: Option<u32>, random: &mut impl Ra
 }
 
 /// Plays one game in which each legal move counts what `weight` gives it.
-fn by_weight<R: Random>(max_plies: Option<u32>, random: &mut R, weight: impl Fn(&Play, Move) -> u32) -> RandomGame {
+fn by_weight<R: Random>(
+    max_plies: Option<u32>,
+    random: &mut R,
+    weight: impl Fn(&GameState, Move) -> u32,
+) -> RandomGame {
     let mut weights: Vec<u32> = Vec::new();
     random_game::play(random, max_plies, |play, moves, random| {
         weights.clear();

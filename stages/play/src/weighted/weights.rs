@@ -1,14 +1,14 @@
-//! How much each move counts under each preference but castling. docs/design/play.md has these numbers as a table.
+//! Weights of moves under each preference but castling. docs/design/play.md has these numbers as a table.
 
 use shakmaty::{Bitboard, Chess, Color, Move, Position, Rank, Role, attacks};
 
-use crate::ending::Play;
+use crate::ending::GameState;
 
 /// From this half-move clock on, a long game wants a pawn move or a capture.
 const PRESSING_CLOCK: u32 = 80;
 
 /// Games that go on: nothing that ends them, few captures, pawn moves kept for when the fifty moves press.
-pub fn long(play: &Play, m: Move) -> u32 {
+pub fn long(play: &GameState, m: Move) -> u32 {
     let pressing = play.position().halfmoves() >= PRESSING_CLOCK;
     if comes_to_an_end(play, m) {
         0
@@ -22,7 +22,7 @@ pub fn long(play: &Play, m: Move) -> u32 {
 }
 
 /// Pawns go forward, the further the sooner, and promote to all four kinds alike.
-pub fn promotion(play: &Play, m: Move) -> u32 {
+pub fn promotion(play: &GameState, m: Move) -> u32 {
     if comes_to_an_end(play, m) {
         return 0;
     }
@@ -40,7 +40,7 @@ pub fn promotion(play: &Play, m: Move) -> u32 {
 }
 
 /// Pawns go where enemy pawns pass them by, and pass enemy pawns by; what can be taken en passant is.
-pub fn en_passant(play: &Play, m: Move) -> u32 {
+pub fn en_passant(play: &GameState, m: Move) -> u32 {
     let position = play.position();
     let us = position.turn();
     if m.is_en_passant() {
@@ -64,13 +64,13 @@ pub fn en_passant(play: &Play, m: Move) -> u32 {
 }
 
 /// No captures.
-pub fn quiet(_: &Play, m: Move) -> u32 {
+pub fn quiet(_: &GameState, m: Move) -> u32 {
     u32::from(!m.is_capture())
 }
 
-/// Whether `m` ends the game or brings the end near: the opponent has no move, the material suffices for no mate, the
+/// Returns true if `m` ends the game or brings the end near: the opponent has no move, the material suffices for no mate, the
 /// clock is a ply before a claim of fifty moves, or the position has stood before.
-fn comes_to_an_end(play: &Play, m: Move) -> bool {
+fn comes_to_an_end(play: &GameState, m: Move) -> bool {
     let next = play.after(m);
     next.halfmoves() >= 99
         || next.is_insufficient_material()
@@ -83,7 +83,7 @@ fn rank_reached(us: Color, m: Move) -> Rank {
     us.relative_rank(m.to().rank())
 }
 
-/// Whether an enemy pawn stands beside the square that `m` goes to.
+/// Returns true if an enemy pawn stands beside the square that `m` goes to.
 fn has_enemy_pawn_beside(position: &Chess, m: Move) -> bool {
     let beside = attacks::king_attacks(m.to()) & Bitboard::from_rank(m.to().rank());
     (beside & position.their(Role::Pawn)).any()
@@ -95,9 +95,9 @@ mod tests {
 
     use super::*;
 
-    /// What moves weigh after `played`: `move=weight`, castling as the king's move.
-    fn check(weight: fn(&Play, Move) -> u32, played: &str, expected: &str) {
-        let mut play = Play::new();
+    /// Compares the weights of moves after `played`: `move=weight`, castling as the king's move.
+    fn check(weight: fn(&GameState, Move) -> u32, played: &str, expected: &str) {
+        let mut play = GameState::new();
         for uci in played.split_whitespace() {
             let m = uci.parse::<UciMove>().unwrap().to_move(play.position()).unwrap();
             play.play(m);

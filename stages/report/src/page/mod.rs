@@ -96,7 +96,7 @@ pub(crate) fn page(
             include_str!("boards/boards.css")
         ),
         sources: script::json(sources)?,
-        provenance: provenance::EMPTY,
+        provenance: provenance::PLACEHOLDER,
         script_hash: script::hash(&script),
         script,
     };

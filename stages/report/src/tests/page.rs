@@ -118,7 +118,7 @@ fn the_page_needs_nothing_from_outside() {
         assert_eq!(found, None, "{outside}");
     }
     // Where an export says how all this was made, and what stands there before.
-    assert_eq!(page.matches(cwm_contract::provenance::EMPTY).count(), 1);
+    assert_eq!(page.matches(cwm_contract::provenance::PLACEHOLDER).count(), 1);
     assert!(page.contains("<div id=\"cwm-made\">\n<p>"));
     // Every file that the page links to is there.
     for part in page.split("href=\"").skip(1) {

@@ -82,7 +82,7 @@ impl Streams {
     /// `workers` processes in turn; without any the program reads them itself, which is one stream too.
     pub fn new(shards: &Shards, workers: usize, batch_size: usize, seed: u64, epoch: u64) -> Self {
         let mut order: Vec<usize> = (0..shards.len()).collect();
-        MersenneTwister::of_integer(u128::from(seed) + SEED_STEP * u128::from(epoch)).shuffle(&mut order);
+        MersenneTwister::from_integer(u128::from(seed) + SEED_STEP * u128::from(epoch)).shuffle(&mut order);
         let mut streams = vec![Stream::default(); workers.max(1)];
         for (at, shard) in order.into_iter().enumerate() {
             let stream = &mut streams[at % workers.max(1)];

@@ -142,7 +142,7 @@ fn run_until_with(
         ]
         .into(),
         temporary: work.join("tmp"),
-        kept: work.join("keep"),
+        checkpoint_dir: work.join("keep"),
         resources: Resources { cores: 2, ..Resources::default() },
         expected: Vec::new(),
     };

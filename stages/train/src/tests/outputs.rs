@@ -132,7 +132,7 @@ fn what_changes_no_result_is_no_part_of_the_key() {
         let mut values: cwm_contract::Values =
             Train.parameters().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?))).collect();
         values.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        Train.idle(&values)
+        Train.unused_parameters(&values)
     };
     assert_eq!(idle(&[]), ["checkpoint_every", "shard_games", "workers", "bucket_batches", "checkpoint"]);
     let used = [("order", text("authors")), ("batching", text("bucketed")), ("checkpoint", text("best"))];

@@ -11,7 +11,7 @@ pub fn is_validated(event: &Event) -> bool {
 }
 
 fn is_validating(event: &Event) -> bool {
-    matches!(event, Event::Doing(what) if what == "validating")
+    matches!(event, Event::Activity(what) if what == "validating")
 }
 
 pub fn never(_: &Event) -> bool {

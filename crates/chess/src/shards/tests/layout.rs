@@ -1,4 +1,4 @@
-//! What lies where in the files.
+//! The layout of the files.
 
 use super::*;
 

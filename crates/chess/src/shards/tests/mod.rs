@@ -201,6 +201,6 @@ fn what_was_let_go_of_is_there_again() {
             assert_eq!(dataset.tokens(at).unwrap(), Some(&row.tokens[..]), "round {round}");
             assert_eq!(dataset.get(at).unwrap().unwrap().row(), row.tokens(None));
         }
-        dataset.let_go();
+        dataset.release_pages();
     }
 }

@@ -1,4 +1,4 @@
-//! What Arrow's own reader makes of the files, and what we make of its writer's.
+//! Arrow's own reader on our files, and our reader on Arrow's files.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Stages with the ports of the real ones.
 
 use cwm_contract::{
-    Context, Failure, Fault, Format, Input, Output, ParameterSpec, Parameters, SourceFile, SourceLocation, Stage, Type,
-    Value, Values, parameters,
+    Context, Failure, Format, Input, Output, ParameterError, ParameterSpec, Parameters, SourceFile, SourceLocation,
+    Stage, Type, Value, Values, parameters,
 };
 
 use cwm_core::registry::Registry;
@@ -71,7 +71,7 @@ impl Stage for Fake {
     fn kind(&self) -> &'static str {
         self.kind
     }
-    fn about(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "Declares and never runs."
     }
     fn inputs(&self) -> Vec<Input> {
@@ -83,10 +83,13 @@ impl Stage for Fake {
     fn parameters(&self) -> Vec<ParameterSpec> {
         (self.parameters)()
     }
-    fn check(&self, values: &Values) -> Vec<Fault> {
+    fn check(&self, values: &Values) -> Vec<ParameterError> {
         match (values.get("validation"), values.get("buckets")) {
             (Some(Value::Int(validation)), Some(Value::Int(buckets))) if validation >= buckets => {
-                vec![Fault::new("validation", format!("must be less than buckets ({buckets}), not {validation}"))]
+                vec![ParameterError::new(
+                    "validation",
+                    format!("must be less than buckets ({buckets}), not {validation}"),
+                )]
             }
             _ => Vec::new(),
         }

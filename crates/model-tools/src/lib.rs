@@ -1,0 +1,44 @@
+//! Tools for models outside of pipelines: compare them with the authors' code, import them from other
+//! programs, and follow games with them.
+//!
+//! The executor meets it through a trait of the contract (`cwm parity`, `cwm import`, `cwm track`); no stage uses it, so that it is in no stage's
+//! fingerprint. It must not know of pipelines or the store.
+
+mod import;
+pub mod parity;
+mod track;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use cwm_contract::{
+    Comparison, Description, DeviceInfo, Failure, ModelHints, ModelTools, ParityRequest, PositionPrediction,
+    TrackRequest,
+};
+
+/// Implements `ModelTools` for the models of `cwm-models`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChessModelTools;
+
+impl ModelTools for ChessModelTools {
+    fn parity(&self, request: &ParityRequest, report: &mut dyn FnMut(Comparison)) -> Result<(), Failure> {
+        parity::parity(request, report)
+    }
+
+    fn import_model(&self, file: &Path, hints: &ModelHints, target: &Path) -> Result<Description, Failure> {
+        import::write(file, hints, target)
+    }
+
+    fn track(
+        &self,
+        request: &TrackRequest,
+        text: &mut dyn BufRead,
+        report: &mut dyn FnMut(PositionPrediction) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        track::track(request, text, report)
+    }
+
+    fn devices(&self) -> Vec<DeviceInfo> {
+        cwm_models::device::list()
+    }
+}

@@ -1,0 +1,56 @@
+//! The judge itself: what the authors computed passes, and what is wrong in any way does not.
+
+mod contradictory;
+mod files;
+mod golden;
+mod planted;
+mod spoiled;
+
+use std::path::{Path, PathBuf};
+
+use cwm_contract::{Comparison, ModelTools, ParityRequest, Quantity};
+
+use crate::ChessModelTools;
+
+/// The golden fixtures, or `None` (with a line that says so) where they are not at hand.
+fn golden() -> Option<PathBuf> {
+    let beside = || PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../../shared");
+    let folder = std::env::var_os("CWM_SHARED").map_or_else(beside, PathBuf::from).join("parity");
+    if !folder.is_dir() {
+        eprintln!("skipped: no golden data at {} (set CWM_SHARED)", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+/// The comparisons of the files or folders at `paths`.
+fn judge(paths: &[&Path], family: Option<&str>, options: &[(&str, &str)]) -> Vec<Comparison> {
+    let request = ParityRequest {
+        paths: paths.iter().map(|path| path.to_path_buf()).collect(),
+        family: family.map(str::to_owned),
+        options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        device: String::new(),
+    };
+    let mut comparisons = Vec::new();
+    ChessModelTools.parity(&request, &mut |comparison| comparisons.push(comparison)).unwrap();
+    comparisons
+}
+
+/// The one comparison of a file.
+fn judge_file(path: &Path) -> Comparison {
+    judge(&[path], None, &[]).pop().unwrap()
+}
+
+/// Names of the quantities that are further off than is allowed, or the error.
+fn faults(comparison: &Comparison) -> Result<Vec<String>, String> {
+    match &comparison.result {
+        Ok(quantities) => {
+            Ok(quantities.iter().filter(|q| q.worst.exceeds_tolerance()).map(|q| q.name.clone()).collect())
+        }
+        Err(failure) => Err(failure.message.clone()),
+    }
+}
+
+fn worst(quantities: &[Quantity]) -> &Quantity {
+    quantities.iter().max_by(|a, b| a.worst.of_tolerance.total_cmp(&b.worst.of_tolerance)).unwrap()
+}

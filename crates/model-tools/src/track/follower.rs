@@ -1,0 +1,76 @@
+//! A model that reads a game as it goes on.
+
+use burn::tensor::Device;
+use cwm_contract::Failure;
+use cwm_encoding::PAD;
+use cwm_models::heads::LOGITS;
+use cwm_models::parameters::Weights;
+use cwm_models::{Memory, Network, Pass, Placed, Stepwise, Tokens};
+
+/// Tokens of a game that a model without a memory is asked to read again at every turn.
+const LONGEST_PREFIX: usize = 4_096;
+
+/// A model in the middle of a game.
+pub enum Follower<'m> {
+    /// With a memory of constant size.
+    Recurrent {
+        /// Its recurrence.
+        model: &'m dyn Stepwise<f32>,
+        /// Its parameters.
+        weights: &'m Weights,
+        /// The memory of the tokens so far.
+        memory: Memory<f32>,
+    },
+    /// Without one: it reads all tokens so far whenever there are new ones.
+    Whole {
+        /// The model.
+        network: &'m Network,
+        /// Its parameters.
+        placed: Placed<'m>,
+        /// The tokens so far.
+        tokens: Vec<u16>,
+    },
+}
+
+impl<'m> Follower<'m> {
+    /// Before the first token.
+    pub fn new(network: &'m Network, weights: &'m Weights, device: &Device) -> Self {
+        match network.stepwise() {
+            Some(model) => Follower::Recurrent { model, weights, memory: model.start(weights) },
+            None => Follower::Whole { network, placed: Placed::new(weights, device), tokens: Vec::new() },
+        }
+    }
+
+    /// Reads these tokens and tells the logits after each, [1878]. With a memory each is told before the next is read,
+    /// so that nothing grows with their number; without one they are read at once.
+    ///
+    /// # Errors
+    /// The game is too long for a model that reads it whole; or whoever is told fails, and what follows is not read.
+    pub fn read(&mut self, next: &[u16], report: &mut dyn FnMut(&[f32]) -> Result<(), Failure>) -> Result<(), Failure> {
+        match self {
+            Follower::Recurrent { model, weights, memory } => {
+                next.iter().try_for_each(|&token| report(&model.step(weights, memory, token.into())))
+            }
+            Follower::Whole { network, placed, tokens } => {
+                if tokens.len() + next.len() > LONGEST_PREFIX {
+                    return Err(Failure::input(format!(
+                        "this model reads the whole game at every turn, and one of more than {} plies is too long for that",
+                        LONGEST_PREFIX - 1
+                    ))
+                    .hint("the recurrent families follow games of any length"));
+                }
+                if next.is_empty() {
+                    return Ok(());
+                }
+                tokens.extend_from_slice(next);
+                let read = Tokens::padded([&tokens[..]], u32::from(PAD));
+                let logits = network.flat_logits(&Pass::evaluation(placed), &read).into_data();
+                let logits = logits
+                    .as_slice::<f32>()
+                    .map_err(|error| Failure::internal(format!("logits are no floats: {error:?}")))?;
+                let new = &logits[(tokens.len() - next.len()) * LOGITS..];
+                new.chunks_exact(LOGITS).try_for_each(report)
+            }
+        }
+    }
+}

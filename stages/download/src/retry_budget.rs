@@ -1,0 +1,63 @@
+//! The retry policy of a download: number of attempts and backoff.
+
+use std::time::{Duration, Instant};
+
+use cwm_contract::{Context, Failure};
+
+use crate::settings::Settings;
+
+/// Counts attempts in a row that brought nothing new, and ends the download when there are too many.
+pub struct RetryBudget<'a> {
+    context: &'a Context,
+    settings: &'a Settings,
+    fruitless: u32,
+}
+
+impl<'a> RetryBudget<'a> {
+    /// None so far.
+    pub fn new(context: &'a Context, settings: &'a Settings) -> Self {
+        RetryBudget { context, settings, fruitless: 0 }
+    }
+
+    /// Waits for the next attempt after one that ended with `reason`, and reports it. `progressed` is true if it brought anything
+    /// new; `after` is how long the server asked to wait.
+    ///
+    /// # Errors
+    /// The tries are used up (`what` did not come), or the stage was asked to stop.
+    pub fn wait_for_retry(
+        &mut self,
+        what: &str,
+        reason: &str,
+        progressed: bool,
+        after: Option<Duration>,
+        have: u64,
+    ) -> Result<(), Failure> {
+        self.fruitless = if progressed { 0 } else { self.fruitless + 1 };
+        if self.fruitless >= self.settings.tries {
+            let failure =
+                Failure::system(format!("{what}: {reason}; {} tries in a row brought nothing new", self.fruitless));
+            return Err(match have {
+                0 => failure,
+                _ => {
+                    failure.hint(format!("the {have} bytes that have arrived are kept: run again to go on from there"))
+                }
+            });
+        }
+        let wait = self.settings.backoff(self.fruitless, after);
+        let next = format!("next try in {:.0} s", wait.as_secs_f64());
+        self.context.note(format!("{what}: {reason}, after {have} bytes; {next}"));
+        self.pause(wait)
+    }
+
+    /// Sleeps, but not when asked to stop.
+    fn pause(&self, wait: Duration) -> Result<(), Failure> {
+        let end = Instant::now() + wait;
+        loop {
+            self.context.check_cancelled()?;
+            match end.checked_duration_since(Instant::now()) {
+                Some(left) if !left.is_zero() => std::thread::sleep(left.min(Duration::from_millis(100))),
+                _ => return Ok(()),
+            }
+        }
+    }
+}
