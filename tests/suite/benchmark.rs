@@ -46,12 +46,12 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
     assert!(run.raw.stdout.contains("\"exported\""), "{}", run.raw.stdout);
     for file in [
         "index.html",
-        "tables/table-01.md",
-        "tables/table-08.md",
+        "tables/table-01.tex",
+        "tables/table-08.tex",
         "tables/table-11.csv",
         "tables/candidates.csv",
-        "tables/differences.md",
-        "tables/drops.md",
+        "tables/differences.json",
+        "tables/drops.csv",
         "figures/exact-by-prefix.svg",
     ] {
         assert!(!context.read(&format!("report/{file}")).is_empty(), "{file}");
@@ -65,7 +65,7 @@ fn from_nothing_to_a_report_and_what_an_edit_runs_again() {
         assert_eq!(rows("table-08", shift), 0, "{shift}");
     }
     // What was validated on is another set: of lichess.yaml the report says that it is not.
-    let results = context.read("report/tables/table-08.md");
+    let results = context.read("report/tables/table-08.json");
     assert!(!results.contains("validated on"), "{results}");
     let page = context.read("report/index.html");
     assert!(!page.contains("src=\"http") && !page.contains("href=\"http"), "the page needs the network");

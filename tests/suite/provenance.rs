@@ -53,7 +53,7 @@ fn provenance(context: &Context, folder: &str) -> Value {
 
 #[test]
 fn a_report_says_of_every_cell_upstream_how_it_was_made() {
-    let context = context(&format!("<p>before</p>{EMPTY}<p>after</p>"));
+    let context = context(&format!("<p>before</p>{PLACEHOLDER}<p>after</p>"));
     cwm(&context, &["run"]);
     let told = provenance(&context, "exported");
     assert_eq!((&told["format"], &told["report"]), (&Value::from(1), &Value::from("report.page")));
@@ -100,13 +100,13 @@ fn a_report_says_of_every_cell_upstream_how_it_was_made() {
     assert_eq!(rest, "<p>after</p>\n");
     let stored = cwm(&context, &["path", "report"]);
     let stored = fs::read_to_string(format!("{stored}/index.html")).expect("the page in the store");
-    assert!(stored.contains(EMPTY), "{stored}");
+    assert!(stored.contains(PLACEHOLDER), "{stored}");
     cwm(&context, &["verify"]);
 }
 
 #[test]
 fn what_may_not_be_published_is_left_out_and_a_secret_always() {
-    let context = context(EMPTY);
+    let context = context(PLACEHOLDER);
     cwm(&context, &["run"]);
     let root = context.path(".");
     let root = root.canonicalize().expect("a folder");
@@ -140,7 +140,7 @@ fn what_may_not_be_published_is_left_out_and_a_secret_always() {
 
 #[test]
 fn an_export_is_written_again_only_when_the_report_or_where_it_comes_from_changed() {
-    let context = context(EMPTY);
+    let context = context(PLACEHOLDER);
     cwm(&context, &["run"]);
     let before = context.inventory("exported");
     cwm(&context, &["run"]);

@@ -1,6 +1,7 @@
 -- Sums of every game in every bin of `$width` steps that it reaches: what the bootstrap over games draws from.
 --
--- The order is that of the rows in `stages/bins/src/bootstrap.rs`, which adds them up in it.
+-- A sum is called as its metric is; `stages/bins/src/metrics.rs` says by how much it is divided. The order is that of the
+-- rows in `stages/bins/src/bootstrap.rs`, which adds them up in it.
 
 WITH binned AS (
     SELECT game, CAST(t AS BIGINT) / $width AS bin, correct, exact, loss
@@ -11,7 +12,7 @@ SELECT
     game,
     count(*)                       AS positions,
     exact_sum(loss)                AS loss,
-    CAST(sum(correct) AS BIGINT)   AS correct,
+    CAST(sum(correct) AS BIGINT)   AS labelwise,
     count(*) FILTER (WHERE exact)  AS exact
 FROM binned
 GROUP BY bin, game

@@ -3,10 +3,12 @@
 use cwm_bootstrap::{Addend, Draws, LANES, Lanes, confidence_interval, totals};
 use cwm_contract::Failure;
 
+use crate::metrics::{self, GAME_METRICS, METRICS};
+
 /// Share of the resamples that an interval holds.
 const CONFIDENCE: f64 = 0.95;
-/// Labels of a position.
-const LABELS: f64 = 75.0;
+/// Positions, and the sum of each metric.
+const SUMS: usize = 1 + METRICS;
 
 /// What one game adds to one bin. Counts are floats, since they are multiplied and added; they are exact up to 2^53.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,10 +16,8 @@ pub(crate) struct GameSums {
     /// Its number in the dataset.
     pub(crate) game: u32,
     pub(crate) positions: f64,
-    /// `None` where the scores tell none.
-    pub(crate) loss: Option<f64>,
-    pub(crate) correct: f64,
-    pub(crate) exact: f64,
+    /// In the order of [`metrics::ALL`]; `None` where the scores lack one.
+    pub(crate) sums: [Option<f64>; METRICS],
 }
 
 /// The games that reach one bin, by their numbers.
@@ -26,19 +26,15 @@ pub(crate) type BinSums = Vec<GameSums>;
 /// From low to high; `None` where fewer than two games or resamples tell, or a result is not finite.
 pub(crate) type Interval = Option<(f64, f64)>;
 
-/// Intervals of the metrics of a bin, or of all positions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Intervals {
-    pub(crate) loss: Interval,
-    pub(crate) labelwise: Interval,
-    pub(crate) exact: Interval,
-}
+/// Intervals of the metrics of a bin, or of all positions, in the order of [`metrics::ALL`].
+pub(crate) type Intervals = [Interval; METRICS];
 
 /// Intervals of everything that one scores file gives.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Spread {
+pub(crate) struct ScoreIntervals {
     pub(crate) overall: Intervals,
-    pub(crate) trajectory: Interval,
+    /// In the order of [`metrics::OF_GAMES`].
+    pub(crate) of_games: [Interval; GAME_METRICS],
     /// In the order of the bins.
     pub(crate) bins: Vec<Intervals>,
 }
@@ -48,39 +44,47 @@ pub(crate) struct Spread {
 ///
 /// # Errors
 /// What `check` fails with.
-pub(crate) fn spread(
+pub(crate) fn bootstrap_intervals(
     bins: &[BinSums],
     resamples: u64,
     seed: u64,
     check: &dyn Fn() -> Result<(), Failure>,
-) -> Result<Spread, Failure> {
+) -> Result<ScoreIntervals, Failure> {
     let mut games: Vec<u32> = bins.iter().flatten().map(|sums| sums.game).collect();
     games.sort_unstable();
     games.dedup();
-    let mut is_exact = vec![true; games.len()];
-    let mut placed: Vec<Vec<Addend<4>>> = Vec::with_capacity(bins.len());
+    // Of each metric of games, which games count.
+    let mut is_whole = metrics::OF_GAMES.map(|_| vec![true; games.len()]);
+    let mut placed: Vec<Vec<Addend<SUMS>>> = Vec::with_capacity(bins.len());
     for bin in bins {
         let place = |sums: &GameSums| addend(sums, games.partition_point(|game| *game < sums.game));
         let addends: Vec<_> = bin.iter().map(place).collect();
         for (addend, sums) in addends.iter().zip(bin) {
-            is_exact[addend.game] &= sums.exact == sums.positions;
+            for (is_whole, metric) in is_whole.iter_mut().zip(&metrics::OF_GAMES) {
+                let whole = |(place, metric): (usize, &metrics::Metric)| {
+                    sums.sums[place] == Some(metric.whole * sums.positions)
+                };
+                is_whole[addend.game] &= metric.of_position().is_some_and(whole);
+            }
         }
         placed.push(addends);
     }
-    let exact_games = (0..).zip(&is_exact).filter(|(_, is_exact)| **is_exact);
-    let exact_games: Vec<_> = exact_games.map(|(place, _)| Addend::from((place, [1.0]))).collect();
+    let whole_games = is_whole.map(|is_whole| -> Vec<Addend<1>> {
+        let whole = (0..).zip(is_whole).filter(|(_, is_whole)| *is_whole);
+        whole.map(|(place, _)| Addend::from((place, [1.0]))).collect()
+    });
 
     let draws = Draws::new(seed, games.len());
     let mut results: Vec<Results> = bins.iter().map(|bin| Results::of(bin.iter())).collect();
     let mut overall = Results::of(bins.iter().flatten());
     overall.games = games.len();
-    let mut trajectory = Vec::new();
+    let mut of_games = metrics::OF_GAMES.map(|_| Vec::new());
     let mut drawn = vec![[0.0; LANES]; games.len()];
     for first in (0..resamples).step_by(LANES) {
         check()?;
         let lanes = LANES.min((resamples - first) as usize);
         draws.count(first, &mut drawn);
-        let mut all = [[0.0; LANES]; 4];
+        let mut all = [[0.0; LANES]; SUMS];
         for (bin, results) in placed.iter().zip(&mut results) {
             let of_bin = totals(bin, &drawn);
             results.add(&of_bin, lanes);
@@ -89,48 +93,53 @@ pub(crate) fn spread(
             }
         }
         overall.add(&all, lanes);
-        let [exact] = totals(&exact_games, &drawn);
-        trajectory.extend(exact[..lanes].iter().map(|exact| exact / games.len() as f64));
+        for (shares, whole) in of_games.iter_mut().zip(&whole_games) {
+            let [whole] = totals(whole, &drawn);
+            shares.extend(whole[..lanes].iter().map(|whole| whole / games.len() as f64));
+        }
     }
-    Ok(Spread {
-        trajectory: confidence_interval(&mut trajectory, CONFIDENCE).filter(|_| games.len() > 1),
+    Ok(ScoreIntervals {
+        of_games: of_games.map(|mut shares| confidence_interval(&mut shares, CONFIDENCE).filter(|_| games.len() > 1)),
         overall: overall.intervals(),
         bins: results.into_iter().map(Results::intervals).collect(),
     })
 }
 
-/// Positions, loss, labels that are right, exact positions; a loss that is not finite or not there counts as 0.
-fn addend(sums: &GameSums, place: usize) -> Addend<4> {
-    let loss = sums.loss.filter(|loss| loss.is_finite()).unwrap_or(0.0);
-    Addend { game: place, values: [sums.positions, loss, sums.correct, sums.exact] }
+/// A sum that is not finite or not there counts as 0.
+fn addend(sums: &GameSums, place: usize) -> Addend<SUMS> {
+    let mut values = [sums.positions; SUMS];
+    for (value, sum) in values[1..].iter_mut().zip(sums.sums) {
+        *value = sum.filter(|sum| sum.is_finite()).unwrap_or(0.0);
+    }
+    Addend { game: place, values }
 }
 
 /// The metrics of the resamples so far.
 struct Results {
     games: usize,
-    /// Whether every game tells a finite loss.
-    has_loss: bool,
-    loss: Vec<f64>,
-    labelwise: Vec<f64>,
-    exact: Vec<f64>,
+    /// Of each metric, whether every game has a finite sum of it.
+    is_known: [bool; METRICS],
+    values: [Vec<f64>; METRICS],
 }
 
 impl Results {
     fn of<'a>(sums: impl Iterator<Item = &'a GameSums>) -> Self {
-        let (mut games, mut has_loss) = (0, true);
+        let mut results = Results { games: 0, is_known: [true; METRICS], values: Default::default() };
         for sums in sums {
-            games += 1;
-            has_loss &= sums.loss.is_some_and(f64::is_finite);
+            results.games += 1;
+            for (is_known, sum) in results.is_known.iter_mut().zip(sums.sums) {
+                *is_known &= sum.is_some_and(f64::is_finite);
+            }
         }
-        Results { games, has_loss, loss: Vec::new(), labelwise: Vec::new(), exact: Vec::new() }
+        results
     }
 
     /// Adds the first `lanes` resamples of what [`addend`] summed up to.
-    fn add(&mut self, [positions, loss, correct, exact]: &[Lanes; 4], lanes: usize) {
+    fn add(&mut self, [positions, sums @ ..]: &[Lanes; SUMS], lanes: usize) {
         for lane in (0..lanes).filter(|lane| positions[*lane] > 0.0) {
-            self.loss.push(loss[lane] / positions[lane]);
-            self.labelwise.push(correct[lane] / (LABELS * positions[lane]));
-            self.exact.push(exact[lane] / positions[lane]);
+            for ((values, sum), metric) in self.values.iter_mut().zip(sums).zip(&metrics::ALL) {
+                values.push(sum[lane] / (metric.whole * positions[lane]));
+            }
         }
     }
 
@@ -139,10 +148,8 @@ impl Results {
         if self.games < 2 {
             return Intervals::default();
         }
-        Intervals {
-            loss: confidence_interval(&mut self.loss, CONFIDENCE).filter(|_| self.has_loss),
-            labelwise: confidence_interval(&mut self.labelwise, CONFIDENCE),
-            exact: confidence_interval(&mut self.exact, CONFIDENCE),
-        }
+        std::array::from_fn(|metric| {
+            confidence_interval(&mut self.values[metric], CONFIDENCE).filter(|_| self.is_known[metric])
+        })
     }
 }

@@ -2,11 +2,13 @@
 //! SQL over the scores.
 //!
 //! The queries are the files in `sql/`; the code around them opens one scores file at a time, draws its games anew for
-//! the intervals, names its rows and writes three small Parquet files. This crate knows no chess and no models: a score is a row of numbers.
+//! the intervals, names its rows and writes three small Parquet files. This crate knows no chess and no models: a score is a
+//! row of numbers, and which of them are metrics is a table in `metrics`.
 
 mod bootstrap;
 mod config;
 mod identity;
+mod metrics;
 mod output;
 mod probe;
 mod query;

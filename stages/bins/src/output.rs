@@ -12,14 +12,14 @@ use datafusion::parquet::file::properties::WriterProperties;
 
 use crate::bootstrap::{Interval, Intervals};
 use crate::identity::Identity;
+use crate::metrics::{self, METRICS};
 use crate::query::{Errors, PrefixBin};
-use crate::run::Measured;
+use crate::run::ScoredMetrics;
 
-/// Columns whose value may be unknown, beside the ends of intervals.
-const NULLABLE: [&str; 14] = [
+/// Columns whose value may be unknown, beside metrics that scores may lack and the ends of intervals.
+const NULLABLE: [&str; 13] = [
     "seed",
     "parameters",
-    "loss",
     "status",
     "trained_games",
     "steps",
@@ -34,53 +34,59 @@ const NULLABLE: [&str; 14] = [
 ];
 
 /// Writes `overall.parquet`: one row per label, in the order given.
-pub(crate) fn write_overall(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
+pub(crate) fn write_overall(path: &Path, rows: &[ScoredMetrics]) -> Result<(), Failure> {
     let mut columns = identifying_columns(rows.iter().map(|row| &row.identity));
-    columns.push(("games", counts(rows, |row| row.metrics.overall.games)));
-    columns.push(("positions", counts(rows, |row| row.metrics.overall.positions)));
-    columns.push(("loss", maybe_floats(rows, |row| row.metrics.overall.loss)));
-    columns.push(("labelwise", floats(rows, |row| row.metrics.overall.labelwise)));
-    columns.push(("exact", floats(rows, |row| row.metrics.overall.exact)));
-    columns.push(("trajectory", floats(rows, |row| row.metrics.overall.trajectory)));
-    columns.extend(interval_columns(rows, |row| &row.spread.overall));
-    columns.extend(ends(["trajectory_low", "trajectory_high"], rows, |row| row.spread.trajectory));
+    columns.push(("games".to_owned(), counts(rows, |row| row.metrics.overall.games)));
+    columns.push(("positions".to_owned(), counts(rows, |row| row.metrics.overall.positions)));
+    columns.extend(metric_columns(rows, |row| &row.metrics.overall.values));
+    for (place, metric) in metrics::OF_GAMES.iter().enumerate() {
+        columns.push((metric.name.to_owned(), floats(rows, |row| row.metrics.overall.of_games[place])));
+    }
+    columns.extend(interval_columns(rows, |row| &row.intervals.overall));
+    for (place, metric) in metrics::OF_GAMES.iter().enumerate() {
+        columns.extend(ends(metric.name, rows, |row| row.intervals.of_games[place]));
+    }
     let trainings = || rows.iter().map(|row| &row.training);
-    columns.push(("status", Arc::new(StringArray::from_iter(trainings().map(|training| training.status.as_deref())))));
-    columns.push(("trained_games", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.games)))));
-    columns.push(("steps", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.steps)))));
-    columns.push(("epochs", Arc::new(Float64Array::from_iter(trainings().map(|training| training.epochs)))));
-    columns.push(("lr", maybe_floats(rows, |row| row.training.lr)));
-    columns.push(("warmup", Arc::new(UInt64Array::from_iter(trainings().map(|training| training.warmup)))));
-    columns.push(("beta2", maybe_floats(rows, |row| row.training.beta2)));
-    columns.push(("weight_decay", maybe_floats(rows, |row| row.training.weight_decay)));
-    columns.push(("lr_floor", maybe_floats(rows, |row| row.training.lr_floor)));
+    columns.push((
+        "status".to_owned(),
+        Arc::new(StringArray::from_iter(trainings().map(|training| training.status.as_deref()))),
+    ));
+    columns.push((
+        "trained_games".to_owned(),
+        Arc::new(UInt64Array::from_iter(trainings().map(|training| training.games))),
+    ));
+    columns.push(("steps".to_owned(), Arc::new(UInt64Array::from_iter(trainings().map(|training| training.steps)))));
+    columns.push(("epochs".to_owned(), Arc::new(Float64Array::from_iter(trainings().map(|training| training.epochs)))));
+    columns.push(("lr".to_owned(), maybe_floats(rows, |row| row.training.lr)));
+    columns.push(("warmup".to_owned(), Arc::new(UInt64Array::from_iter(trainings().map(|training| training.warmup)))));
+    columns.push(("beta2".to_owned(), maybe_floats(rows, |row| row.training.beta2)));
+    columns.push(("weight_decay".to_owned(), maybe_floats(rows, |row| row.training.weight_decay)));
+    columns.push(("lr_floor".to_owned(), maybe_floats(rows, |row| row.training.lr_floor)));
     let checkpoints = trainings().map(|training| training.checkpoint.as_deref());
-    columns.push(("checkpoint", Arc::new(StringArray::from_iter(checkpoints))));
+    columns.push(("checkpoint".to_owned(), Arc::new(StringArray::from_iter(checkpoints))));
     let validated = trainings().map(|training| training.validated_on_test);
-    columns.push(("validated_on_test", Arc::new(BooleanArray::from_iter(validated))));
+    columns.push(("validated_on_test".to_owned(), Arc::new(BooleanArray::from_iter(validated))));
     write(path, columns)
 }
 
 /// Writes `prefix.parquet`: one row per label and bin, in the order given.
-pub(crate) fn write_prefix(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
+pub(crate) fn write_prefix(path: &Path, rows: &[ScoredMetrics]) -> Result<(), Failure> {
     let mut bins: Vec<(&Identity, &PrefixBin, &Intervals)> = Vec::new();
     for row in rows {
-        let of = row.metrics.prefix.iter().zip(&row.spread.bins);
+        let of = row.metrics.prefix.iter().zip(&row.intervals.bins);
         bins.extend(of.map(|(bin, intervals)| (&row.identity, bin, intervals)));
     }
     let mut columns = identifying_columns(bins.iter().map(|(identity, ..)| *identity));
-    columns.push(("bin_start", counts(&bins, |(_, bin, _)| bin.start)));
-    columns.push(("bin_end", counts(&bins, |(_, bin, _)| bin.end)));
-    columns.push(("positions", counts(&bins, |(_, bin, _)| bin.positions)));
-    columns.push(("loss", maybe_floats(&bins, |(_, bin, _)| bin.loss)));
-    columns.push(("labelwise", floats(&bins, |(_, bin, _)| bin.labelwise)));
-    columns.push(("exact", floats(&bins, |(_, bin, _)| bin.exact)));
+    columns.push(("bin_start".to_owned(), counts(&bins, |(_, bin, _)| bin.start)));
+    columns.push(("bin_end".to_owned(), counts(&bins, |(_, bin, _)| bin.end)));
+    columns.push(("positions".to_owned(), counts(&bins, |(_, bin, _)| bin.positions)));
+    columns.extend(metric_columns(&bins, |(_, bin, _)| &bin.values));
     columns.extend(interval_columns(&bins, |(.., intervals)| *intervals));
     write(path, columns)
 }
 
 /// Writes `errors.parquet`: one row per label (of a cell) that tells which are right, and label (of a position).
-pub(crate) fn write_errors(path: &Path, rows: &[Measured]) -> Result<(), Failure> {
+pub(crate) fn write_errors(path: &Path, rows: &[ScoredMetrics]) -> Result<(), Failure> {
     let mut counted: Vec<(&Identity, &Errors, usize)> = Vec::new();
     for row in rows {
         if let Some(errors) = &row.metrics.errors {
@@ -88,27 +94,30 @@ pub(crate) fn write_errors(path: &Path, rows: &[Measured]) -> Result<(), Failure
         }
     }
     let mut columns = identifying_columns(counted.iter().map(|(identity, ..)| *identity));
-    columns.push(("index", counts(&counted, |(.., index)| *index as u64)));
-    columns.push(("wrong", counts(&counted, |(_, errors, index)| errors.wrong[*index])));
-    columns.push(("first", counts(&counted, |(_, errors, index)| errors.first[*index])));
-    columns.push(("positions", counts(&counted, |(_, errors, _)| errors.positions)));
-    columns.push(("games", counts(&counted, |(_, errors, _)| errors.games)));
+    columns.push(("index".to_owned(), counts(&counted, |(.., index)| *index as u64)));
+    columns.push(("wrong".to_owned(), counts(&counted, |(_, errors, index)| errors.wrong[*index])));
+    columns.push(("first".to_owned(), counts(&counted, |(_, errors, index)| errors.first[*index])));
+    columns.push(("positions".to_owned(), counts(&counted, |(_, errors, _)| errors.positions)));
+    columns.push(("games".to_owned(), counts(&counted, |(_, errors, _)| errors.games)));
     write(path, columns)
 }
 
-type Column = (&'static str, ArrayRef);
+type Column = (String, ArrayRef);
 
 fn identifying_columns<'a>(identities: impl Iterator<Item = &'a Identity> + Clone) -> Vec<Column> {
     let text = |read: fn(&Identity) -> &str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(identities.clone().map(read)))
     };
     vec![
-        ("label", text(|identity| &identity.label)),
-        ("family", text(|identity| &identity.family)),
-        ("size", text(|identity| &identity.size)),
-        ("seed", Arc::new(Int64Array::from_iter(identities.clone().map(|identity| identity.seed)))),
-        ("parameters", Arc::new(UInt64Array::from_iter(identities.clone().map(|identity| identity.parameters)))),
-        ("test", text(|identity| &identity.test)),
+        ("label".to_owned(), text(|identity| &identity.label)),
+        ("family".to_owned(), text(|identity| &identity.family)),
+        ("size".to_owned(), text(|identity| &identity.size)),
+        ("seed".to_owned(), Arc::new(Int64Array::from_iter(identities.clone().map(|identity| identity.seed)))),
+        (
+            "parameters".to_owned(),
+            Arc::new(UInt64Array::from_iter(identities.clone().map(|identity| identity.parameters))),
+        ),
+        ("test".to_owned(), text(|identity| &identity.test)),
     ]
 }
 
@@ -124,26 +133,33 @@ fn maybe_floats<R>(rows: &[R], read: impl Fn(&R) -> Option<f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter(rows.iter().map(read)))
 }
 
-/// The two ends of an interval.
-fn ends<R>(names: [&'static str; 2], rows: &[R], read: impl Fn(&R) -> Interval) -> [Column; 2] {
+/// A column of each metric.
+fn metric_columns<R>(rows: &[R], read: impl Fn(&R) -> &[Option<f64>; METRICS]) -> Vec<Column> {
+    let column = |(place, metric): (usize, &metrics::Metric)| {
+        (metric.name.to_owned(), maybe_floats(rows, |row| read(row)[place]))
+    };
+    metrics::ALL.iter().enumerate().map(column).collect()
+}
+
+/// The two ends of a metric's interval.
+fn ends<R>(metric: &str, rows: &[R], read: impl Fn(&R) -> Interval) -> [Column; 2] {
     let low = maybe_floats(rows, |row| read(row).map(|(low, _)| low));
     let high = maybe_floats(rows, |row| read(row).map(|(_, high)| high));
-    [(names[0], low), (names[1], high)]
+    [(format!("{metric}_low"), low), (format!("{metric}_high"), high)]
 }
 
 fn interval_columns<R>(rows: &[R], read: impl Fn(&R) -> &Intervals) -> Vec<Column> {
-    let mut columns = Vec::new();
-    columns.extend(ends(["loss_low", "loss_high"], rows, |row| read(row).loss));
-    columns.extend(ends(["labelwise_low", "labelwise_high"], rows, |row| read(row).labelwise));
-    columns.extend(ends(["exact_low", "exact_high"], rows, |row| read(row).exact));
-    columns
+    let of_metric = |(place, metric): (usize, &metrics::Metric)| ends(metric.name, rows, |row| read(row)[place]);
+    metrics::ALL.iter().enumerate().flat_map(of_metric).collect()
 }
 
 fn write(path: &Path, columns: Vec<Column>) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::system(format!("cannot write {}: {error}", path.display()));
     // What may be unknown in any run is nullable in every file: one schema for all.
-    let nullable = |name: &str| NULLABLE.contains(&name) || name.ends_with("_low") || name.ends_with("_high");
-    let columns = columns.into_iter().map(|(name, array)| (name, array, nullable(name)));
+    let may_lack = |name: &str| metrics::ALL.iter().any(|metric| metric.may_lack && metric.name == name);
+    let is_end = |name: &str| name.ends_with("_low") || name.ends_with("_high");
+    let nullable = |name: &str| NULLABLE.contains(&name) || may_lack(name) || is_end(name);
+    let columns = columns.iter().map(|(name, array)| (name, array.clone(), nullable(name)));
     let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(|error| failed(&error))?;
     // Without this the version of the Parquet library would stand in the file.
     let properties = WriterProperties::builder().set_created_by("cwm".to_owned()).build();

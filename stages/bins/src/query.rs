@@ -4,8 +4,8 @@ use std::path::Path;
 
 use cwm_contract::{Failure, Label};
 use cwm_functions::file_url;
-use datafusion::arrow::array::{Array, AsArray};
-use datafusion::arrow::datatypes::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
 use datafusion::execution::options::ParquetReadOptions;
@@ -13,13 +13,14 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::scalar::ScalarValue;
 
 use crate::bootstrap::{BinSums, GameSums};
+use crate::metrics::{self, GAME_METRICS, METRICS, Metric};
 
 const OVERALL: &str = include_str!("../sql/overall.sql");
 const PREFIX: &str = include_str!("../sql/prefix.sql");
 const SUMS: &str = include_str!("../sql/sums.sql");
 const ERRORS: &str = include_str!("../sql/errors.sql");
 
-/// What the queries say of one scores file.
+/// The results of the queries over one scores file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Metrics {
     pub(crate) overall: Overall,
@@ -35,12 +36,10 @@ pub(crate) struct Metrics {
 pub(crate) struct Overall {
     pub(crate) games: u64,
     pub(crate) positions: u64,
-    /// `None` where the scores tell none.
-    pub(crate) loss: Option<f64>,
-    /// Accuracies are fractions, 0 to 1.
-    pub(crate) labelwise: f64,
-    pub(crate) exact: f64,
-    pub(crate) trajectory: f64,
+    /// In the order of [`metrics::ALL`]; `None` where the scores lack one. Accuracies are fractions, 0 to 1.
+    pub(crate) values: [Option<f64>; METRICS],
+    /// In the order of [`metrics::OF_GAMES`].
+    pub(crate) of_games: [f64; GAME_METRICS],
 }
 
 /// Metrics over the positions with t in start..end.
@@ -49,9 +48,8 @@ pub(crate) struct PrefixBin {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) positions: u64,
-    pub(crate) loss: Option<f64>,
-    pub(crate) labelwise: f64,
-    pub(crate) exact: f64,
+    /// In the order of [`metrics::ALL`].
+    pub(crate) values: [Option<f64>; METRICS],
 }
 
 /// How often each label is wrong.
@@ -66,9 +64,9 @@ pub(crate) struct Errors {
     pub(crate) first: Vec<u64>,
 }
 
-/// What is asked of a scores file.
+/// What the queries depend on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question {
+pub(crate) struct Queries {
     pub(crate) bin_width: u32,
     /// Whether the file tells which labels are right.
     pub(crate) has_labels: bool,
@@ -80,11 +78,11 @@ pub(crate) struct Question {
 ///
 /// # Errors
 /// The file cannot be read to its end, or holds rows with missing values.
-pub(crate) fn measure(label: &Label, path: &Path, question: Question) -> Result<Metrics, Failure> {
+pub(crate) fn measure(label: &Label, path: &Path, queries: Queries) -> Result<Metrics, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|error| Failure::system(format!("cannot start the query engine: {error}")))?;
-    let (metrics, Lacking { incomplete, without_loss }) = runtime.block_on(run(path, question)).map_err(|error| {
+    let (metrics, Lacking { incomplete, without }) = runtime.block_on(run(path, queries)).map_err(|error| {
         // The engine's error would drag along its backtrace hint; its first line says what was wrong.
         let said = error.strip_backtrace();
         Failure::input(format!("cannot read the scores of {label} ({}): {said}", path.display()))
@@ -96,9 +94,11 @@ pub(crate) fn measure(label: &Label, path: &Path, question: Question) -> Result<
             "{incomplete} of the {positions} positions in the scores of {label} lack a value"
         )));
     }
-    if without_loss > 0 && without_loss < positions {
+    let partly = metrics::ALL.iter().zip(without).find(|(_, without)| (1..positions).contains(without));
+    if let Some((metric, without)) = partly {
+        let name = metric.name;
         return Err(Failure::input(format!(
-            "{without_loss} of the {positions} positions in the scores of {label} lack a loss, and the others have one"
+            "{without} of the {positions} positions in the scores of {label} lack a {name}, and the others have one"
         )));
     }
     Ok(metrics)
@@ -106,13 +106,14 @@ pub(crate) fn measure(label: &Label, path: &Path, question: Question) -> Result<
 
 /// How many positions lack something.
 struct Lacking {
-    /// Any value but the loss.
+    /// Any value that none may lack.
     incomplete: u64,
-    without_loss: u64,
+    /// Each metric, in the order of [`metrics::ALL`].
+    without: [u64; METRICS],
 }
 
-async fn run(path: &Path, question: Question) -> Result<(Metrics, Lacking)> {
-    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(question.partitions));
+async fn run(path: &Path, queries: Queries) -> Result<(Metrics, Lacking)> {
+    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(queries.partitions));
     cwm_functions::register(&session);
     // The store names files by digest, so there is no extension to go by.
     let any_name = ParquetReadOptions::default().file_extension("");
@@ -123,29 +124,28 @@ async fn run(path: &Path, question: Question) -> Result<(Metrics, Lacking)> {
         let whole = Overall {
             games: count(batch, "games", row),
             positions: count(batch, "positions", row),
-            loss: loss(batch, row),
-            labelwise: float(batch, "labelwise", row),
-            exact: float(batch, "exact", row),
-            trajectory: float(batch, "trajectory", row),
+            values: values(batch, row),
+            of_games: metrics::OF_GAMES.map(|metric| value::<Float64Type>(batch, metric.name, row)),
         };
-        let without_loss = count(batch, "without_loss", row);
-        (whole, Lacking { incomplete: count(batch, "incomplete", row), without_loss })
+        let without = metrics::ALL.map(|metric| match metric.may_lack {
+            true => count(batch, &format!("without_{}", metric.name), row),
+            false => 0,
+        });
+        (whole, Lacking { incomplete: count(batch, "incomplete", row), without })
     });
     let (overall, lacking) = overall.swap_remove(0);
 
-    let width = ScalarValue::Int64(Some(question.bin_width.into()));
+    let width = ScalarValue::Int64(Some(queries.bin_width.into()));
     let query = session.sql(PREFIX).await?.with_param_values(vec![("width", width.clone())])?;
     let prefix = rows(&query.collect().await?, |batch, row| PrefixBin {
         start: count(batch, "bin_start", row),
         end: count(batch, "bin_end", row),
         positions: count(batch, "positions", row),
-        loss: loss(batch, row),
-        labelwise: float(batch, "labelwise", row),
-        exact: float(batch, "exact", row),
+        values: values(batch, row),
     });
     let query = session.sql(SUMS).await?.with_param_values(vec![("width", width)])?;
     let sums = sums(&query.collect().await?);
-    let errors = match question.has_labels {
+    let errors = match queries.has_labels {
         true => rows(&session.sql(ERRORS).await?.collect().await?, errors).pop(),
         false => None,
     };
@@ -158,25 +158,29 @@ fn sums(batches: &[RecordBatch]) -> Vec<BinSums> {
     let mut last = None;
     for batch in batches {
         let counts = |column: &str| batch[column].as_primitive::<Int64Type>().values();
-        let (starts, positions, correct, exact) =
-            (counts("bin_start"), counts("positions"), counts("correct"), counts("exact"));
+        let (starts, positions) = (counts("bin_start"), counts("positions"));
         let games = batch["game"].as_primitive::<UInt32Type>().values();
-        let losses = batch["loss"].as_primitive::<Float64Type>();
+        let columns = metrics::ALL.map(|metric| floats(&batch[metric.name]));
         for row in 0..batch.num_rows() {
             if last.replace(starts[row]) != Some(starts[row]) {
                 bins.push(Vec::new());
             }
-            let game = GameSums {
-                game: games[row],
-                positions: positions[row] as f64,
-                loss: losses.is_valid(row).then(|| losses.value(row)),
-                correct: correct[row] as f64,
-                exact: exact[row] as f64,
-            };
+            let sums = columns.each_ref().map(|column| column[row]);
+            let game = GameSums { game: games[row], positions: positions[row] as f64, sums };
             bins.last_mut().into_iter().for_each(|bin| bin.push(game));
         }
     }
     bins
+}
+
+/// The sums in a column: counts, or floats that may be NULL.
+fn floats(column: &ArrayRef) -> Vec<Option<f64>> {
+    match column.data_type() {
+        DataType::Int64 => {
+            column.as_primitive::<Int64Type>().iter().map(|count| count.map(|count| count as f64)).collect()
+        }
+        _ => column.as_primitive::<Float64Type>().iter().collect(),
+    }
 }
 
 /// The one row of `errors.sql`.
@@ -207,13 +211,9 @@ fn count(batch: &RecordBatch, column: &str, row: usize) -> u64 {
     value::<Int64Type>(batch, column, row).unsigned_abs()
 }
 
-fn float(batch: &RecordBatch, column: &str, row: usize) -> f64 {
-    value::<Float64Type>(batch, column, row)
-}
-
-/// The mean loss; without any loss to average there is none.
-fn loss(batch: &RecordBatch, row: usize) -> Option<f64> {
-    batch["loss"].is_valid(row).then(|| float(batch, "loss", row))
+/// The mean of each metric; without anything to average there is none.
+fn values(batch: &RecordBatch, row: usize) -> [Option<f64>; METRICS] {
+    metrics::ALL.map(|Metric { name, .. }| batch[name].is_valid(row).then(|| value::<Float64Type>(batch, name, row)))
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
     use crate::synthetic::{ALL_RIGHT, Position, scores, write_scores};
 
     fn ask(path: &Path, bin_width: u32, partitions: usize) -> Result<Metrics, Failure> {
-        measure(&Label::stage("e"), path, Question { bin_width, has_labels: true, partitions })
+        measure(&Label::stage("e"), path, Queries { bin_width, has_labels: true, partitions })
     }
 
     #[test]
@@ -243,10 +243,11 @@ mod tests {
         write_scores(&path, None, &scores(9, 3_000));
         let bits = |partitions| {
             let metrics = ask(&path, 7, partitions).unwrap();
-            let sums: Vec<_> = metrics.sums.iter().flatten().map(|game| game.loss.map(f64::to_bits)).collect();
+            let bits = |values: [Option<f64>; METRICS]| values.map(|value| value.map(f64::to_bits));
+            let sums: Vec<_> = metrics.sums.iter().flatten().map(|game| bits(game.sums)).collect();
             (
-                metrics.overall.loss.map(f64::to_bits),
-                metrics.prefix.iter().map(|bin| bin.loss.map(f64::to_bits)).collect::<Vec<_>>(),
+                bits(metrics.overall.values),
+                metrics.prefix.iter().map(|bin| bits(bin.values)).collect::<Vec<_>>(),
                 sums,
                 metrics.errors,
                 metrics.overall.games,
@@ -266,6 +267,7 @@ mod tests {
         assert_eq!(failure.message, message);
         write_scores(&path, None, &[missing.clone(), Position { t: 1, right: 0, ..missing }]);
         let Metrics { overall, prefix, sums, .. } = ask(&path, 20, 1).unwrap();
-        assert_eq!((overall.loss, overall.exact, prefix[0].loss, sums[0][0].loss), (None, 0.5, None, None));
+        let [loss, _, exact] = overall.values;
+        assert_eq!((loss, exact, prefix[0].values[0], sums[0][0].sums[0]), (None, Some(0.5), None, None));
     }
 }

@@ -9,11 +9,11 @@ use cwm_contract::{
 };
 
 use crate::Config;
-use crate::bootstrap::{Spread, spread};
+use crate::bootstrap::{ScoreIntervals, bootstrap_intervals};
 use crate::identity::Identity;
 use crate::output::{write_errors, write_overall, write_prefix};
 use crate::probe::probe;
-use crate::query::{Metrics, Question, measure};
+use crate::query::{Metrics, Queries, measure};
 use crate::scores_file::ScoresFile;
 use crate::training::Training;
 
@@ -65,20 +65,20 @@ impl Stage for Bins {
 }
 
 /// All that is known of one scored label.
-pub(crate) struct Measured {
+pub(crate) struct ScoredMetrics {
     pub(crate) identity: Identity,
     pub(crate) training: Training,
-    /// But the sums of its games, which are given up for the spread.
+    /// Without the sums of its games, of which the intervals are made.
     pub(crate) metrics: Metrics,
-    pub(crate) spread: Spread,
+    pub(crate) intervals: ScoreIntervals,
 }
 
 /// All inputs, in their order. Each core takes one file at a time: a file is read by one thread in its own order, so
 /// memory does not grow with the number of files, and nothing depends on the number of cores.
-fn measure_all(context: &Context, inputs: &[GroupInput], config: &Config) -> Result<Vec<Measured>, Failure> {
+fn measure_all(context: &Context, inputs: &[GroupInput], config: &Config) -> Result<Vec<ScoredMetrics>, Failure> {
     let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<Measured, Failure>>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<ScoredMetrics, Failure>>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..context.cores().min(inputs.len()) {
             scope.spawn(|| {
@@ -100,14 +100,14 @@ fn measure_all(context: &Context, inputs: &[GroupInput], config: &Config) -> Res
         .collect()
 }
 
-fn measure_one(context: &Context, input: &GroupInput, config: &Config) -> Result<Measured, Failure> {
+fn measure_one(context: &Context, input: &GroupInput, config: &Config) -> Result<ScoredMetrics, Failure> {
     context.check_cancelled()?;
     let file = ScoresFile::open(&input.label, &input.path)?;
     let identity = Identity::of(&input.label, &file.model)?;
     let training = Training::of(&input.label, &file.model)?;
-    let question = Question { bin_width: config.bin_width, has_labels: file.has_labels, partitions: 1 };
-    let mut metrics = measure(&input.label, &input.path, question)?;
+    let queries = Queries { bin_width: config.bin_width, has_labels: file.has_labels, partitions: 1 };
+    let mut metrics = measure(&input.label, &input.path, queries)?;
     let sums = std::mem::take(&mut metrics.sums);
-    let spread = spread(&sums, config.resamples, config.seed, &|| context.check_cancelled())?;
-    Ok(Measured { identity, training, metrics, spread })
+    let intervals = bootstrap_intervals(&sums, config.resamples, config.seed, &|| context.check_cancelled())?;
+    Ok(ScoredMetrics { identity, training, metrics, intervals })
 }

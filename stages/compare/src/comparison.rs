@@ -7,9 +7,9 @@ use cwm_contract::{Context, Failure};
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
-use crate::metric::Metric;
+use crate::metric::{self, DECISIVE, DECISIVE_COLUMN, DECISIVE_PLURAL, METRICS};
 use crate::model::Model;
-use crate::resampling::{Resampled, Tested, resample};
+use crate::resampling::{ResampledModel, TestedDifference, resample};
 use crate::runs::Runs;
 
 /// One model beside another.
@@ -19,10 +19,10 @@ pub struct Comparison {
     games: usize,
     positions: u64,
     runs: (usize, usize),
-    means: ([f64; 3], [f64; 3]),
+    means: ([f64; METRICS], [f64; METRICS]),
     /// By metric.
-    tested: [Tested; 3],
-    /// Share of the games on which the model's loss is lower.
+    tested: [TestedDifference; METRICS],
+    /// Share of the games on which the model is lower by the decisive metric.
     lower_games: f64,
 }
 
@@ -51,7 +51,7 @@ pub fn compare(context: &Context, all: &BTreeMap<Model, Runs>, config: &Config) 
         let resampled = resample(context, &runs, config, |more| {
             context.progress(done.fetch_add(more, Ordering::Relaxed) + more, Some(total), "resamples");
         })?;
-        let resampled: BTreeMap<&Model, &Resampled> = models.into_iter().zip(&resampled).collect();
+        let resampled: BTreeMap<&Model, &ResampledModel> = models.into_iter().zip(&resampled).collect();
         for (model, beside) in of_test() {
             context.check_cancelled()?;
             compared.push(one(
@@ -75,7 +75,9 @@ fn every_pair(all: &BTreeMap<Model, Runs>) -> Result<Vec<Pair<'_>>, Failure> {
         pairs.extend(earlier.map(|earlier| (*model, *earlier)));
     }
     if pairs.is_empty() {
-        return Err(Failure::input("there are no two models with losses on one test set: nothing to compare"));
+        return Err(Failure::input(format!(
+            "there are no two models with {DECISIVE_PLURAL} on one test set: nothing to compare"
+        )));
     }
     Ok(pairs)
 }
@@ -91,16 +93,16 @@ fn beside_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Resul
         })?;
         if beside.is_empty() {
             let (name, test) = (baseline.name(), &model.test);
-            return Err(Failure::input(format!("the scores of {name} on {test} hold no losses to compare with")).hint(
-                "predictions have losses if their column `loss` tells them; `baseline` may name another family",
+            return Err(Failure::input(format!("the scores of {name} on {test} hold no {DECISIVE_PLURAL} to compare with")).hint(
+                format!("predictions have {DECISIVE_PLURAL} if their column `{DECISIVE_COLUMN}` tells them; `baseline` may name another family"),
             ));
         }
         Ok((model, baseline))
     };
     let pairs: Vec<_> = others.map(pair).collect::<Result<_, Failure>>()?;
     if pairs.is_empty() && all.keys().any(|model| model.family != config.baseline) {
-        return Err(Failure::input(format!("none of the models beside {} has losses", config.baseline))
-            .hint("predictions have losses if their column `loss` tells them"));
+        return Err(Failure::input(format!("none of the models beside {} has {DECISIVE_PLURAL}", config.baseline))
+            .hint(format!("predictions have {DECISIVE_PLURAL} if their column `{DECISIVE_COLUMN}` tells them")));
     }
     if pairs.is_empty() {
         return Err(Failure::input(format!("all scores are of {}: nothing to compare it with", config.baseline)));
@@ -108,11 +110,10 @@ fn beside_baseline<'a>(all: &'a BTreeMap<Model, Runs>, config: &Config) -> Resul
     Ok(pairs)
 }
 
-type Side<'a> = (&'a Model, &'a Runs, &'a Resampled);
+type Side<'a> = (&'a Model, &'a Runs, &'a ResampledModel);
 
 fn one((model, runs, resampled): Side<'_>, (baseline, beside, base): Side<'_>, config: &Config) -> Comparison {
-    let loss = Metric::Loss as usize;
-    let lower = runs.sums().zip(beside.sums()).filter(|(model, baseline)| model[loss] < baseline[loss]).count();
+    let lower = runs.sums().zip(beside.sums()).filter(|(model, base)| model[DECISIVE] < base[DECISIVE]).count();
     let games = runs.positions().count();
     Comparison {
         model: model.clone(),
@@ -121,7 +122,7 @@ fn one((model, runs, resampled): Side<'_>, (baseline, beside, base): Side<'_>, c
         positions: runs.positions().sum(),
         runs: (runs.count(), beside.count()),
         means: (resampled.means, base.means),
-        tested: Metric::ALL.map(|metric| resampled.less(base, metric, config.confidence)),
+        tested: std::array::from_fn(|metric| resampled.difference_from(base, metric, config.confidence)),
         lower_games: lower as f64 / games as f64,
     }
 }
@@ -138,9 +139,8 @@ impl Comparison {
             set(format!("{side}variant"), json!(model.variant));
             set(format!("{side}runs"), json!(runs));
         }
-        for metric in Metric::ALL {
-            let (place, prefix) = (metric as usize, metric.prefix());
-            let name = prefix.strip_suffix('_').unwrap_or("loss");
+        for (place, metric) in metric::ALL.iter().enumerate() {
+            let (name, prefix) = (metric.name, metric.prefix());
             let tested = &self.tested[place];
             set(name.to_owned(), number(self.means.0[place]));
             set(format!("baseline_{name}"), number(self.means.1[place]));
@@ -157,29 +157,29 @@ impl Comparison {
         Value::Object(line)
     }
 
-    fn loss(&self) -> &Tested {
-        &self.tested[Metric::Loss as usize]
+    fn decisive(&self) -> &TestedDifference {
+        &self.tested[DECISIVE]
     }
 
-    /// Whether the loss is lower, and the whole interval below 0.
+    /// Whether the decisive metric is lower, and the whole interval below 0.
     pub fn is_lower(&self) -> bool {
-        self.loss().interval.is_some_and(|(_, high)| high < 0.0)
+        self.decisive().interval.is_some_and(|(_, high)| high < 0.0)
     }
 
     /// `slice d64/l1 less transformer d64/l1 on held_out: -0.0312 [-0.0340, -0.0285] over 250 games`; what it is less is
     /// left out where that is the baseline of its own size.
-    pub fn words(&self, config: &Config) -> String {
-        let loss = self.loss();
-        let interval = match loss.interval {
+    pub fn summary(&self, config: &Config) -> String {
+        let tested = self.decisive();
+        let interval = match tested.interval {
             Some((low, high)) => format!("[{low:.4}, {high:.4}]"),
-            None => "without an interval, since losses are not finite,".to_owned(),
+            None => format!("without an interval, since {DECISIVE_PLURAL} are not finite,"),
         };
         let mut name = self.model.name();
         if config.is_all_pairs() {
             name += &format!(" less {}", self.baseline.name());
         }
         let test = &self.model.test;
-        format!("{name} on {test}: {:+.4} {interval} over {} games", loss.difference, self.games)
+        format!("{name} on {test}: {:+.4} {interval} over {} games", tested.difference, self.games)
     }
 }
 

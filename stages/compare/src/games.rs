@@ -5,22 +5,17 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt8Type, UInt32Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use cwm_contract::{Failure, Label};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-/// Labels of a position.
-const LABELS: f64 = 75.0;
-/// The columns that are read.
-const COLUMNS: [(&str, DataType); 4] = [
-    ("game", DataType::UInt32),
-    ("correct", DataType::UInt8),
-    ("exact", DataType::Boolean),
-    ("loss", DataType::Float64),
-];
+use crate::metric::{self, DECISIVE, METRICS};
+
+/// The column that says which game a position is of.
+const GAME: (&str, DataType) = ("game", DataType::UInt32);
 
 /// A game's positions and sums over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,19 +24,15 @@ pub struct Game {
     pub number: u32,
     /// Positions scored.
     pub positions: u64,
-    /// Sum of their losses.
-    pub loss: f64,
-    /// Sum of the shares of labels that are right.
-    pub labelwise: f64,
-    /// How many are exact.
-    pub exact: f64,
+    /// The sum of each metric over them.
+    pub sums: [f64; METRICS],
 }
 
 /// What one scores file holds.
 pub struct Scores {
     /// The object under `cwm.model`; empty where there is none.
     pub model: Map<String, Value>,
-    /// Its games, by number; `None` where no position has a loss, which predictions need not tell.
+    /// Its games, by number; `None` where no position has the decisive metric, which predictions need not tell.
     pub games: Option<Vec<Game>>,
 }
 
@@ -49,13 +40,15 @@ impl Scores {
     /// Reads `path`, the scores of `label`. Rows are sorted by game (docs/formats.md); they are added in their order.
     ///
     /// # Errors
-    /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or losses of some rows only.
+    /// The file cannot be read, is no scores file, holds no rows, rows that are not sorted, or the decisive metric of some rows only.
     pub fn read(label: &Label, path: &Path) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::input(format!("the scores of {label} ({}) {what}", path.display()));
         let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)
             .map_err(|error| wrong(format!("are no readable Parquet file: {error}")))?;
-        for (name, wanted) in COLUMNS {
+        let columns =
+            || [GAME].into_iter().chain(metric::ALL.iter().map(|metric| (metric.column, metric.kind.clone())));
+        for (name, wanted) in columns() {
             match builder.schema().field_with_name(name) {
                 Err(_) => return Err(wrong(format!("have no column `{name}`"))),
                 Ok(field) if *field.data_type() != wanted => {
@@ -71,7 +64,7 @@ impl Scores {
             Some(text) => serde_json::from_str(text)
                 .map_err(|error| wrong(format!("have a `cwm.model` that is not a JSON object: {error}")))?,
         };
-        let columns = ProjectionMask::columns(builder.parquet_schema(), COLUMNS.map(|(name, _)| name));
+        let columns = ProjectionMask::columns(builder.parquet_schema(), columns().map(|(name, _)| name));
         let batches = builder.with_projection(columns).build();
         let batches = batches.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let mut games: Vec<Game> = Vec::new();
@@ -79,32 +72,33 @@ impl Scores {
         for batch in batches {
             let batch = batch.map_err(|error| wrong(format!("cannot be read: {error}")))?;
             rows += batch.num_rows();
-            without += batch["loss"].null_count();
+            without += batch[metric::ALL[DECISIVE].column].null_count();
             add(&mut games, &batch).map_err(|what| wrong(what.to_owned()))?;
         }
         match (rows, without) {
             (0, _) => Err(wrong("hold no positions".to_owned())),
             (_, 0) => {
-                games.iter_mut().for_each(|game| game.labelwise /= LABELS);
+                for game in &mut games {
+                    game.sums.iter_mut().zip(&metric::ALL).for_each(|(sum, metric)| *sum /= metric.whole);
+                }
                 Ok(Scores { model, games: Some(games) })
             }
             _ if rows == without => Ok(Scores { model, games: None }),
-            _ => Err(wrong(format!("lack the loss of {without} of {rows} positions"))),
+            _ => Err(wrong(format!("lack the {} of {without} of {rows} positions", metric::ALL[DECISIVE].name))),
         }
     }
 }
 
 fn add(games: &mut Vec<Game>, batch: &RecordBatch) -> Result<(), &'static str> {
-    if batch["game"].null_count() > 0 {
+    if batch[GAME.0].null_count() > 0 {
         return Err("hold positions without a game");
     }
-    if batch["correct"].null_count() > 0 || batch["exact"].null_count() > 0 {
+    let columns = metric::ALL.each_ref().map(|metric| &batch[metric.column]);
+    if columns.iter().enumerate().any(|(place, column)| place != DECISIVE && column.null_count() > 0) {
         return Err("hold positions that do not say what is right");
     }
-    let numbers = batch["game"].as_primitive::<UInt32Type>().values();
-    let losses = batch["loss"].as_primitive::<Float64Type>().values();
-    let correct = batch["correct"].as_primitive::<UInt8Type>().values();
-    let exact = batch["exact"].as_boolean();
+    let values = columns.map(values);
+    let numbers = batch[GAME.0].as_primitive::<UInt32Type>().values();
     for (row, &number) in numbers.iter().enumerate() {
         match games.last() {
             Some(game) if game.number == number => {}
@@ -113,11 +107,18 @@ fn add(games: &mut Vec<Game>, batch: &RecordBatch) -> Result<(), &'static str> {
         }
         if let Some(game) = games.last_mut() {
             game.positions += 1;
-            game.loss += losses[row];
-            // Whole numbers until all are added, so that nothing is rounded.
-            game.labelwise += f64::from(correct[row]);
-            game.exact += f64::from(u8::from(exact.value(row)));
+            // Counts are whole numbers until all are added, so that nothing is rounded.
+            game.sums.iter_mut().zip(&values).for_each(|(sum, values)| *sum += values[row]);
         }
     }
     Ok(())
+}
+
+/// The column's values as floats, whichever of the types of the metrics it has.
+fn values(column: &ArrayRef) -> Vec<f64> {
+    match column.data_type() {
+        DataType::Boolean => column.as_boolean().values().iter().map(|value| f64::from(u8::from(value))).collect(),
+        DataType::UInt8 => column.as_primitive::<UInt8Type>().values().iter().map(|value| f64::from(*value)).collect(),
+        _ => column.as_primitive::<Float64Type>().values().to_vec(),
+    }
 }

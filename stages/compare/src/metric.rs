@@ -1,38 +1,50 @@
-//! What models are compared by.
+//! The metrics that models are compared by: a table, beyond which nothing here knows one by its name.
 
-use crate::games::Game;
+use arrow_schema::DataType;
 
 /// A metric whose mean over positions is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Loss of a position.
-    Loss,
-    /// Share of its labels that are right.
-    Labelwise,
-    /// Whether all are.
-    Exact,
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name in the output.
+    pub name: &'static str,
+    /// Its values in words.
+    pub plural: &'static str,
+    /// The column of the scores that it is summed from.
+    pub column: &'static str,
+    /// The type of that column.
+    pub kind: DataType,
+    /// What the column says of a position that has everything right: the metric is a share of that.
+    pub whole: f64,
 }
 
+/// How many they are.
+pub const METRICS: usize = 3;
+
+/// All of them; the index of each is its place in arrays of sums. The first is the one that decides which model is better:
+/// predictions need not have it, and what has none is not compared.
+pub const ALL: [Metric; METRICS] = [
+    Metric { name: "loss", plural: "losses", column: "loss", kind: DataType::Float64, whole: 1.0 },
+    Metric {
+        name: "labelwise",
+        plural: "shares of right labels",
+        column: "correct",
+        kind: DataType::UInt8,
+        whole: 75.0,
+    },
+    Metric { name: "exact", plural: "exact positions", column: "exact", kind: DataType::Boolean, whole: 1.0 },
+];
+
+/// The index of the first.
+pub const DECISIVE: usize = 0;
+/// Its values in words.
+pub const DECISIVE_PLURAL: &str = ALL[DECISIVE].plural;
+/// The column that predictions have it in.
+pub const DECISIVE_COLUMN: &str = ALL[DECISIVE].column;
+
 impl Metric {
-    /// All of them; the index of each is its place in arrays of three.
-    pub const ALL: [Metric; 3] = [Metric::Loss, Metric::Labelwise, Metric::Exact];
-
-    /// The sum over a game's positions.
-    pub fn of(self, game: &Game) -> f64 {
-        match self {
-            Metric::Loss => game.loss,
-            Metric::Labelwise => game.labelwise,
-            Metric::Exact => game.exact,
-        }
-    }
-
-    /// What the names of its keys begin with (docs/formats.md, "differences"). Those of the loss were first, and begin
-    /// with nothing.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Metric::Loss => "",
-            Metric::Labelwise => "labelwise_",
-            Metric::Exact => "exact_",
-        }
+    /// What the names of its keys begin with (docs/formats.md, "differences"): nothing for the first, which was once the only
+    /// one.
+    pub fn prefix(&self) -> String {
+        if self.name == ALL[DECISIVE].name { String::new() } else { format!("{}_", self.name) }
     }
 }

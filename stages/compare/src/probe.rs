@@ -26,12 +26,12 @@ struct Scored<'a> {
     size: &'a str,
     /// Added to the loss of each position, more in some games than in others.
     shift: f64,
-    losses: Losses,
+    losses: LossKind,
     games: u32,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Losses {
+enum LossKind {
     All,
     /// One is infinite.
     Infinite,
@@ -44,8 +44,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     let config = Config::read(context.values())
         .map_err(|fault| Failure::input(format!("parameter `{}` {}", fault.parameter, fault.message)))?;
     let baseline = config.baseline.as_str();
-    let base = |label, size| Scored { label, family: baseline, size, shift: 0.0, losses: Losses::All, games: GAMES };
-    let model = |label, family, size, shift| Scored { label, family, size, shift, losses: Losses::All, games: GAMES };
+    let base = |label, size| Scored { label, family: baseline, size, shift: 0.0, losses: LossKind::All, games: GAMES };
+    let model = |label, family, size, shift| Scored { label, family, size, shift, losses: LossKind::All, games: GAMES };
     let small = "d32/l1";
     let all = [
         base("e[seed=0,test=a]", small),
@@ -56,8 +56,8 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
         model("e[family=probe_twin,test=a]", "probe_twin", small, 0.0),
         model("e[family=probe_higher,test=b]", "probe_higher", "d64/l2", 0.02),
         model("e[data=half,family=probe_lower,test=b]", "probe_lower", "d64/l2", 0.01),
-        Scored { losses: Losses::Infinite, ..model("e[family=probe_infinite,test=a]", "probe_infinite", small, 0.0) },
-        Scored { losses: Losses::None, ..model("e[family=probe_silent,test=a]", "probe_silent", small, 0.0) },
+        Scored { losses: LossKind::Infinite, ..model("e[family=probe_infinite,test=a]", "probe_infinite", small, 0.0) },
+        Scored { losses: LossKind::None, ..model("e[family=probe_silent,test=a]", "probe_silent", small, 0.0) },
     ];
     // A variant has no baseline of its own: it is left to the runs that compare all.
     let with_baseline: Vec<&Scored> = all.iter().filter(|one| !one.label.contains("data=")).collect();
@@ -84,7 +84,7 @@ pub fn probe(context: &ProbeContext) -> Result<ProbeOutput, Failure> {
     take("twice", &[first, first, lower], "baseline", "nothing")?;
     let fewer = Scored { games: GAMES - 1, ..model("e[family=probe_fewer,test=a]", "probe_fewer", small, 0.0) };
     take("other_games", &[first, &fewer], "baseline", "nothing")?;
-    let partial = Scored { losses: Losses::Some, ..model("e[family=probe_some,test=a]", "probe_some", small, 0.0) };
+    let partial = Scored { losses: LossKind::Some, ..model("e[family=probe_some,test=a]", "probe_some", small, 0.0) };
     take("some_losses", &[first, &partial], "baseline", "nothing")?;
     Ok(probed)
 }
@@ -109,9 +109,9 @@ fn write(path: &Path, scored: &Scored) -> Result<(), Box<dyn std::error::Error>>
         0.5 + f64::from((game * 37 + t * 11) % 17) / 100.0 + scored.shift * f64::from(1 + game % 5) / 3.0
     };
     let told = |(row, at): (usize, &(u32, u32))| match scored.losses {
-        Losses::None => None,
-        Losses::Some if row % 2 == 1 => None,
-        Losses::Infinite if row == 7 => Some(f64::INFINITY),
+        LossKind::None => None,
+        LossKind::Some if row % 2 == 1 => None,
+        LossKind::Infinite if row == 7 => Some(f64::INFINITY),
         _ => Some(loss(*at)),
     };
     let losses: ArrayRef = Arc::new(Float64Array::from_iter(rows.iter().enumerate().map(told)));

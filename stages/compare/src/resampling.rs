@@ -7,7 +7,7 @@ use cwm_bootstrap::{Addend, Draws, LANES, Lanes, confidence_interval, totals};
 use cwm_contract::{Context, Failure};
 
 use crate::config::Config;
-use crate::metric::Metric;
+use crate::metric::METRICS;
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
 
@@ -15,18 +15,18 @@ use crate::runs::Runs;
 const ROUNDING: f64 = 1e-12;
 
 /// What became of one model in each resample; arrays have a place a metric.
-pub struct Resampled {
+pub struct ResampledModel {
     /// Means over all positions.
-    pub means: [f64; 3],
+    pub means: [f64; METRICS],
     /// Means over the positions of the games that were drawn.
-    drawn: [Vec<f64>; 3],
+    drawn: [Vec<f64>; METRICS],
     /// Sums over all positions, the games with the signs that were drawn, by the number of positions.
-    flipped: [Vec<f64>; 3],
+    flipped: [Vec<f64>; METRICS],
 }
 
 /// What resamples say of the difference of two models.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tested {
+pub struct TestedDifference {
     /// The mean of the one less that of the other.
     pub difference: f64,
     /// The interval of that, where it is finite.
@@ -36,21 +36,20 @@ pub struct Tested {
     pub p: Option<f64>,
 }
 
-impl Resampled {
-    /// This model less `other`.
-    pub fn less(&self, other: &Resampled, metric: Metric, confidence: f64) -> Tested {
-        let place = metric as usize;
+impl ResampledModel {
+    /// This model less `other`, by the metric of that index.
+    pub fn difference_from(&self, other: &ResampledModel, metric: usize, confidence: f64) -> TestedDifference {
         let differences = |one: &[f64], another: &[f64]| -> Vec<f64> {
             one.iter().zip(another).map(|(one, another)| one - another).collect()
         };
-        let difference = self.means[place] - other.means[place];
-        let mut drawn = differences(&self.drawn[place], &other.drawn[place]);
-        let flipped = differences(&self.flipped[place], &other.flipped[place]);
+        let difference = self.means[metric] - other.means[metric];
+        let mut drawn = differences(&self.drawn[metric], &other.drawn[metric]);
+        let flipped = differences(&self.flipped[metric], &other.flipped[metric]);
         // Games are few or counts are whole, so draws may say just what was seen; rounding must not make them less.
-        let rounding = ROUNDING * (self.means[place].abs() + other.means[place].abs());
+        let rounding = ROUNDING * (self.means[metric].abs() + other.means[metric].abs());
         let extreme = flipped.iter().filter(|flipped| flipped.abs() + rounding >= difference.abs()).count();
         let is_finite = difference.is_finite() && flipped.iter().all(|flipped| flipped.is_finite());
-        Tested {
+        TestedDifference {
             difference,
             interval: confidence_interval(&mut drawn, confidence).filter(|_| is_finite),
             // What was seen counts as one of the draws, so the probability is never 0.
@@ -68,9 +67,9 @@ pub fn resample(
     models: &[&Runs],
     config: &Config,
     done: impl Fn(u64) + Sync,
-) -> Result<Vec<Resampled>, Failure> {
-    let addends = |runs: &Runs| -> Vec<Addend<3>> { (0..).zip(runs.sums()).map(Addend::from).collect() };
-    let sums: Vec<Vec<Addend<3>>> = models.iter().map(|runs| addends(runs)).collect();
+) -> Result<Vec<ResampledModel>, Failure> {
+    let addends = |runs: &Runs| -> Vec<Addend<METRICS>> { (0..).zip(runs.sums()).map(Addend::from).collect() };
+    let sums: Vec<Vec<Addend<METRICS>>> = models.iter().map(|runs| addends(runs)).collect();
     let positions: Vec<Addend<1>> = models.first().map_or(Vec::new(), |runs| {
         (0..).zip(runs.positions()).map(|(game, positions)| Addend::from((game, [positions as f64]))).collect()
     });
@@ -84,22 +83,22 @@ pub fn resample(
         draws.count(first, &mut times);
         let [drawn_positions] = totals(&positions, &times);
         let over_drawn = |sum: Lanes| std::array::from_fn::<f64, LANES, _>(|lane| sum[lane] / drawn_positions[lane]);
-        let drawn: Vec<[Lanes; 3]> = sums.iter().map(|sums| totals(sums, &times).map(over_drawn)).collect();
+        let drawn: Vec<[Lanes; METRICS]> = sums.iter().map(|sums| totals(sums, &times).map(over_drawn)).collect();
         draws.signs(first, &mut times);
         let over_all = |sum: Lanes| sum.map(|sum| sum / all_positions);
-        let flipped: Vec<[Lanes; 3]> = sums.iter().map(|sums| totals(sums, &times).map(over_all)).collect();
+        let flipped: Vec<[Lanes; METRICS]> = sums.iter().map(|sums| totals(sums, &times).map(over_all)).collect();
         done(config.resamples.min(first + LANES as u64) - first);
         Ok((drawn, flipped))
     })?;
     let every = vec![[1.0; LANES]; positions.len()];
-    let collect = |read: &dyn Fn(&(Vec<[Lanes; 3]>, Vec<[Lanes; 3]>)) -> Lanes| -> Vec<f64> {
+    let collect = |read: &dyn Fn(&(Vec<[Lanes; METRICS]>, Vec<[Lanes; METRICS]>)) -> Lanes| -> Vec<f64> {
         resampled.iter().flat_map(read).take(config.resamples as usize).collect()
     };
     Ok((0..models.len())
-        .map(|model| Resampled {
+        .map(|model| ResampledModel {
             means: totals(&sums[model], &every).map(|sum| sum[0] / all_positions),
-            drawn: std::array::from_fn(|place| collect(&|(drawn, _)| drawn[model][place])),
-            flipped: std::array::from_fn(|place| collect(&|(_, flipped)| flipped[model][place])),
+            drawn: std::array::from_fn(|metric| collect(&|(drawn, _)| drawn[model][metric])),
+            flipped: std::array::from_fn(|metric| collect(&|(_, flipped)| flipped[model][metric])),
         })
         .collect())
 }

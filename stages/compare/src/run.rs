@@ -8,6 +8,7 @@ use cwm_contract::{Context, Failure};
 use crate::comparison::{Comparison, compare};
 use crate::config::Config;
 use crate::games::Scores;
+use crate::metric::{DECISIVE_COLUMN, DECISIVE_PLURAL};
 use crate::model::{Model, seed_of};
 use crate::on_cores::on_cores;
 use crate::runs::Runs;
@@ -40,10 +41,10 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         }
     }
     for (label, _) in &left_out {
-        context.note(format!("{label} is left out: its predictions tell no losses"));
+        context.note(format!("{label} is left out: its predictions tell no {DECISIVE_PLURAL}"));
     }
     let compared = compare(context, &models, &config)?;
-    compared.iter().for_each(|comparison| context.log(comparison.words(&config)));
+    compared.iter().for_each(|comparison| context.log(comparison.summary(&config)));
     let path = context.output("differences")?;
     let lines: String = compared.iter().map(|comparison| format!("{}\n", comparison.json(&config))).collect();
     std::fs::write(path, lines).map_err(|error| Failure::io("write", path, error))?;
@@ -51,15 +52,15 @@ pub fn run(context: &Context) -> Result<(), Failure> {
         return Ok(());
     }
     if let Some((label, _)) = left_out.iter().find(|(_, is_baseline)| !is_baseline) {
-        return Err(Failure::input(format!("{label} holds no losses, so it cannot be below {}", config.baseline))
-            .hint("give its predictions a column `loss`, or leave it out of `scores`; `expect: nothing` only tells"));
+        return Err(Failure::input(format!("{label} holds no {DECISIVE_PLURAL}, so it cannot be below {}", config.baseline))
+            .hint(format!("give its predictions a column `{DECISIVE_COLUMN}`, or leave it out of `scores`; `expect: nothing` only tells")));
     }
     all_lower(&compared, &config)
 }
 
 fn all_lower(compared: &[Comparison], config: &Config) -> Result<(), Failure> {
     let not: Vec<_> =
-        compared.iter().filter(|comparison| !comparison.is_lower()).map(|one| one.words(config)).collect();
+        compared.iter().filter(|comparison| !comparison.is_lower()).map(|one| one.summary(config)).collect();
     if not.is_empty() {
         return Ok(());
     }

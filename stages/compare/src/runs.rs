@@ -3,7 +3,7 @@
 use cwm_contract::{Failure, Label};
 
 use crate::games::Game;
-use crate::metric::Metric;
+use crate::metric::METRICS;
 
 /// The runs of one model on one test set that have losses.
 #[derive(Default)]
@@ -29,9 +29,7 @@ impl Runs {
             Some(first) => {
                 same_games(first, &self.games, label, &games)?;
                 for (sum, game) in self.games.iter_mut().zip(games) {
-                    sum.loss += game.loss;
-                    sum.labelwise += game.labelwise;
-                    sum.exact += game.exact;
+                    sum.sums.iter_mut().zip(game.sums).for_each(|(sum, more)| *sum += more);
                 }
             }
         }
@@ -56,9 +54,9 @@ impl Runs {
     }
 
     /// For each game the sum of each metric, the mean over the runs.
-    pub fn sums(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
+    pub fn sums(&self) -> impl Iterator<Item = [f64; METRICS]> + '_ {
         let runs = self.labels.len() as f64;
-        self.games.iter().map(move |game| Metric::ALL.map(|metric| metric.of(game) / runs))
+        self.games.iter().map(move |game| game.sums.map(|sum| sum / runs))
     }
 
     /// Whether `other` was scored on the same games.

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::path::Path;
 
-use polars::prelude::{Column, DataFrame, ParquetWriter, df};
+use polars_core::df;
+use polars_core::prelude::{Column, DataFrame};
+use polars_io::prelude::ParquetWriter;
 
 /// One scored label and its bins.
 #[derive(Clone, Debug)]

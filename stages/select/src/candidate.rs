@@ -115,7 +115,7 @@ impl Candidate {
     }
 
     /// Why it cannot be chosen, if so.
-    pub fn set_aside(&self) -> Option<String> {
+    pub fn exclusion_reason(&self) -> Option<String> {
         match &self.validation {
             _ if self.status != "finished" => Some(self.status.clone()),
             None => Some("never validated".to_owned()),

@@ -9,21 +9,21 @@ use crate::ranking::Ranking;
 use crate::scalar::Scalar;
 
 /// A choice by hand.
-pub enum Override {
+pub enum ManualChoice {
     /// The training of this rank, from 1.
     Rank(usize),
     /// The best of those with these parameters.
     Parameters(BTreeMap<String, Scalar>),
 }
 
-impl Override {
+impl ManualChoice {
     /// From the entry of the parameter `overrides`, which was checked.
     pub fn read(entry: &BTreeMap<String, Value>) -> Self {
         match entry.get(RANK) {
-            Some(Value::Int(rank)) => Override::Rank(usize::try_from(*rank).unwrap_or(usize::MAX)),
+            Some(Value::Int(rank)) => ManualChoice::Rank(usize::try_from(*rank).unwrap_or(usize::MAX)),
             _ => {
                 let scalars = entry.iter().filter_map(|(name, value)| Some((name.clone(), Scalar::of(value)?)));
-                Override::Parameters(scalars.collect())
+                ManualChoice::Parameters(scalars.collect())
             }
         }
     }
@@ -33,36 +33,36 @@ impl Override {
 ///
 /// # Errors
 /// There is none: all are set aside, or what was chosen by hand is not among them.
-pub fn choose(cell: &str, ranking: &Ranking, by_hand: Option<&Override>) -> Result<(usize, String), Failure> {
+pub fn choose(cell: &str, ranking: &Ranking, by_hand: Option<&ManualChoice>) -> Result<(usize, String), Failure> {
     let ranked = &ranking.ranked;
     match by_hand {
         None if ranked.is_empty() => {
-            let aside: Vec<_> = ranking.aside.iter().map(|(one, why)| format!("{} ({why})", one.label)).collect();
-            Err(Failure::input(format!("none of the trainings of {cell} can be chosen: {}", some(&aside)))
+            let excluded: Vec<_> = ranking.excluded.iter().map(|(one, why)| format!("{} ({why})", one.label)).collect();
+            Err(Failure::input(format!("none of the trainings of {cell} can be chosen: {}", some(&excluded)))
                 .hint("give it trainings that end well, or other hyper-parameters to try"))
         }
         None => Ok((0, "best".to_owned())),
-        Some(Override::Rank(rank)) if *rank > ranked.len() => Err(Failure::input(format!(
+        Some(ManualChoice::Rank(rank)) if *rank > ranked.len() => Err(Failure::input(format!(
             "`overrides` takes the training of rank {rank} for {cell}, and only {} of {} have a rank",
             ranked.len(),
-            ranked.len() + ranking.aside.len()
+            ranked.len() + ranking.excluded.len()
         ))),
-        Some(Override::Rank(rank)) => Ok((rank - 1, format!("override: rank {rank}"))),
-        Some(Override::Parameters(wanted)) => {
-            let words = words(wanted);
+        Some(ManualChoice::Rank(rank)) => Ok((rank - 1, format!("override: rank {rank}"))),
+        Some(ManualChoice::Parameters(wanted)) => {
+            let described = describe(wanted);
             let has = |parameters: &BTreeMap<String, Scalar>| {
                 wanted.iter().all(|(name, value)| parameters.get(name) == Some(value))
             };
             if let Some(place) = ranked.iter().position(|candidate| has(&candidate.parameters)) {
-                return Ok((place, format!("override: {words}")));
+                return Ok((place, format!("override: {described}")));
             }
-            let aside = ranking.aside.iter().find(|(candidate, _)| has(&candidate.parameters));
+            let aside = ranking.excluded.iter().find(|(candidate, _)| has(&candidate.parameters));
             Err(match aside {
                 Some((candidate, why)) => Failure::input(format!(
-                    "`overrides` takes {words} for {cell}, and {} was set aside: {why}",
+                    "`overrides` takes {described} for {cell}, and {} was set aside: {why}",
                     candidate.label
                 )),
-                None => Failure::input(format!("`overrides` takes {words} for {cell}, and no training has these"))
+                None => Failure::input(format!("`overrides` takes {described} for {cell}, and no training has these"))
                     .hint("they must be hyper-parameters that `parameters` names, and of one of the trainings"),
             })
         }
@@ -70,7 +70,7 @@ pub fn choose(cell: &str, ranking: &Ranking, by_hand: Option<&Override>) -> Resu
 }
 
 /// `beta2 0.99, lr 0.001`.
-pub fn words(parameters: &BTreeMap<String, Scalar>) -> String {
+pub fn describe(parameters: &BTreeMap<String, Scalar>) -> String {
     parameters.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 

@@ -36,7 +36,7 @@ pub fn write_candidates(path: &Path, ranking: &Ranking, chosen: Option<&(usize, 
         let why = chosen.filter(|(chosen, _)| *chosen == place).map(|(_, why)| why.as_str());
         line(candidate, Some(place + 1), why.is_some(), why)
     });
-    let aside = ranking.aside.iter().map(|(candidate, why)| line(candidate, None, false, Some(why)));
+    let aside = ranking.excluded.iter().map(|(candidate, why)| line(candidate, None, false, Some(why)));
     write(path, ranked.chain(aside))
 }
 

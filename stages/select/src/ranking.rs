@@ -11,7 +11,7 @@ pub struct Ranking {
     /// Best first.
     pub ranked: Vec<Candidate>,
     /// Those set aside, with why, by label.
-    pub aside: Vec<(Candidate, String)>,
+    pub excluded: Vec<(Candidate, String)>,
 }
 
 impl Ranking {
@@ -20,10 +20,10 @@ impl Ranking {
     /// # Errors
     /// They were not all validated on the same number of games: their losses are not to be compared.
     pub fn of(candidates: Vec<Candidate>, parameters: &[String]) -> Result<Self, Failure> {
-        let mut ranking = Ranking { ranked: Vec::new(), aside: Vec::new() };
+        let mut ranking = Ranking { ranked: Vec::new(), excluded: Vec::new() };
         for candidate in candidates {
-            match candidate.set_aside() {
-                Some(why) => ranking.aside.push((candidate, why)),
+            match candidate.exclusion_reason() {
+                Some(why) => ranking.excluded.push((candidate, why)),
                 None => ranking.ranked.push(candidate),
             }
         }
@@ -42,7 +42,7 @@ impl Ranking {
             .hint("give all trainings of the group the same validation set and `validation_games`"));
         }
         ranking.ranked.sort_by(|a, b| order(a, b, parameters));
-        ranking.aside.sort_by(|(a, _), (b, _)| a.label.cmp(&b.label));
+        ranking.excluded.sort_by(|(a, _), (b, _)| a.label.cmp(&b.label));
         Ok(ranking)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Context, Failure};
 
 use crate::candidate::Candidate;
-use crate::choosing::{Override, choose, words};
+use crate::choosing::{ManualChoice, choose, describe};
 use crate::config::Config;
 use crate::output::{write_candidates, write_choice};
 use crate::ranking::Ranking;
@@ -32,17 +32,17 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     let trained = config.parent.as_ref().unwrap_or(&family);
     // What is chosen by hand for the parent holds for the ablation as well, unless that has a choice of its own.
     let by_hand = [&family, trained].into_iter().find_map(|family| config.overrides.get(family)?.get(&size));
-    let by_hand = by_hand.map(Override::read);
-    let words_of_cell = format!("{trained} {size}");
+    let by_hand = by_hand.map(ManualChoice::read);
+    let cell_name = format!("{trained} {size}");
     if candidates.is_empty() {
         let parameters = without_trainings(&format!("{family} {size}"), by_hand)?;
-        context.log(format!("{family} {size}: {}, given by hand", words(&parameters)));
-        write_candidates(context.output("candidates")?, &Ranking { ranked: Vec::new(), aside: Vec::new() }, None)?;
+        context.log(format!("{family} {size}: {}, given by hand", describe(&parameters)));
+        write_candidates(context.output("candidates")?, &Ranking { ranked: Vec::new(), excluded: Vec::new() }, None)?;
         return write_choice(context.output("choice")?, &family, &size, &parameters);
     }
     let ranking = Ranking::of(candidates, &config.parameters)?;
-    let chosen = choose(&words_of_cell, &ranking, by_hand.as_ref())?;
-    tell(context, &ranking, &chosen);
+    let chosen = choose(&cell_name, &ranking, by_hand.as_ref())?;
+    log_ranking(context, &ranking, &chosen);
     let winner = &ranking.ranked[chosen.0];
     if let Some(given) = checkpoints.iter().find(|given| given.label == winner.label) {
         context.pass_through("checkpoint", &given.path);
@@ -71,10 +71,10 @@ fn cell(config: &Config, candidates: &[Candidate]) -> Result<(String, String), F
 }
 
 /// The choice where there is nothing to choose from.
-fn without_trainings(cell: &str, by_hand: Option<Override>) -> Result<BTreeMap<String, Scalar>, Failure> {
+fn without_trainings(cell: &str, by_hand: Option<ManualChoice>) -> Result<BTreeMap<String, Scalar>, Failure> {
     match by_hand {
-        Some(Override::Parameters(parameters)) => Ok(parameters),
-        Some(Override::Rank(rank)) => {
+        Some(ManualChoice::Parameters(parameters)) => Ok(parameters),
+        Some(ManualChoice::Rank(rank)) => {
             Err(Failure::input(format!("`overrides` takes the training of rank {rank} for {cell}, and none are given")))
         }
         None => Err(Failure::input(format!("there is nothing to choose from for {cell}"))
@@ -83,7 +83,7 @@ fn without_trainings(cell: &str, by_hand: Option<Override>) -> Result<BTreeMap<S
 }
 
 /// Writes the ranking to the log: the chosen one, the first few, and all that were set aside.
-fn tell(context: &Context, ranking: &Ranking, (chosen, why): &(usize, String)) {
+fn log_ranking(context: &Context, ranking: &Ranking, (chosen, why): &(usize, String)) {
     const SHOWN: usize = 20;
     for (place, candidate) in ranking.ranked.iter().enumerate() {
         if place >= SHOWN && place != *chosen {
@@ -93,7 +93,7 @@ fn tell(context: &Context, ranking: &Ranking, (chosen, why): &(usize, String)) {
         let mark = if place == *chosen { format!(" <- {why}") } else { String::new() };
         context.log(format!("{:>4}. {loss:.6}  {}{mark}", place + 1, candidate.label));
     }
-    for (candidate, why) in &ranking.aside {
+    for (candidate, why) in &ranking.excluded {
         context.log(format!("set aside: {} ({why})", candidate.label));
     }
     if let Some(validation) = &ranking.ranked[*chosen].validation {

@@ -47,7 +47,7 @@ pub(super) fn with_choices(folder: &Path) -> PathBuf {
 fn the_page_has_the_first_and_the_chosen_and_the_data_all() {
     let folder = tempfile::tempdir().unwrap();
     let report = with_choices(folder.path());
-    let table = read(&report, "tables/candidates.md");
+    let table = page_table(&report, "candidates");
     let rows = lines(&table, "| choice |");
     // Families in the paper's order: three ranks, and what is not shown.
     assert_eq!(rows.len(), 8, "{table}");
@@ -72,7 +72,7 @@ fn the_page_has_the_first_and_the_chosen_and_the_data_all() {
 fn the_best_of_the_sweep_stands_beside_the_papers() {
     let folder = tempfile::tempdir().unwrap();
     let report = with_choices(folder.path());
-    let table = read(&report, "tables/table-05.md");
+    let table = page_table(&report, "table-05");
     // The training of rank 1, though that of rank 2 was taken.
     assert_eq!(
         lines(&table, "Transformer | d128/l1"),
@@ -107,7 +107,7 @@ fn winners_are_counted_as_the_paper_counts_them() {
         std::fs::write(&path, lines.join("\n")).unwrap();
         trial = trial.labelled("candidates", label(&format!("choice[family={family},size=d128/l1]")), path);
     }
-    let table = read(&run(trial).unwrap(), "tables/winners.md");
+    let table = page_table(&run(trial).unwrap(), "winners");
     assert_eq!(
         table.lines().skip(6).collect::<Vec<_>>(),
         [
@@ -134,7 +134,7 @@ fn two_floors_stand_beside_the_papers() {
         let path = folder.path().join("best");
         std::fs::write(&path, line("1", 0.01, "5.6e-5") + &second).unwrap();
         let label = label("best[family=gated_deltanet,size=d384/l4]");
-        read(&run(trial(folder.path(), &rows()).labelled("candidates", label, path)).unwrap(), "tables/table-06.md")
+        page_table(&run(trial(folder.path(), &rows()).labelled("candidates", label, path)).unwrap(), "table-06")
     };
     let table = with(line("2", 0.1, "1.14e-4"));
     assert_eq!(
@@ -158,12 +158,12 @@ fn two_floors_stand_beside_the_papers() {
 fn differences_stand_by_test_set_and_what_is_not_finite_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let report = with_choices(folder.path());
-    let table = read(&report, "tables/differences.md");
+    let table = page_table(&report, "differences");
     let rows = lines(&table, "| SLiCE |");
     assert_eq!(rows.len(), 2, "{table}");
     assert_eq!(
         rows[0],
-        "| Held-out games | SLiCE | d128/l1 | Transformer | −0.062500 \\[−0.070000, −0.050000\\] | – | – | – | – | – | 97.50 | 250 |"
+        "| Held-out games | SLiCE | d128/l1 | Transformer | −0.062500 [−0.070000, −0.050000] | – | – | – | – | – | 97.50 | 250 |"
     );
     assert!(
         rows[1]
@@ -186,11 +186,9 @@ fn every_pair_has_its_differences_and_how_likely_chance_is() {
     std::fs::write(&path, format!("{line}\n")).unwrap();
     let report = run(trial(folder.path(), &rows()).input("differences", path)).unwrap();
     assert_eq!(
-        lines(&read(&report, "tables/differences.md"), "| SLiCE |"),
-        [
-            "| Held-out games | SLiCE | d128/l1 | SLiCE (lr=0.1) d256/l2 | +0.125000 \\[+0.100000, +0.150000\\] | 0.0001 \
-             | −1.00 \\[−2.00, 0.00\\] | 0.0625 | NaN | – | 0.00 | 250 |"
-        ]
+        lines(&page_table(&report, "differences"), "| SLiCE |"),
+        ["| Held-out games | SLiCE | d128/l1 | SLiCE (lr=0.1) d256/l2 | +0.125000 [+0.100000, +0.150000] | 0.0001 \
+             | −1.00 [−2.00, 0.00] | 0.0625 | NaN | – | 0.00 | 250 |"]
     );
     let csv = read(&report, "tables/differences.csv");
     let head = "kind,test_set,model,size,baseline,loss_difference,loss_difference_low,loss_difference_high,loss_p,\

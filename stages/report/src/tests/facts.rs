@@ -19,7 +19,7 @@ const FAMILIES: [(&str, &str); 7] = [
 const SIZES: [&str; 4] = ["d128/l1", "d256/l2", "d384/l4", "d512/l6"];
 
 fn facts() -> Vec<Fact> {
-    let text = include_str!("../../facts/paper.csv");
+    let text = include_str!("../papers/chess_world_model/facts/paper.csv");
     let line = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         let [table, _, family, size, test, bin, metric, printed] = fields[..] else { panic!("{line}") };

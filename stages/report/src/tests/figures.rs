@@ -4,22 +4,23 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use polars::prelude::{ParquetWriter, df};
+use cwm_page::Block;
+use polars_core::df;
+use polars_io::prelude::ParquetWriter;
 
 use super::{files, read, rows, run, trial};
-use crate::contents::{Given, Part, sections};
-use crate::errors::gather;
-use crate::figure::tests::faults;
-use crate::model::{MAIN_FAMILIES, SIZES};
-use crate::paper::{Metric, Paper};
-use crate::read::{bins, errors};
-use crate::results::Results;
+use crate::papers::chess_world_model::contents::{Measured, sections};
+use crate::papers::chess_world_model::errors::gather;
+use crate::papers::chess_world_model::facts::{Metric, PaperFacts};
+use crate::papers::chess_world_model::model::{MAIN_FAMILIES, SIZES};
+use crate::papers::chess_world_model::read::{bins, errors};
+use crate::papers::chess_world_model::results::Results;
+use crate::papers::chess_world_model::test_set::TestSet;
 use crate::synthetic::{Scored, scored, write_bins};
-use crate::test_set::TestSet;
 
 /// The paper's 28 models on its test sets and two more, with its numbers or some that are as good.
 fn paper_rows() -> Vec<Scored> {
-    let paper = Paper::load().unwrap();
+    let paper = PaperFacts::load().unwrap();
     let families = MAIN_FAMILIES.iter().chain(&["slice_diag", "mamba2", "gated_deltanet_pos"]);
     let models = families.flat_map(|family| SIZES.iter().map(move |size| (*family, *size)));
     let of_model = |(family, size): (&str, &str)| {
@@ -67,10 +68,10 @@ fn figures_of_28_models_are_readable() {
     let results = Results::gather(bins::read(folder.path()).unwrap()).unwrap();
     let errors = gather(&errors::read(folder.path()).unwrap(), &results);
     assert_eq!(errors.len(), 28 * 4);
-    let given = Given { errors, ..Given::default() };
-    let sections = sections(&results, &given, &Paper::load().unwrap());
-    let charts = sections.iter().flat_map(|section| &section.parts).filter_map(|part| match part {
-        Part::Chart(chart) => Some(chart),
+    let given = Measured { errors, ..Measured::default() };
+    let sections = sections(&results, &given, &PaperFacts::load().unwrap(), None);
+    let charts = sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+        Block::Figure(chart) if !chart.is_empty() => Some(chart),
         _ => None,
     });
     let charts: Vec<_> = charts.collect();
@@ -79,7 +80,7 @@ fn figures_of_28_models_are_readable() {
         3 + 4 + 4,
         "the paper's two, one by test set, four by prefix, one of errors for each test set"
     );
-    let faults: Vec<String> = charts.iter().flat_map(|chart| faults(chart)).collect();
+    let faults: Vec<String> = charts.iter().flat_map(|chart| chart.text_overlaps()).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -134,7 +135,7 @@ fn a_table_of_wrong_labels_that_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let trial = trial(folder.path(), &rows());
     let path = folder.path().join("bins/errors.parquet");
-    let write = |frame: &mut polars::prelude::DataFrame| {
+    let write = |frame: &mut polars_core::prelude::DataFrame| {
         ParquetWriter::new(File::create(&path).unwrap()).finish(frame).unwrap();
     };
     let refused = || errors::read(path.parent().unwrap()).unwrap_err().message;

@@ -2,7 +2,7 @@
 
 use cwm_contract::testing::Trial;
 
-use super::{label, lines, read, rows, run, trial};
+use super::{label, lines, page_table, read, rows, run, trial};
 
 /// The same trial with a counts file of the stage `name`.
 fn counted(trial: Trial, folder: &std::path::Path, name: &str, json: &str) -> Trial {
@@ -34,7 +34,7 @@ fn counts_become_tables() {
         r#"{"stage":"tokenize","sets":{"train":{"games":800,"plies":64000,"positions":64800,"unique_moves":1024}}}"#,
     );
     let report = run(trial).unwrap();
-    let drops = read(&report, "tables/drops.md");
+    let drops = page_table(&report, "drops");
     assert_eq!(
         lines(&drops, "corpus"),
         [
@@ -45,7 +45,7 @@ fn counts_become_tables() {
         ]
     );
     assert!(read(&report, "tables/drops.csv").contains("ours,corpus,dropped: variant,0,0\n"));
-    let splits = read(&report, "tables/table-01.md");
+    let splits = page_table(&report, "table-01");
     assert_eq!(
         splits.lines().skip(6).collect::<Vec<_>>(),
         [
@@ -64,7 +64,7 @@ fn counts_become_tables() {
             "| Random-uniform test | difference | −9,950 | – | – | – |",
         ]
     );
-    let coverage = read(&report, "tables/table-03.md");
+    let coverage = page_table(&report, "table-03");
     assert!(coverage.contains("| train | tokens | 800 | 64,800 | 1,024 | 5.00 | – |"), "{coverage}");
     assert!(coverage.contains("| train | paper | 10,000,000 | – | 1,968 | 9.61 | 0 |"), "{coverage}");
 }
@@ -81,15 +81,15 @@ fn moves_that_one_set_alone_has_are_counted() {
     for (name, json) in [("tokens", corpus), ("random_uniform", test("f00103")), ("long", test("ff0000"))] {
         trial = counted(trial, folder.path(), name, &json);
     }
-    let coverage = read(&run(trial).unwrap(), "tables/table-03.md");
+    let coverage = page_table(&run(trial).unwrap(), "table-03");
     let only = |row: &str| lines(&coverage, row)[0].rsplit(" | ").next().unwrap().to_owned();
     assert_eq!(only("| train and validation | tokens"), "4 |", "{coverage}");
     assert_eq!(
-        ["| train | tokens", "| validation | tokens", "| random\\_uniform |", "| long |"].map(only),
+        ["| train | tokens", "| validation | tokens", "| random_uniform |", "| long |"].map(only),
         ["4 |", "0 |", "2 |", "0 |"]
     );
-    assert_eq!(["| train and validation | paper", "| random\\_uniform | paper"].map(only), ["0 |", "0 |"]);
-    assert_eq!(["| train and validation | diff", "| random\\_uniform | diff"].map(only), ["+4 |", "+2 |"]);
+    assert_eq!(["| train and validation | paper", "| random_uniform | paper"].map(only), ["0 |", "0 |"]);
+    assert_eq!(["| train and validation | diff", "| random_uniform | diff"].map(only), ["+4 |", "+2 |"]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn the_train_row_of_the_paper_stands_beside_all_games_of_the_corpus() {
             "validation":{"games":100,"plies":8000,"positions":8100,"unique_moves":900}}}"#,
     );
     let report = run(trial).unwrap();
-    let coverage = read(&report, "tables/table-03.md");
+    let coverage = page_table(&report, "table-03");
     assert_eq!(
         coverage.lines().skip(6).collect::<Vec<_>>(),
         [
@@ -121,7 +121,7 @@ fn the_train_row_of_the_paper_stands_beside_all_games_of_the_corpus() {
             "| random-uniform test | paper (not run here) | 10,000 | – | 1,968 | 9.61 | 0 |",
         ]
     );
-    let sets = read(&report, "tables/sets.md");
+    let sets = page_table(&report, "sets");
     assert_eq!(lines(&sets, "validation"), ["| tokens | validation | 100 | 8,000 | 80.0 | 900 |"]);
 }
 
@@ -136,10 +136,10 @@ fn what_happens_in_games_that_were_played_here_is_told() {
             "castlings":{"king_side":3,"queen_side":2},"promotions":{"queen":4,"rook":3,"bishop":2,"knight":1},
             "mates":1,"draws":2,"unfinished":1}"#,
     );
-    let table = read(&run(trial).unwrap(), "tables/played.md");
+    let table = page_table(&run(trial).unwrap(), "played");
     assert_eq!(
         table.lines().nth(6).unwrap(),
-        "| shifted\\_games\\[test=castling\\] | castling | 4 | 325.5 | 26.5 | 1.25 | 2.50 | 0.25 | 25.00 | 50.00 | 25.00 |"
+        "| shifted_games[test=castling] | castling | 4 | 325.5 | 26.5 | 1.25 | 2.50 | 0.25 | 25.00 | 50.00 | 25.00 |"
     );
 }
 
@@ -149,7 +149,7 @@ fn reasons_that_nobody_has_heard_of_are_shown() {
     let counts = r#"{"stage":"import","read":100,"kept":90,"plies":9,"dropped":{"full_moon":10,"short":0}}"#;
     let report = run(counted(trial(folder.path(), &rows()), folder.path(), "theirs", counts)).unwrap();
     assert_eq!(
-        lines(&read(&report, "tables/drops.md"), "theirs"),
+        lines(&page_table(&report, "drops"), "theirs"),
         [
             "| theirs | read | 100 | 100.00 |",
             "| theirs | kept | 90 | 90.00 |",
@@ -174,7 +174,7 @@ fn games_without_models_are_a_report_too() {
     }
     let report = run(trial).unwrap();
     assert_eq!(
-        read(&report, "tables/table-01.md").lines().skip(6).collect::<Vec<_>>(),
+        page_table(&report, "table-01").lines().skip(6).collect::<Vec<_>>(),
         [
             "| Train and validation | split | 1,000 | 65,300 | 100.00 | – |",
             "| Train and validation | paper | 10,000,000 | – | – | – |",
@@ -183,25 +183,25 @@ fn games_without_models_are_a_report_too() {
             "| Validation | split | 5 | 305 | 0.50 | 0.50 |",
             "| Validation | paper | – | – | ≈ 0.5 | – |",
             "| Validation | difference | – | – | 0.00 | – |",
-            "| Held-out test | held\\_out | 10 | 810 | – | – |",
+            "| Held-out test | held_out | 10 | 810 | – | – |",
             "| Held-out test | paper | 10,000 | – | – | – |",
             "| Held-out test | difference | −9,990 | – | – | – |",
-            "| Random-uniform test | tokens\\[test=random\\_uniform\\] | 10 | 810 | – | – |",
+            "| Random-uniform test | tokens[test=random_uniform] | 10 | 810 | – | – |",
             "| Random-uniform test | paper | 10,000 | – | – | – |",
             "| Random-uniform test | difference | −9,990 | – | – | – |",
         ]
     );
-    let coverage = read(&report, "tables/table-03.md");
+    let coverage = page_table(&report, "table-03");
     assert_eq!(lines(&coverage, "held").len(), 1, "{coverage}");
     // Only the random-uniform set is one of the paper's, and so is known by its name.
     assert_eq!(
         lines(&coverage, "difference"),
-        ["| random\\_uniform | difference | −9,990 | – | −1,668 | −8.15 | – |"],
+        ["| random_uniform | difference | −9,990 | – | −1,668 | −8.15 | – |"],
         "{coverage}"
     );
     let page = read(&report, "index.html");
     assert!(page.contains("No model was scored.") && !page.contains("What was scored"));
-    for absent in ["tables/table-08.md", "tables/table-04.md", "tables/shifts.md", "figures/exact-by-prefix.svg"] {
+    for absent in ["tables/table-08.csv", "tables/table-04.csv", "tables/shifts.csv", "figures/exact-by-prefix.svg"] {
         assert!(!report.join(absent).exists(), "{absent}");
     }
     let nothing = run(Trial::new(folder.path().join("nothing"))).unwrap_err();

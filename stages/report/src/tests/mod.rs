@@ -9,6 +9,7 @@ mod games;
 mod hostile;
 mod latex;
 mod page;
+mod page_table;
 mod statistics;
 mod tables;
 
@@ -19,6 +20,7 @@ use cwm_contract::{Failure, Label};
 
 use crate::Report;
 use crate::synthetic::{Scored, scored, write_bins};
+use page_table::page_table;
 
 fn label(text: &str) -> Label {
     text.parse().unwrap()

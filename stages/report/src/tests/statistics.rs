@@ -1,6 +1,6 @@
 //! Intervals, hyper-parameters, ablations: what the bins tell beyond the metrics.
 
-use super::{lines, read, run, trial};
+use super::{lines, page_table, read, run, trial};
 use crate::synthetic::{Scored, scored};
 
 fn of(family: &str, row: Scored) -> Scored {
@@ -18,12 +18,12 @@ fn one_run_has_its_interval_and_several_their_deviation() {
         within(scored("d64/l1", 1, "held_out", [0.75, 0.75, 0.5, 0.02], &bins)),
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();
-    let table = read(&report, "tables/table-08.md");
+    let table = page_table(&report, "table-08");
     assert_eq!(
         lines(&table, "| d32/l1 |"),
         [
-            "| Transformer | d32/l1 | this run | 0.500000 \\[0.490000, 0.510000\\] | 85.00 \\[84.00, 86.00\\] | 10.00 \\[9.00, 11.00\\] \
-             | 2.00 \\[1.00, 3.00\\] | not run | not run | not run | not run |"
+            "| Transformer | d32/l1 | this run | 0.500000 [0.490000, 0.510000] | 85.00 [84.00, 86.00] | 10.00 [9.00, 11.00] \
+             | 2.00 [1.00, 3.00] | not run | not run | not run | not run |"
         ]
     );
     assert!(
@@ -38,7 +38,7 @@ fn one_run_has_its_interval_and_several_their_deviation() {
     assert_eq!(row("d64/l1,2 runs")[loss..=low], ["0.5", "0.353553390593", ""]);
     assert_eq!(row("d64/l1,seed 1")[loss..=low + 1], ["0.75", "", "0.74", "0.76"], "each run has its own");
     // Along the game intervals are in the data alone.
-    assert!(!read(&report, "tables/table-11-held_out.md").contains("\\["));
+    assert!(!page_table(&report, "table-11-held_out").contains("["));
     let csv = read(&report, "tables/table-11-held_out.csv");
     assert!(csv.contains("ours,Transformer,d32/l1,Held-out games,0,20,this run,1,100,40,,39,41\n"), "{csv}");
 }
@@ -56,7 +56,7 @@ fn the_final_settings_are_those_of_the_checkpoints() {
         Scored { settings: None, ..row("d8/l1", 0) },
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();
-    let table = read(&report, "tables/table-07.md");
+    let table = page_table(&report, "table-07");
     assert_eq!(
         lines(&table, "| Transformer | d128/l1"),
         [
@@ -87,7 +87,7 @@ fn trainings_of_the_same_settings_stand_apart_and_scans_do_not() {
     let rows = ["evaluation[games=1000", "evaluation[games=100000", "again[scan=sequential,games=1000"].map(row);
     let report = run(trial(folder.path(), &rows)).unwrap();
     assert_eq!(
-        lines(&read(&report, "tables/table-07.md"), "d64/l1"),
+        lines(&page_table(&report, "table-07"), "d64/l1"),
         [
             "| Transformer (games=1000) | d64/l1 | this run | 0.003 | 5000 | 0.95 | 0 | 0.01 |",
             "| Transformer (games=100000) | d64/l1 | this run | 0.003 | 5000 | 0.95 | 0 | 0.01 |",
@@ -108,16 +108,16 @@ fn ablations_stand_in_tables_of_their_own_with_every_scan() {
         sequential,
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();
-    assert!(!read(&report, "tables/table-08.md").contains("Diagonal"));
+    assert!(!page_table(&report, "table-08").contains("Diagonal"));
     assert_eq!(
-        lines(&read(&report, "tables/table-09.md"), "Diagonal SLiCE | d256/l2"),
+        lines(&page_table(&report, "table-09"), "Diagonal SLiCE | d256/l2"),
         [
             "| Diagonal SLiCE | d256/l2 | this run | 0.500000 | 90.00 | 20.00 | 0.00 |",
             "| Diagonal SLiCE | d256/l2 | paper | 0.042201 | 99.76 | 86.40 | 24.99 |",
             "| Diagonal SLiCE | d256/l2 | difference | +0.457799 | −9.76 | −66.40 | −24.99 |",
         ]
     );
-    let table = read(&report, "tables/table-10.md");
+    let table = page_table(&report, "table-10");
     assert_eq!(
         lines(&table, "| d256/l2 |")[..6],
         [
@@ -131,18 +131,18 @@ fn ablations_stand_in_tables_of_their_own_with_every_scan() {
     );
     assert_eq!(lines(&table, "paper (not run here)").len(), 11);
     // The same model, however it was computed.
-    assert_eq!(lines(&read(&report, "tables/table-04.md"), "Diagonal SLiCE | d256/l2 | this run").len(), 1);
+    assert_eq!(lines(&page_table(&report, "table-04"), "Diagonal SLiCE | d256/l2 | this run").len(), 1);
 
     // Without any ablation there is no table of the paper's alone.
     let report = run(trial(folder.path(), &rows[..1])).unwrap();
-    assert!(!report.join("tables/table-09.md").exists() && report.join("tables/table-08.md").exists());
+    assert!(!report.join("tables/table-09.csv").exists() && report.join("tables/table-08.csv").exists());
 }
 
 #[test]
 fn bins_of_an_earlier_version_have_no_intervals_and_no_settings() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(trial(folder.path(), &super::rows())).unwrap();
-    let table = read(&report, "tables/table-08.md");
-    assert!(!table.contains("interval") && !table.contains("\\["), "{table}");
-    assert!(!report.join("tables/table-07.md").exists());
+    let table = page_table(&report, "table-08");
+    assert!(!table.contains("interval") && !table.contains("["), "{table}");
+    assert!(!report.join("tables/table-07.csv").exists());
 }

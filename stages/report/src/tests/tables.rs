@@ -1,13 +1,13 @@
 //! What stands in the tables.
 
-use super::{lines, read, rows, run, trial};
+use super::{lines, page_table, read, rows, run, trial};
 use crate::synthetic::{Scored, scored};
 
 #[test]
 fn test_results_stand_beside_the_papers() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(trial(folder.path(), &rows())).unwrap();
-    let table = read(&report, "tables/table-08.md");
+    let table = page_table(&report, "table-08");
     // Mean and sample deviation by hand: 0.5 and 0.7 give 0.6 and 0.1414…; 10 % and 20 % give 15 % and 7.07 %.
     assert_eq!(
         lines(&table, "d32/l1"),
@@ -53,7 +53,7 @@ fn a_model_of_another_program_has_a_row_with_or_without_a_loss() {
         ..scored(size, 0, "held_out", [0.25, 0.5, 0.125, 0.0], &[(0.5, 0.125)])
     };
     let all: Vec<Scored> = rows().into_iter().chain([other("tiny", true), other("small", false)]).collect();
-    let table = read(&run(trial(folder.path(), &all)).unwrap(), "tables/table-08.md");
+    let table = page_table(&run(trial(folder.path(), &all)).unwrap(), "table-08");
     assert_eq!(
         lines(&table, "| gru |"),
         [
@@ -67,7 +67,7 @@ fn a_model_of_another_program_has_a_row_with_or_without_a_loss() {
 fn what_was_not_run_stands_apart() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(trial(folder.path(), &rows())).unwrap();
-    let table = read(&report, "tables/table-08.md");
+    let table = page_table(&report, "table-08");
     let (ours, papers) = table.split_once("Not run here; the paper's numbers:").unwrap();
     assert_eq!((lines(ours, "not run here").len(), lines(papers, "paper (not run here)").len()), (0, 15));
     let page = read(&report, "index.html");
@@ -84,7 +84,7 @@ fn prefix_bins_are_all_in_the_data() {
     let bins: Vec<(f64, f64)> = (0..27).map(|bin| (0.99, 1.0 - f64::from(bin) / 50.0)).collect();
     all.push(scored("d512/l6", 0, "random_uniform", [0.1, 0.99, 0.5, 0.0], &bins));
     let report = run(trial(folder.path(), &all)).unwrap();
-    let table = read(&report, "tables/table-11.md");
+    let table = page_table(&report, "table-11");
     // Bins 0, 4, 8, 12, 16, 20, 25 of ours; the paper's row is Table 11's first.
     assert_eq!(
         lines(&table, "Transformer | d512/l6"),
@@ -122,7 +122,7 @@ fn prefix_bins_are_all_in_the_data() {
     let runs: Vec<_> = lines(&csv, "Transformer,d32/l1").iter().map(|line| line.split(',').nth(7).unwrap()).collect();
     assert_eq!(runs, ["2", "2", "2", "1", "1"]);
     assert!(
-        read(&report, "tables/table-12.md")
+        page_table(&report, "table-12")
             .contains("| Gated DeltaNet | d512/l6 | paper (not run here) | 100.00 | 99.93 |")
     );
 }
@@ -133,7 +133,7 @@ fn table_11(bin_width: u64) -> String {
     let mut one = scored("d512/l6", 0, "random_uniform", [0.1, 0.9, 0.5, 0.0], &[(0.9, 0.5); 17]);
     one.bin_width = bin_width;
     let report = run(trial(folder.path(), &[one])).unwrap();
-    read(&report, "tables/table-11.md")
+    page_table(&report, "table-11")
 }
 
 #[test]
@@ -169,14 +169,14 @@ fn a_model_has_a_row_for_each_further_shift() {
     let report = run(trial(folder.path(), &all)).unwrap();
     // 50 games in 200 positions are 150 plies, in 3,000 positions 2,950.
     assert_eq!(
-        read(&report, "tables/shifts.md").lines().skip(6).collect::<Vec<_>>(),
+        page_table(&report, "shifts").lines().skip(6).collect::<Vec<_>>(),
         [
             "| Transformer | d32/l1 | Long | this run, diverged | 50 | 3,000 | 59.0 | 2.000000 | 60.00 | 5.00 | 0.00 |",
             "| Transformer | d32/l1 | Quiet | 2 runs | 50 | 200 | 3.00 | 0.600000 ± 0.141421 | 80.00 ± 0.00 | 10.00 ± 0.00 | 0.00 ± 0.00 |",
             "| Transformer | d128/l1 | Long | this run | 50 | 3,000 | 59.0 | 1.000000 | 70.00 | 6.00 | 1.00 |",
         ]
     );
-    let table = read(&report, "tables/shifts-exact.md");
+    let table = page_table(&report, "shifts-exact");
     assert!(
         table.contains("| Test set | Source | 0–20 | 20–40 | 40–60 | 80–100 | 160–180 | 320–340 | 580–600 |"),
         "{table}"
@@ -187,7 +187,7 @@ fn a_model_has_a_row_for_each_further_shift() {
     );
     assert_eq!(read(&report, "tables/shifts-labelwise.csv").lines().count(), 1 + 2 + 2 * 30);
     // The paper's table and figure are about the paper's test sets.
-    assert!(!read(&report, "tables/table-08.md").contains("long"));
+    assert!(!page_table(&report, "table-08").contains("long"));
     let panels = |name: &str| read(&report, &format!("figures/{name}.svg")).matches("class=\"halo b ink\"").count();
     assert_eq!((panels("exact-by-prefix"), panels("exact-by-prefix-shifts")), (2, 2));
 }
@@ -196,7 +196,7 @@ fn a_model_has_a_row_for_each_further_shift() {
 fn parameter_counts_agree_with_the_papers() {
     let folder = tempfile::tempdir().unwrap();
     let report = run(trial(folder.path(), &rows())).unwrap();
-    let table = read(&report, "tables/table-04.md");
+    let table = page_table(&report, "table-04");
     assert_eq!(
         table.lines().skip(6).take(4).collect::<Vec<_>>(),
         [
@@ -219,7 +219,7 @@ fn losses_that_are_not_finite_are_shown() {
         scored("d96/l1", 0, "random_uniform", [4.434e17, 0.5, 0.1, 0.0], &[(0.5, 0.1)]),
     ];
     let report = run(trial(folder.path(), &rows)).unwrap();
-    let table = read(&report, "tables/table-08.md");
+    let table = page_table(&report, "table-08");
     assert!(lines(&table, "| d32/l1 |")[0].contains("| inf | 50.00 ± 0.00 |"), "{table}");
     assert!(lines(&table, "| d64/l1 |")[0].contains("| NaN | 50.00 |"));
     assert!(lines(&table, "| d96/l1 |")[0].contains("| 4.43×10¹⁷ |"));
@@ -233,11 +233,11 @@ fn what_was_not_run_does_not_break_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let only = [scored("d32/l1", 0, "my_shift", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)])];
     let report = run(trial(folder.path(), &only)).unwrap();
-    let table = read(&report, "tables/shifts.md");
+    let table = page_table(&report, "shifts");
     let row = "| Transformer | d32/l1 | My shift | this run | 50 | 100 | 1.00 | 0.500000 | 90.00 | 20.00 | 10.00 |";
     assert!(table.contains(row), "{table}");
-    assert!(!read(&report, "tables/table-08.md").contains("d32/l1"));
-    let splits = read(&report, "tables/table-01.md");
+    assert!(!page_table(&report, "table-08").contains("d32/l1"));
+    let splits = page_table(&report, "table-01");
     assert!(splits.contains("| Held-out test | paper (not run here) | 10,000 | – |"), "{splits}");
     // Programs read the name itself.
     assert!(read(&report, "tables/shifts.csv").contains("ours,Transformer,d32/l1,my_shift,"));
@@ -261,7 +261,7 @@ fn two_stages_that_score_one_model_stay_apart() {
     let first = scored("d32/l1", 0, "held_out", [0.5, 0.9, 0.2, 0.1], &[(0.9, 0.2)]);
     let second = Scored { label: first.label.replace("evaluation", "sequential"), ..first.clone() };
     let report = run(trial(folder.path(), &[first, second])).unwrap();
-    let table = read(&report, "tables/table-08.md");
+    let table = page_table(&report, "table-08");
     assert_eq!(lines(&table, "| d32/l1 | this run |").len(), 2, "{table}");
     assert!(table.contains("Transformer (stage=sequential)"));
 }
@@ -274,10 +274,10 @@ fn a_loss_that_is_odd_is_told_where_it_stands() {
     let report = run(trial(folder.path(), &all)).unwrap();
     let told = "worse than that of a model to which all classes of a label are equally likely: Transformer d64/l1 on held-out \
                 games (3.500000).";
-    for (table, said) in [("table-08.md", true), ("table-01.md", false)] {
-        assert_eq!(read(&report, &format!("tables/{table}")).contains(told), said, "{table}");
+    for (id, said) in [("table-08", true), ("table-01", false)] {
+        assert_eq!(page_table(&report, id).contains(told), said, "{id}");
     }
     let page = read(&report, "index.html");
     assert!(page.contains("<p class=\"warning\">Worse than guessing evenly"), "{page}");
-    assert!(!read(&report, "tables/table-08.md").contains("Larger, but"));
+    assert!(!page_table(&report, "table-08").contains("Larger, but"));
 }

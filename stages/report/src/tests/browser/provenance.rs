@@ -1,6 +1,6 @@
 //! Where a number comes from: the panel that its cell opens, with what an export put into the page and without.
 
-use cwm_contract::provenance::{EMPTY, filled};
+use cwm_contract::provenance::{PLACEHOLDER, fill};
 use serde_json::{Value, json};
 
 use super::*;
@@ -26,7 +26,7 @@ fn page(folder: &Path, provenance: Option<&Value>) -> PathBuf {
         text.replace_range(at..at, &format!(" data-from=\"{places}\""));
     }
     let text = match provenance {
-        Some(told) => text.replace(EMPTY, &filled(&told.to_string())),
+        Some(told) => text.replace(PLACEHOLDER, &fill(&told.to_string())),
         None => text,
     };
     std::fs::write(&page, text).unwrap();

@@ -1,0 +1,78 @@
+//! Rows that belong together: our numbers, the paper's, and the difference.
+
+use crate::facts::PrintedValue;
+use crate::number;
+use crate::table::{Cell, PAPER_ONLY, Row, RowKind};
+
+/// Our number in a column beside the paper's, in the same unit.
+pub struct PaperComparison<'a> {
+    /// As measured; words where there is none.
+    ours: Cell,
+    printed: Option<&'a PrintedValue>,
+    /// How differences are printed.
+    print: fn(f64) -> String,
+    /// Whether the paper says that its number is not exact.
+    about: bool,
+    /// Whether it is a count, whose thousands stand apart.
+    counted: bool,
+}
+
+impl<'a> PaperComparison<'a> {
+    /// A number that the paper may have, too; `print` is for the difference.
+    pub fn new(ours: Cell, printed: Option<&'a PrintedValue>, print: fn(f64) -> String) -> Self {
+        PaperComparison { ours, printed, print, about: false, counted: false }
+    }
+
+    /// A count that the paper may have, too.
+    pub fn count(ours: Cell, printed: Option<&'a PrintedValue>) -> Self {
+        PaperComparison { counted: true, ..PaperComparison::new(ours, printed, number::whole) }
+    }
+
+    /// What the paper does not tell.
+    pub fn without_paper(ours: Cell) -> Self {
+        PaperComparison::new(ours, None, number::setting)
+    }
+
+    /// The paper gives its number as an approximate one.
+    pub fn about(self) -> Self {
+        PaperComparison { about: true, ..self }
+    }
+
+    fn papers(&self) -> Cell {
+        let text = |printed: &PrintedValue| match (self.about, self.counted) {
+            (true, _) => format!("≈ {}", number::printed(&printed.text)),
+            (_, true) => number::count(printed.value as u64),
+            _ => number::printed(&printed.text),
+        };
+        self.printed.map_or(Cell::none(), |printed| Cell::number(printed.value, text(printed)))
+    }
+
+    fn difference(&self) -> Cell {
+        let (Some(ours), Some(printed)) = (self.ours.value, self.printed) else {
+            return Cell::none();
+        };
+        let difference = ours - printed.value;
+        Cell::number(difference, number::signed(difference, self.print)).with_sources(&self.ours.sources)
+    }
+}
+
+/// The rows: ours, if it was run, with its `source`; the paper's, if it has any of these numbers; the difference, if there
+/// are both of any. All begin with `head`.
+pub fn comparison_rows(head: &[Cell], source: Option<&str>, columns: &[PaperComparison]) -> Vec<Row> {
+    let row = |kind, source: &str, cells: &dyn Fn(&PaperComparison) -> Cell| {
+        let mut all = head.to_vec();
+        all.push(Cell::text(source));
+        all.extend(columns.iter().map(cells));
+        Row { kind, cells: all }
+    };
+    let mut rows = Vec::new();
+    rows.extend(source.map(|source| row(RowKind::Ours, source, &|column| column.ours.clone())));
+    if columns.iter().any(|column| column.printed.is_some()) {
+        let paper = if source.is_some() { "paper" } else { PAPER_ONLY };
+        rows.push(row(RowKind::Paper, paper, &|column| column.papers()));
+        if source.is_some() && columns.iter().any(|column| !column.difference().is_none()) {
+            rows.push(row(RowKind::Difference, "difference", &|column| column.difference()));
+        }
+    }
+    rows
+}

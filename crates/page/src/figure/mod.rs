@@ -1,0 +1,233 @@
+//! Any figure: what it shows, apart from how it is drawn.
+//!
+//! It is drawn once onto a [`canvas::VectorCanvas`], which `svg` and `pdf` write as files; docs/design/report.md says why.
+
+mod axis;
+mod canvas;
+mod csv;
+mod layout;
+mod legend;
+mod marker;
+mod overlaps;
+mod paint;
+mod palette;
+mod panel;
+mod pdf;
+mod simplify;
+mod svg;
+mod typeface;
+
+pub use axis::{Axis, ScaleKind};
+pub use layout::TILE_COLOUR;
+pub(crate) use palette::PALETTE;
+pub(crate) use svg::FIGURE_STYLE;
+
+/// Colours of series; the palette has as many, and there is a marker's shape for each.
+pub const COLOURS: usize = 8;
+/// Dash patterns of lines.
+pub const DASHES: usize = 4;
+
+/// A figure: rows of panels and one legend.
+#[derive(Clone, Debug, Default)]
+pub struct Figure {
+    /// Name of its files, such as `exact-by-prefix`.
+    pub id: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// Where the paper has it, such as `Figure 3, Section 4.1`.
+    pub paper: Option<&'static str>,
+    /// What it shows, for readers who cannot see it.
+    pub description: String,
+    /// Its panels, row by row.
+    pub rows: Vec<PanelRow>,
+    /// What the legend says beyond the names of the series.
+    pub legend: Vec<LegendEntry>,
+}
+
+/// A marker and what it means.
+#[derive(Clone, Debug)]
+pub struct LegendEntry {
+    /// What the marker stands for.
+    pub name: String,
+    /// How the marker looks.
+    pub style: Style,
+}
+
+/// Panels side by side.
+#[derive(Clone, Debug)]
+pub struct PanelRow {
+    /// Over the whole row; may be empty.
+    pub heading: String,
+    /// What the colours of its tiles mean: the text at the strongest.
+    pub key: Option<String>,
+    /// How high its plots are.
+    pub height: Height,
+    /// Panels have the width of this many to a row.
+    pub columns: usize,
+    /// From left to right.
+    pub panels: Vec<Panel>,
+}
+
+/// Height of a row's plots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Height {
+    /// In pixels at the figure's own width.
+    Pixels(u32),
+    /// As high as wide.
+    Square,
+}
+
+/// One pair of axes.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What it shows; may be empty.
+    pub title: String,
+    /// Of the series that the panel is about: its marker stands before the title.
+    pub about: Option<Style>,
+    /// What the reader should know of this panel, such as what is left out; stands in its upper right corner.
+    pub note: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// Lines of which axis run through the plot.
+    pub grid: Grid,
+    /// In the order in which they are drawn.
+    pub layers: Vec<Layer>,
+}
+
+/// Lines of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// From the ticks of the vertical axis.
+    Horizontal,
+    /// From those of both.
+    Both,
+    /// From those of the horizontal axis.
+    Vertical,
+    /// None.
+    Bare,
+}
+
+/// What is drawn between the axes.
+#[derive(Clone, Debug)]
+pub enum Layer {
+    /// A line or markers.
+    Series(Series),
+    /// An arrow between two points; a line alone where they stand too near for a head.
+    Arrow {
+        /// Where it begins.
+        from: (f64, f64),
+        /// Where its head is.
+        to: (f64, f64),
+        /// How it looks.
+        style: Style,
+    },
+    /// A filled rectangle.
+    Tile(Tile),
+}
+
+/// Points of one name.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// For the legend; series of one name share a style and an entry. Empty for none.
+    pub name: String,
+    /// How its lines and markers look.
+    pub style: Style,
+    /// Whether a line joins them; a y that is not finite interrupts it.
+    pub joined: bool,
+    /// In order of x where they are joined.
+    pub points: Vec<Point>,
+}
+
+/// How a series looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Below [`COLOURS`]; also says which shape its markers have. `None` is the colour of axes.
+    pub colour: Option<usize>,
+    /// Below [`DASHES`]; 0 is solid.
+    pub dash: usize,
+    /// Whether markers are filled.
+    pub filled: bool,
+    /// Whether it stands back behind others: the paper's numbers beside ours.
+    pub light: bool,
+}
+
+impl Style {
+    /// A solid line with filled markers.
+    pub fn solid(colour: usize) -> Self {
+        Style { colour: Some(colour % COLOURS), dash: 0, filled: true, light: false }
+    }
+}
+
+/// One point of a series.
+#[derive(Clone, Debug, Default)]
+pub struct Point {
+    /// Its place along the horizontal axis.
+    pub x: f64,
+    /// Its place along the vertical axis.
+    pub y: f64,
+    /// From where to where it may as well be: a band around a line, a bar through a marker.
+    pub range: Option<(f64, f64)>,
+    /// Tooltip; a point without one gets no marker.
+    pub note: String,
+}
+
+/// A filled rectangle.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// From left to right.
+    pub x: (f64, f64),
+    /// From bottom to top.
+    pub y: (f64, f64),
+    /// Below [`COLOURS`]; `None` is the colour of the grid.
+    pub colour: Option<usize>,
+    /// How much of its colour is seen: 0 none, 1 all.
+    pub strength: f64,
+    /// The number that it stands for, if it does.
+    pub value: Option<f64>,
+    /// Tooltip; may be empty.
+    pub note: String,
+}
+
+impl Point {
+    /// What an axis has to span for it: its number and the ends of its range.
+    pub fn heights(&self) -> [f64; 3] {
+        let (low, high) = self.range.unwrap_or((self.y, self.y));
+        [self.y, low, high]
+    }
+}
+
+impl Figure {
+    /// What its caption begins with: its title, the paper's number before it where it has one.
+    pub fn numbered_title(&self) -> String {
+        crate::table::numbered(&self.title, self.paper)
+    }
+
+    /// Whether there is anything to draw.
+    pub fn is_empty(&self) -> bool {
+        let shows = |layer: &Layer| match layer {
+            Layer::Series(series) => !series.points.is_empty(),
+            Layer::Tile(tile) => tile.value.is_some(),
+            Layer::Arrow { .. } => true,
+        };
+        !self.panels().any(|panel| panel.layers.iter().any(shows))
+    }
+
+    fn panels(&self) -> impl Iterator<Item = &Panel> {
+        self.rows.iter().flat_map(|row| &row.panels)
+    }
+}
+
+impl Panel {
+    /// All its series.
+    pub fn series(&self) -> impl Iterator<Item = &Series> {
+        self.layers.iter().filter_map(|layer| match layer {
+            Layer::Series(series) => Some(series),
+            Layer::Arrow { .. } | Layer::Tile(_) => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! A cell: what is printed, the number behind it, how sure it is, and which results made it.
+
+use crate::mean_std::MeanStd;
+use crate::number;
+
+/// A cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// As printed.
+    pub text: String,
+    /// The number behind it, for sorting and for machines.
+    pub value: Option<f64>,
+    /// Its standard deviation over runs, and how that is printed.
+    pub deviation: Option<(f64, String)>,
+    /// The interval that holds 95 % of what other games of the same kind would give.
+    pub interval: Option<Interval>,
+    /// Whether it only says that there is nothing.
+    pub absent: bool,
+    /// Labels of the cells of the pipeline whose results made it; empty for words, and for what the paper printed.
+    pub sources: Vec<String>,
+}
+
+/// An interval around a cell's number, in its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// As printed, such as `[0.12, 0.15]`; nothing where it stands in the data files alone.
+    pub text: String,
+}
+
+impl Cell {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+
+    /// A number and how it is printed.
+    pub fn number(value: f64, text: impl Into<String>) -> Self {
+        Cell { text: text.into(), value: Some(value), ..Cell::default() }
+    }
+
+    /// A count.
+    pub fn count(number: u64) -> Self {
+        Cell::number(number as f64, number::count(number))
+    }
+
+    /// A fraction, shown in percent.
+    pub fn percent(fraction: f64) -> Self {
+        Cell::number(fraction * 100.0, number::percent(fraction))
+    }
+
+    /// A loss, with its deviation where there are several runs, and with its interval where there is one.
+    pub fn loss(over_runs: MeanStd) -> Self {
+        Cell::mean_std(over_runs, number::loss, 1.0)
+    }
+
+    /// A fraction, shown in percent, with its deviation or its interval as a loss has them.
+    pub fn accuracy(over_runs: MeanStd) -> Self {
+        Cell::mean_std(over_runs, number::percent, 100.0)
+    }
+
+    fn mean_std(over_runs: MeanStd, print: fn(f64) -> String, unit: f64) -> Self {
+        Cell {
+            text: print(over_runs.mean),
+            value: Some(over_runs.mean * unit),
+            deviation: over_runs.deviation.map(|deviation| (deviation * unit, print(deviation))),
+            ..Cell::default()
+        }
+        .with_interval(over_runs.interval.map(|(low, high)| Interval::new(low, high, print, unit)))
+    }
+
+    /// The same cell with an interval, if there is one.
+    pub fn with_interval(self, interval: Option<Interval>) -> Self {
+        Cell { interval, ..self }
+    }
+
+    /// The same cell, its interval in the data files alone: where a reader looks along a row of many numbers.
+    pub fn without_printed_interval(mut self) -> Self {
+        if let Some(interval) = &mut self.interval {
+            interval.text.clear();
+        }
+        self
+    }
+
+    /// The same cell, made of the results of these cells of the pipeline.
+    pub fn with_sources<'a>(self, sources: impl IntoIterator<Item = &'a String>) -> Self {
+        let mut sources: Vec<String> = sources.into_iter().cloned().collect();
+        sources.sort();
+        sources.dedup();
+        Cell { sources, ..self }
+    }
+
+    /// Its interval, where that is printed.
+    pub(super) fn printed_interval(&self) -> Option<&str> {
+        self.interval.as_ref().map(|interval| interval.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// This was not run.
+    pub fn not_run() -> Self {
+        Cell { text: "not run".to_owned(), absent: true, ..Cell::default() }
+    }
+
+    /// There is nothing to say here: no such number exists.
+    pub fn none() -> Self {
+        Cell { text: "–".to_owned(), absent: true, ..Cell::default() }
+    }
+
+    /// Whether it is [`Cell::none`].
+    pub fn is_none(&self) -> bool {
+        self.absent && self.text == "–"
+    }
+}
+
+impl Interval {
+    /// From `low` to `high`, printed by `print`; its numbers are `unit` times as large.
+    pub fn new(low: f64, high: f64, print: fn(f64) -> String, unit: f64) -> Self {
+        Interval { low: low * unit, high: high * unit, text: format!("[{}, {}]", print(low), print(high)) }
+    }
+}

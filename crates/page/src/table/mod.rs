@@ -1,0 +1,214 @@
+//! Any table: what it holds, apart from how a format draws it.
+//!
+//! What people read (HTML, LaTeX) is the table itself; what programs read (CSV, JSON) is its fuller `data` where it has
+//! some, with more digits, and columns named the same in every table.
+
+mod cell;
+mod csv;
+mod files;
+mod html;
+mod json;
+mod latex;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+pub use cell::{Cell, Interval};
+pub(crate) use sources::sources;
+
+/// What the rows of the paper say in place of a source where nothing of ours stands above them.
+pub const PAPER_ONLY: &str = "paper (not run here)";
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Name of its files, such as `table-08`.
+    pub id: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Where the paper has it, such as `Table 8, Appendix D`.
+    pub paper: Option<&'static str>,
+    /// What stands in it, in a sentence or two.
+    pub caption: String,
+    /// From left to right.
+    pub columns: Vec<Column>,
+    /// Rows that belong together, such as a model's own and the paper's; sorting keeps them so.
+    pub groups: Vec<Vec<Row>>,
+    /// Groups of which only the paper has numbers; set apart from those above.
+    pub not_run: Vec<Vec<Row>>,
+    /// What its groups are, in the plural, such as `models`; empty for `rows`.
+    pub noun: &'static str,
+    /// The first so many columns say the same in all rows of a group.
+    pub shared_columns: usize,
+    /// Whether the page folds it where it is long: what only a few readers look at.
+    pub folds: bool,
+    /// What the files for programs hold instead, where that is more than a reader wants to see.
+    pub data: Option<Box<Table>>,
+}
+
+impl Table {
+    /// What a caption begins with: its title, the paper's number before it where it has one.
+    fn numbered_title(&self) -> String {
+        numbered(&self.title, self.paper)
+    }
+
+    /// Whether it has no rows at all.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.not_run.is_empty()
+    }
+
+    /// What programs read of it.
+    fn data(&self) -> &Table {
+        self.data.as_deref().unwrap_or(self)
+    }
+
+    /// Names of its columns for programs: each once, whatever hyper-parameters are called.
+    fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for column in &self.columns {
+            let base = match column.full_key() {
+                none if none.is_empty() => "column".to_owned(),
+                key => key,
+            };
+            let mut key = base.clone();
+            let mut number = 2;
+            while keys.contains(&key) {
+                key = format!("{base}_{number}");
+                number += 1;
+            }
+            keys.push(key);
+        }
+        keys
+    }
+
+    /// All groups, the paper's own last, and whether they were run here.
+    fn all_groups(&self) -> impl Iterator<Item = (&Vec<Row>, bool)> {
+        self.groups.iter().map(|group| (group, true)).chain(self.not_run.iter().map(|group| (group, false)))
+    }
+}
+
+/// A title with the number before it that the paper gives to this table or figure: `Table 8 — Test results`.
+pub(crate) fn numbered(title: &str, paper: Option<&str>) -> String {
+    let number = paper.and_then(|place| place.split(',').next());
+    match number.filter(|number| number.starts_with("Table ") || number.starts_with("Figure ")) {
+        Some(number) => format!("{number} — {title}"),
+        None => title.to_owned(),
+    }
+}
+
+/// A column.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// Heading over neighbouring columns with the same one; empty for none.
+    pub over: String,
+    /// The name of that heading for programs.
+    over_key: String,
+    /// Its heading.
+    pub name: String,
+    /// Its name for programs, without that of `over`; the same for the same thing in every table.
+    key: String,
+    /// Where its cells stand.
+    pub align: Align,
+    /// Whether it says which row this is.
+    names_rows: bool,
+}
+
+/// Where a column's cells stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Align {
+    #[default]
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn text(name: &str) -> Self {
+        Column { name: name.to_owned(), key: key(name), ..Column::default() }
+    }
+
+    /// A column of numbers.
+    pub fn number(name: &str) -> Self {
+        Column { align: Align::Right, ..Column::text(name) }
+    }
+
+    /// The same column, which says which row this is: it stays in view on the page, and where a table is cut, each part has
+    /// it.
+    pub fn naming_rows(self) -> Self {
+        Column { names_rows: true, ..self }
+    }
+
+    /// The same column below the heading `over`.
+    pub fn under(self, over: impl Into<String>) -> Self {
+        let over = over.into();
+        Column { over_key: key(&over), over, ..self }
+    }
+
+    /// The same column, the heading over it called `key` by programs.
+    pub fn with_over_key(self, key: &str) -> Self {
+        Column { over_key: key.to_owned(), ..self }
+    }
+
+    /// The same column, called `key` by programs.
+    pub fn with_key(self, key: &str) -> Self {
+        Column { key: key.to_owned(), ..self }
+    }
+
+    /// Its name for programs: `held_out_games_exact_percent`.
+    fn full_key(&self) -> String {
+        if self.over.is_empty() { self.key.clone() } else { format!("{}_{}", self.over_key, self.key) }
+    }
+}
+
+/// A heading as a name for programs: `Labelwise (%)` is `labelwise_percent`.
+fn key(heading: &str) -> String {
+    let mut key = String::new();
+    for word in heading.replace('%', " percent ").split(|at: char| !at.is_alphanumeric()) {
+        if !word.is_empty() {
+            key.push_str(if key.is_empty() { "" } else { "_" });
+            key.push_str(&word.to_lowercase());
+        }
+    }
+    key
+}
+
+/// What a row holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// What was measured here.
+    #[default]
+    Ours,
+    /// What the paper printed.
+    Paper,
+    /// Ours less the paper's.
+    Difference,
+}
+
+impl RowKind {
+    /// For programs and style sheets.
+    fn name(self) -> &'static str {
+        match self {
+            RowKind::Ours => "ours",
+            RowKind::Paper => "paper",
+            RowKind::Difference => "difference",
+        }
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Whose numbers it holds.
+    pub kind: RowKind,
+    /// A cell for each column.
+    pub cells: Vec<Cell>,
+}
+
+impl Row {
+    /// A row of what was measured here.
+    pub fn ours(cells: Vec<Cell>) -> Self {
+        Row { kind: RowKind::Ours, cells }
+    }
+}

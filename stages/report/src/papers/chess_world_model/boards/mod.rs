@@ -1,0 +1,15 @@
+//! What models believed of a few games, for the page's board view.
+//!
+//! `read` checks the files, `name` says what models and test sets are called, `embed` chooses what goes on the page and
+//! writes it as the view's script reads it. Nothing here knows what a label means: that the script says.
+
+mod embed;
+mod name;
+mod pack;
+mod read;
+
+pub(crate) use embed::embed;
+pub(crate) use read::read;
+
+/// The anchor of the view's section.
+pub(crate) const ANCHOR: &str = "boards";

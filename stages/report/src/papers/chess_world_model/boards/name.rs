@@ -1,0 +1,72 @@
+//! What models and test sets of boards are called: as in the tables, as far as a label alone says it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cwm_contract::Label;
+use cwm_page::visible;
+
+use super::read::{BelievedGame, ModelLine};
+use crate::papers::chess_world_model::model::Model;
+use crate::papers::chess_world_model::test_set::TestSet;
+
+/// Whose belief it is, and of which games.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Named {
+    pub(super) model: Model,
+    pub(super) seed: Option<i64>,
+    /// The stage that wrote it: two may have evaluated models of one family and size.
+    pub(super) stage: String,
+    pub(super) test: TestSet,
+}
+
+/// From the label, and what the file says of the model.
+pub(super) fn named(label: &Label, model: &ModelLine) -> Named {
+    let coordinate = |wanted: &str| {
+        let found = label.coordinates.iter().find(|(axis, _)| axis == wanted);
+        found.map(|(_, value)| visible(value))
+    };
+    let told = |text: &Option<String>| text.as_deref().map(visible);
+    let stage = visible(&label.stage);
+    let family = told(&model.family).or_else(|| coordinate("family")).unwrap_or_else(|| stage.clone());
+    let size = told(&model.size).or_else(|| coordinate("size")).unwrap_or_default();
+    Named {
+        model: Model::new(&visible(&label.to_string()), &family, &size),
+        seed: model.seed.or_else(|| coordinate("seed").and_then(|seed| seed.parse().ok())),
+        test: TestSet::from_name(&coordinate("test").unwrap_or_else(|| stage.clone())),
+        stage,
+    }
+}
+
+/// What models are called, in the order of the tables, and of each board whose it is, as a place among them.
+///
+/// Seeds are told where a model has several, stages where two evaluated it on games of one name.
+pub(super) fn names(boards: &[BelievedGame]) -> (Vec<String>, Vec<usize>) {
+    let mut seeds: BTreeMap<&Model, BTreeSet<Option<i64>>> = BTreeMap::new();
+    let mut stages: BTreeMap<(&Model, Option<i64>, &TestSet), BTreeSet<&str>> = BTreeMap::new();
+    for Named { model, seed, stage, test } in boards.iter().map(|board| &board.named) {
+        seeds.entry(model).or_default().insert(*seed);
+        stages.entry((model, *seed, test)).or_default().insert(stage);
+    }
+    let several = stages.into_iter().filter(|(_, stages)| stages.len() > 1);
+    let several: BTreeSet<_> = several.map(|((model, seed, _), _)| (model, seed)).collect();
+    let key = |board: &'_ BelievedGame| {
+        let Named { model, seed, stage, .. } = board.named.clone();
+        let stage = several.contains(&(&model, seed)).then_some(stage);
+        (model, seed, stage)
+    };
+    let keys: BTreeSet<_> = boards.iter().map(key).collect();
+    let keys: Vec<_> = keys.into_iter().collect();
+    let place = |board| keys.binary_search(&key(board)).unwrap_or_else(|place| place);
+    let places = boards.iter().map(place).collect();
+    let name = |(model, seed, stage): &(Model, Option<i64>, Option<String>)| {
+        let mut name = format!("{} {}", model.name(), model.size).trim_end().to_owned();
+        if let Some(seed) = seed
+            && seeds[model].len() > 1
+        {
+            name += &format!(", seed {seed}");
+        }
+        stage.iter().for_each(|stage| name += &format!(", from {stage}"));
+        name
+    };
+    (keys.iter().map(name).collect(), places)
+}

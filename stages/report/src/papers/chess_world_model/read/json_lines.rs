@@ -1,0 +1,131 @@
+//! Small files with a JSON object a line: what a `select` chose from, what a `compare` found.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::{Failure, GroupInput};
+use cwm_page::visible;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, de};
+
+/// A training that could be chosen (docs/formats.md, "candidates").
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Candidate {
+    /// From 1; none of one that was set aside.
+    pub(crate) rank: Option<u64>,
+    pub(crate) chosen: bool,
+    /// Why it was chosen or set aside.
+    pub(crate) why: Option<String>,
+    /// Of the training.
+    pub(crate) label: String,
+    pub(crate) family: String,
+    pub(crate) size: String,
+    /// Numbers, texts and booleans by name.
+    pub(crate) parameters: BTreeMap<String, serde_json::Value>,
+    /// Hyper-parameters that were not to be chosen, too; files of earlier versions lack them.
+    #[serde(default)]
+    pub(crate) settings: BTreeMap<String, serde_json::Value>,
+    #[serde(deserialize_with = "number")]
+    pub(crate) loss: Option<f64>,
+    #[serde(deserialize_with = "number")]
+    pub(crate) labelwise: Option<f64>,
+    #[serde(deserialize_with = "number")]
+    pub(crate) exact: Option<f64>,
+    #[serde(deserialize_with = "number")]
+    pub(crate) trajectory: Option<f64>,
+}
+
+/// A model beside a baseline (docs/formats.md, "differences").
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Difference {
+    pub(crate) family: String,
+    pub(crate) size: String,
+    /// Coordinates beyond family, size, seed and test.
+    pub(crate) variant: String,
+    pub(crate) baseline: String,
+    /// What it differs in beyond its family; files of earlier versions, where it does not, lack both.
+    pub(crate) baseline_size: Option<String>,
+    pub(crate) baseline_variant: Option<String>,
+    pub(crate) test: String,
+    pub(crate) games: u64,
+    #[serde(deserialize_with = "number")]
+    pub(crate) difference: Option<f64>,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+    pub(crate) p: Option<f64>,
+    #[serde(default, deserialize_with = "number")]
+    pub(crate) labelwise_difference: Option<f64>,
+    pub(crate) labelwise_low: Option<f64>,
+    pub(crate) labelwise_high: Option<f64>,
+    pub(crate) labelwise_p: Option<f64>,
+    #[serde(default, deserialize_with = "number")]
+    pub(crate) exact_difference: Option<f64>,
+    pub(crate) exact_low: Option<f64>,
+    pub(crate) exact_high: Option<f64>,
+    pub(crate) exact_p: Option<f64>,
+    pub(crate) confidence: f64,
+    pub(crate) lower_games: f64,
+}
+
+/// The lines of each file, with the label of who wrote it.
+///
+/// # Errors
+/// A file cannot be read, or one of its lines is no such object.
+pub(crate) fn read<T: DeserializeOwned>(what: &str, inputs: &[GroupInput]) -> Result<Vec<(String, Vec<T>)>, Failure> {
+    let read_one = |input: &GroupInput| {
+        let text = std::fs::read_to_string(&input.path).map_err(|error| Failure::io("read", &input.path, error))?;
+        let line = |(index, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| {
+                let (number, path) = (index + 1, input.path.display());
+                let label = &input.label;
+                Failure::input(format!("line {number} of the {what} of {label} ({path}) cannot be understood: {error}"))
+            })
+        };
+        let lines = text.lines().enumerate().map(line).collect::<Result<_, _>>()?;
+        Ok((visible(&input.label.to_string()), lines))
+    };
+    inputs.iter().map(read_one).collect()
+}
+
+/// A number or nothing, or one of the texts that stand for what JSON has no number for.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::Null => Ok(None),
+        serde_json::Value::Number(number) => Ok(number.as_f64()),
+        serde_json::Value::String(text) => match text.as_str() {
+            "inf" => Ok(Some(f64::INFINITY)),
+            "-inf" => Ok(Some(f64::NEG_INFINITY)),
+            "nan" => Ok(Some(f64::NAN)),
+            other => Err(de::Error::custom(format!("`{other}` is no number"))),
+        },
+        other => Err(de::Error::custom(format!("`{other}` is no number"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<Vec<(String, Vec<Candidate>)>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("candidates");
+        std::fs::write(&path, text).unwrap();
+        let input = GroupInput { label: "choice[size=d32/l1]".parse().unwrap(), path };
+        read("candidates", &[input]).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn lines_are_read_and_odd_numbers_too() {
+        let line = r#"{"rank":null,"chosen":false,"why":"diverged","label":"s[lr=1]","family":"slice","size":"d32/l1",
+            "status":"diverged","parameters":{"lr":1},"loss":"inf","labelwise":null,"exact":0,"trajectory":0,"steps":9}"#;
+        let read = check(&line.replace('\n', " ")).unwrap();
+        assert_eq!((read[0].0.as_str(), read[0].1[0].loss), ("choice[size=d32/l1]", Some(f64::INFINITY)));
+        assert_eq!(read[0].1[0].labelwise, None);
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let message = check("{}").unwrap_err();
+        assert!(message.starts_with("line 1 of the candidates of choice[size=d32/l1] ("), "{message}");
+        assert!(message.contains("missing field `chosen`"), "{message}");
+    }
+}

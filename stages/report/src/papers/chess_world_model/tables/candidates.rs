@@ -1,0 +1,126 @@
+//! What was chosen from: the trainings of a sweep, or of a second stage, by rank.
+
+use std::collections::BTreeSet;
+
+use cwm_page::{Cell, Column, Row, Table, number, visible};
+
+use crate::papers::chess_world_model::read::json_lines::Candidate;
+use crate::papers::chess_world_model::tables::choices::{Choice, choices};
+use crate::papers::chess_world_model::tables::{EXACT_HEADING, metric_column};
+
+/// Ranks shown on the page; the data files have all.
+const SHOWN: u64 = 3;
+
+/// A group of rows for each choice: the first few of its trainings, the chosen one, and how many were set aside.
+pub(crate) fn candidates(given: &[(String, Vec<Candidate>)]) -> Table {
+    let choices = choices(given);
+    let shown = |candidate: &&Candidate| candidate.chosen || candidate.rank.is_some_and(|rank| rank <= SHOWN);
+    let page = choices.iter().map(|choice| {
+        let mut rows: Vec<_> = choice.candidates.iter().filter(shown).map(|candidate| row(choice, candidate)).collect();
+        let hidden = choice.candidates.len() - rows.len();
+        let aside = choice.candidates.iter().filter(|candidate| candidate.rank.is_none()).count();
+        if hidden > 0 {
+            let mut cells = head(choice).to_vec();
+            cells.extend([Cell::none(), Cell::text(format!("{hidden} more, of which {aside} were set aside"))]);
+            cells.resize_with(columns().len(), Cell::none);
+            rows.push(Row::ours(cells));
+        }
+        rows
+    });
+    Table {
+        id: "candidates".into(),
+        title: "Hyper-parameters tried".into(),
+        caption: format!(
+            "Of the trainings of each family and size the one with the lowest last validation loss is chosen, unless the \
+             pipeline names another; those that diverged are set aside. The first {SHOWN} and the chosen one stand here; \
+             the data files have all, with why they were set aside."
+        ),
+        columns: columns(),
+        groups: page.collect(),
+        shared_columns: 3,
+        folds: true,
+        data: Some(Box::new(data(&choices))),
+        ..Table::default()
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::text("Choice").naming_rows(),
+        Column::text("Model").naming_rows(),
+        Column::text("Size").naming_rows(),
+        Column::number("Rank").naming_rows(),
+        Column::text("Hyper-parameters"),
+        Column::number("Val. loss"),
+        metric_column(EXACT_HEADING),
+        Column::number("Labelwise (%)"),
+        Column::number("Trajectory (%)"),
+        Column::text("Note"),
+    ]
+}
+
+fn head(choice: &Choice) -> [Cell; 3] {
+    [Cell::text(choice.stage), Cell::text(choice.model.name()), Cell::text(choice.model.size.clone())]
+}
+
+fn row(choice: &Choice, candidate: &Candidate) -> Row {
+    let parameters: Vec<_> =
+        candidate.parameters.iter().map(|(name, value)| format!("{} {}", visible(name), words(value))).collect();
+    let mut cells = head(choice).to_vec();
+    cells.extend([rank(candidate), Cell::text(parameters.join(", "))]);
+    cells.extend(measured(choice, candidate));
+    cells.push(note(candidate));
+    Row::ours(cells)
+}
+
+/// All of them, with a column for each hyper-parameter.
+fn data(choices: &[Choice]) -> Table {
+    let all = || choices.iter().flat_map(|choice| choice.candidates);
+    let names: BTreeSet<&String> = all().flat_map(|candidate| candidate.parameters.keys()).collect();
+    let mut columns = columns();
+    let own = names.iter().map(|name| Column::number(&visible(name)));
+    drop(columns.splice(4..5, [Column::text("Training")].into_iter().chain(own)));
+    let row = |choice: &Choice, candidate: &Candidate| {
+        let mut cells = head(choice).to_vec();
+        cells.extend([rank(candidate), Cell::text(visible(&candidate.label))]);
+        cells.extend(names.iter().map(|name| {
+            match candidate.parameters.get(*name) {
+                None => Cell::none(),
+                Some(value) => value
+                    .as_f64()
+                    .map_or_else(|| Cell::text(words(value)), |value| Cell::number(value, number::setting(value))),
+            }
+        }));
+        cells.extend(measured(choice, candidate));
+        cells.push(note(candidate));
+        Row::ours(cells)
+    };
+    let groups = choices.iter().map(|choice| choice.candidates.iter().map(|one| row(choice, one)).collect());
+    Table { groups: groups.collect(), columns, shared_columns: 3, ..Table::default() }
+}
+
+fn words(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => visible(text),
+        other => other.to_string(),
+    }
+}
+
+fn rank(candidate: &Candidate) -> Cell {
+    candidate.rank.map_or(Cell::none(), Cell::count)
+}
+
+fn measured(choice: &Choice, candidate: &Candidate) -> [Cell; 4] {
+    let percent = |value: Option<f64>| value.map(Cell::percent);
+    let loss = candidate.loss.map(|loss| Cell::number(loss, number::loss(loss)));
+    [loss, percent(candidate.exact), percent(candidate.labelwise), percent(candidate.trajectory)]
+        .map(|cell| cell.map_or(Cell::none(), |cell| cell.with_sources(&choice.sources(candidate))))
+}
+
+fn note(candidate: &Candidate) -> Cell {
+    Cell::text(match (&candidate.why, candidate.chosen) {
+        (Some(why), true) => format!("chosen: {}", visible(why)),
+        (Some(why), false) => format!("set aside: {}", visible(why)),
+        (None, _) => String::new(),
+    })
+}

@@ -1,0 +1,65 @@
+//! What each `select` chose from, in the order of the tables.
+
+use cwm_page::visible;
+
+use crate::papers::chess_world_model::facts::ChosenIn;
+use crate::papers::chess_world_model::model::{MAIN_FAMILIES, Model, SIZES};
+use crate::papers::chess_world_model::read::json_lines::Candidate;
+
+/// The trainings of one family and size that one was chosen of.
+pub(super) struct Choice<'a> {
+    /// Label of the `select`, such as `choice[family=slice,size=d128/l1]`.
+    pub(super) label: &'a String,
+    /// Its stage.
+    pub(super) stage: &'a str,
+    pub(super) model: Model,
+    /// Which of the paper's two choices it is like.
+    pub(super) kind: ChosenIn,
+    /// As they stand in the file: by rank, then those set aside.
+    pub(super) candidates: &'a [Candidate],
+}
+
+impl<'a> Choice<'a> {
+    /// The training of that rank, from 1.
+    pub(super) fn ranked(&self, rank: u64) -> Option<&'a Candidate> {
+        self.candidates.iter().find(|candidate| candidate.rank == Some(rank))
+    }
+
+    /// What the number of a training comes from: the training, and the `select` that told of it.
+    pub(super) fn sources(&self, candidate: &Candidate) -> [String; 2] {
+        [visible(&candidate.label), self.label.clone()]
+    }
+}
+
+/// Those with any trainings, by model, then stage.
+pub(super) fn choices(given: &[(String, Vec<Candidate>)]) -> Vec<Choice<'_>> {
+    let mut choices: Vec<Choice> = given
+        .iter()
+        .filter_map(|(label, candidates)| {
+            let first = candidates.first()?;
+            // A choice between floors of the learning rate is made of whole trainings, after the sweep.
+            let floors = candidates.iter().any(|candidate| candidate.parameters.contains_key("lr_floor"));
+            Some(Choice {
+                label,
+                stage: label.split('[').next().unwrap_or_default(),
+                model: Model::new(label, &visible(&first.family), &visible(&first.size)),
+                kind: if floors { ChosenIn::SecondStage } else { ChosenIn::FirstStage },
+                candidates,
+            })
+        })
+        .collect();
+    choices.sort_by(|one, other| (&one.model, one.stage).cmp(&(&other.model, other.stage)));
+    choices
+}
+
+/// The paper's families and sizes of which `ours` has none.
+pub(super) fn not_run<'a>(ours: impl Iterator<Item = &'a Model> + Clone) -> Vec<Model> {
+    let all = MAIN_FAMILIES.iter().flat_map(|family| SIZES.map(|size| Model::new("", family, size)));
+    all.filter(|model| !ours.clone().any(|run| run.family == model.family && run.size == model.size)).collect()
+}
+
+/// A parameter of a training as a number, if it is one.
+pub(super) fn setting(candidate: &Candidate, name: &str) -> Option<f64> {
+    let told = candidate.parameters.get(name).or_else(|| candidate.settings.get(name));
+    told.and_then(serde_json::Value::as_f64)
+}
