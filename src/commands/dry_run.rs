@@ -9,7 +9,7 @@ use crate::commands::devices::missing;
 use crate::commands::{PassedOver, Workspace};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{Cause, CellState, Estimates, Explainer, Forecast, Lacking, Machine, Remade};
+use cwm_engine::{Cause, CellState, Estimates, Explainer, IncompleteResult, Machine, Rebuild, RunPrediction};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::{Body, Plan};
 
@@ -39,21 +39,21 @@ pub fn run(
         sinks.event(&RunEvent::Warning { message });
     }
     let targets: Vec<usize> = targets.iter().copied().collect();
-    let forecast = Forecast::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
+    let prediction = RunPrediction::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
     workspace.files.save_if_possible();
-    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, workspace.known(), &survey, &forecast);
+    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, workspace.known(), &survey, &prediction);
     for index in cells {
         let label = plan.cells[index].label.clone();
         let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
-        let remade = forecast.remade(index);
-        let on_forced = forecast.on_forced(plan, index);
-        if (!is_done || force.contains(&index) || remade.is_some() || on_forced.is_some())
+        let rebuilt = prediction.rebuilt(index);
+        let on_forced = prediction.on_forced(plan, index);
+        if (!is_done || force.contains(&index) || rebuilt.is_some() || on_forced.is_some())
             && let Some(missing) = unusable(plan, index, arguments.device)
         {
             let is_certain = force.contains(&index)
                 || !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
                     && (!matches!(&survey.states[index], CellState::Cached(_))
-                        || remade.is_some_and(|lacking| lacking.remade == Remade::Yes));
+                        || rebuilt.is_some_and(|incomplete| incomplete.rebuild == Rebuild::Yes));
             let would = if is_certain { "would fail" } else { "would fail if it has to run" };
             sinks.event(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
             if is_certain {
@@ -62,7 +62,7 @@ pub fn run(
             }
         }
         let estimate = match &survey.states[index] {
-            CellState::Cached(record) if !force.contains(&index) && remade.is_none() && on_forced.is_none() => {
+            CellState::Cached(record) if !force.contains(&index) && rebuilt.is_none() && on_forced.is_none() => {
                 estimates.cached(index, record);
                 None
             }
@@ -71,7 +71,7 @@ pub fn run(
         };
         match &survey.states[index] {
             state if force.contains(&index) && !matches!(state, CellState::Unreadable(_)) => {
-                let shared = forecast.shared(plan, index);
+                let shared = prediction.shared(plan, index);
                 let uncertain = shared.is_some();
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let mut cause = vec![Cause::Forced.to_string()];
@@ -83,26 +83,27 @@ pub fn run(
                 cause.extend(shared);
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
-            CellState::Cached(record) if remade.is_some() || on_forced.is_some() => {
-                let uncertain = remade.is_none_or(|lacking| lacking.remade == Remade::Perhaps);
+            CellState::Cached(record) if rebuilt.is_some() || on_forced.is_some() => {
+                let uncertain = rebuilt.is_none_or(|incomplete| incomplete.rebuild == Rebuild::Perhaps);
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
-                let lacks = remade.map(|lacking| lacking.cause_and_advice(&workspace.store, record)).transpose()?;
+                let lacks =
+                    rebuilt.map(|incomplete| incomplete.cause_and_advice(&workspace.store, record)).transpose()?;
                 let cause = lacks.into_iter().chain(on_forced.filter(|_| uncertain)).collect();
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
             CellState::Cached(record) => {
                 cached += 1;
                 let mut origin = survey.origin(index, record);
-                if forecast.lacking(index).is_some() {
-                    origin += &format!("; {}", Lacking::words(&workspace.store, record)?);
+                if prediction.incomplete(index).is_some() {
+                    origin += &format!("; {}", IncompleteResult::words(&workspace.store, record)?);
                 }
-                if let Some(words) = forecast.on_remade(plan, index) {
+                if let Some(words) = prediction.on_rebuilt(plan, index) {
                     origin += &format!("; {words}");
                 }
                 sinks.event(&RunEvent::Cached { label, key: record.key, origin });
             }
             CellState::Absent(_) => {
-                let shared = forecast.shared(plan, index);
+                let shared = prediction.shared(plan, index);
                 let uncertain = shared.is_some();
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let mut cause = explainer.sentences(index)?;

@@ -54,7 +54,7 @@ use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{list_some, visible_lines};
-use cwm_engine::{CellState, Forecast, Known, Survey};
+use cwm_engine::{CellState, Known, RunPrediction, Survey};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -274,10 +274,10 @@ impl Workspace {
     }
 
     /// What a run of the whole pipeline would find missing, and make again.
-    fn forecast(&self, survey: &Survey) -> Result<Forecast, Error> {
+    fn prediction(&self, survey: &Survey) -> Result<RunPrediction, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
         let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
-        Forecast::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new(), fetches)
+        RunPrediction::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new(), fetches)
     }
 
     /// Looks once more at those of `cells` that had no result when `survey` was taken.

@@ -11,7 +11,7 @@ use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
 use crate::commands::{Workspace, print_json, print_words};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{Cause, CellState, Lacking, Remade, Survey, own_causes, unread, why_now};
+use cwm_engine::{Cause, CellState, IncompleteResult, Rebuild, Survey, own_causes, unread, why_now};
 use cwm_slurm::QueueStatus;
 use cwm_store::Dropped;
 
@@ -59,26 +59,30 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     let survey = workspace.survey()?;
     let standings = cwm_slurm::query_queue(&workspace.store);
     let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
-    let forecast = workspace.forecast(&survey)?;
+    let prediction = workspace.prediction(&survey)?;
     let (mut rows, mut open) = (Vec::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &survey.states[index] {
-            CellState::Cached(record) if let Some(lacking) = forecast.lacking(index) => {
-                let state = match (lacking.remade, record.dropped) {
-                    (Remade::Yes, _) => "would run",
-                    (Remade::Perhaps, _) => "may run",
-                    (Remade::No, None) => "incomplete",
-                    (Remade::No, Some(Dropped::Collected)) => "collected",
-                    (Remade::No, Some(Dropped::NotPulled)) => "not pulled",
-                    (Remade::No, Some(Dropped::NotKept)) => "dropped",
+            CellState::Cached(record) if let Some(incomplete) = prediction.incomplete(index) => {
+                let state = match (incomplete.rebuild, record.dropped) {
+                    (Rebuild::Yes, _) => "would run",
+                    (Rebuild::Perhaps, _) => "may run",
+                    (Rebuild::No, None) => "incomplete",
+                    (Rebuild::No, Some(Dropped::Collected)) => "collected",
+                    (Rebuild::No, Some(Dropped::NotPulled)) => "not pulled",
+                    (Rebuild::No, Some(Dropped::NotKept)) => "dropped",
                 };
-                let what = match lacking.remade {
-                    Remade::Yes | Remade::Perhaps => lacking.cause_and_advice(&workspace.store, record)?,
-                    Remade::No if record.dropped == Some(Dropped::NotPulled) => {
-                        format!("{}; {}", survey.origin(index, record), Lacking::words(&workspace.store, record)?)
+                let what = match incomplete.rebuild {
+                    Rebuild::Yes | Rebuild::Perhaps => incomplete.cause_and_advice(&workspace.store, record)?,
+                    Rebuild::No if record.dropped == Some(Dropped::NotPulled) => {
+                        format!(
+                            "{}; {}",
+                            survey.origin(index, record),
+                            IncompleteResult::words(&workspace.store, record)?
+                        )
                     }
-                    Remade::No => Lacking::words(&workspace.store, record)?,
+                    Rebuild::No => IncompleteResult::words(&workspace.store, record)?,
                 };
                 (state, Some(record.key.short()), what)
             }
@@ -98,7 +102,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                     why_now(&workspace.plan, index, resolved, &workspace.store, workspace.known(), &|source| {
                         survey.record(source)
                     })?;
-                let shared = forecast.shared(&workspace.plan, index);
+                let shared = prediction.shared(&workspace.plan, index);
                 let state = if shared.is_some() { "may run" } else { "would run" };
                 let words: Vec<String> = causes.iter().map(ToString::to_string).chain(shared).collect();
                 open.extend(causes);

@@ -25,9 +25,9 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         cells.extend(workspace.plan.select(word)?);
     }
     let survey = workspace.survey()?;
-    let forecast = workspace.forecast(&survey)?;
+    let prediction = workspace.prediction(&survey)?;
     let Workspace { plan, store, files, locked, .. } = &workspace;
-    let explainer = Explainer::new(plan, store, files, workspace.known(), &survey, &forecast);
+    let explainer = Explainer::new(plan, store, files, workspace.known(), &survey, &prediction);
     let mut judge = Judge::default();
     let mut reasons = Vec::new();
     for &index in &cells {

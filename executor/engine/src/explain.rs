@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::cause::Cause;
 use crate::components::Resolved;
-use crate::forecast::{Forecast, Lacking, Remade};
 use crate::history::History;
+use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
 use crate::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
 use crate::status::{CellState, Known, Survey, sources, unread};
 use cwm_action::brought;
@@ -32,7 +32,7 @@ pub struct Explainer<'a> {
     files: &'a Files,
     known: Known<'a>,
     survey: &'a Survey,
-    forecast: &'a Forecast,
+    prediction: &'a RunPrediction,
     history: OnceCell<History>,
     /// Of all cells.
     labels: Vec<String>,
@@ -48,18 +48,18 @@ struct Root {
 }
 
 impl<'a> Explainer<'a> {
-    /// For what `survey` found, and a run of which `forecast` tells.
+    /// For what `survey` found, and a run of which `prediction` tells.
     pub fn new(
         plan: &'a Plan,
         store: &'a Store,
         files: &'a Files,
         known: Known<'a>,
         survey: &'a Survey,
-        forecast: &'a Forecast,
+        prediction: &'a RunPrediction,
     ) -> Self {
         let labels = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
         let roots = RefCell::default();
-        Explainer { plan, store, files, known, survey, forecast, history: OnceCell::new(), labels, roots }
+        Explainer { plan, store, files, known, survey, prediction, history: OnceCell::new(), labels, roots }
     }
 
     fn history(&self) -> Result<&History, Error> {
@@ -200,26 +200,27 @@ impl<'a> Explainer<'a> {
             CellState::Cached(record) => {
                 // What was taken over did not run.
                 let made_because = || if record.is_taken() { Vec::new() } else { record.cause.clone() };
-                match self.forecast.lacking(index) {
+                match self.prediction.incomplete(index) {
                     None => {
                         reason.origin = Some(record.origin());
                         reason.made_because = made_because();
                     }
-                    Some(Lacking { remade: Remade::No, .. }) => {
+                    Some(IncompleteResult { rebuild: Rebuild::No, .. }) => {
                         reason.state = Standing::without_files(record);
-                        reason.origin = Some(format!("{}; {}", record.origin(), Lacking::words(self.store, record)?));
+                        reason.origin =
+                            Some(format!("{}; {}", record.origin(), IncompleteResult::words(self.store, record)?));
                         reason.made_because = made_because();
                     }
-                    Some(lacking) => {
-                        let is_certain = lacking.remade == Remade::Yes;
+                    Some(incomplete) => {
+                        let is_certain = incomplete.rebuild == Rebuild::Yes;
                         reason.state = if is_certain { Standing::WouldRun } else { Standing::MayRun };
-                        reason.causes = vec![lacking.cause(self.store, record)?];
-                        reason.advice = Lacking::advice(record);
+                        reason.causes = vec![incomplete.cause(self.store, record)?];
+                        reason.advice = IncompleteResult::advice(record);
                     }
                 }
             }
             CellState::Absent(resolved) => {
-                reason.advice = self.forecast.shared(self.plan, index);
+                reason.advice = self.prediction.shared(self.plan, index);
                 reason.state = if reason.advice.is_some() { Standing::MayRun } else { Standing::WouldRun };
                 reason.causes = self.causes(index, resolved)?;
                 reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;

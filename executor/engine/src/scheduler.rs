@@ -31,11 +31,14 @@
 //!
 //! Once the run drains or stops nothing is decided or submitted any more.
 
+mod events;
+
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::retry::{Retry, RetryPolicy};
 use cwm_core::digest::Key;
+pub use events::{Decision, Effect, Event, LostInput};
 
 /// A cell, as the scheduler knows it.
 pub struct CellSpec {
@@ -119,9 +122,9 @@ pub struct KeyState {
     /// The cell that failed to build it.
     pub failed: Option<usize>,
     /// Whether remotes were asked for its records.
-    pub asked_records: bool,
+    pub records_requested: bool,
     /// Whether remotes were asked for its files.
-    pub asked_files: bool,
+    pub files_requested: bool,
 }
 
 /// How far a run is from its end.
@@ -135,125 +138,6 @@ pub enum RunState {
     Stopping,
     /// It was asked again, and kills what runs.
     Killing,
-}
-
-/// What the engine found of a cell that is ready.
-#[derive(Clone, Debug)]
-pub enum Decision {
-    /// It has a result.
-    Hit(Key),
-    /// Remotes may have a record of it.
-    FetchRecords(Key),
-    /// Remotes may have the files of its result.
-    FetchFiles(Key),
-    /// Another cell builds or fetches its key.
-    SharesKey(Key),
-    /// It has to be built.
-    Miss {
-        /// Its key.
-        key: Key,
-        /// Inputs of which files are lost. They are built or fetched again first.
-        lost_inputs: Vec<LostInput>,
-    },
-    /// It cannot be built.
-    Failed,
-}
-
-/// An input of which files are lost.
-#[derive(Clone, Copy, Debug)]
-pub struct LostInput {
-    /// The cell that made it.
-    pub cell: usize,
-    /// Whether it is built again: remotes may have it.
-    pub is_rebuilt: bool,
-}
-
-/// Something that happened.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// The run begins.
-    Begin,
-    /// The answer to [`Effect::Decide`].
-    Decided(usize, Decision),
-    /// The answer to [`Effect::FetchRecords`] or [`Effect::FetchFiles`], whatever came.
-    Fetched(usize),
-    /// The inputs of a cell are uploaded.
-    Uploaded(usize),
-    /// They cannot be: this input is nowhere any more, or nothing can be uploaded.
-    NotUploaded(usize, Option<usize>),
-    /// The executor has started a cell.
-    Accepted(usize),
-    /// Its work has begun.
-    Began(usize),
-    /// It has a result.
-    Finished {
-        /// The cell.
-        cell: usize,
-        /// Whether this run built it.
-        how: How,
-        /// Whether the result differs from the one that the cell had before.
-        has_changed: bool,
-        /// Whether files of it have to be fetched.
-        is_fetched: bool,
-    },
-    /// It has none.
-    Failed {
-        /// The cell.
-        cell: usize,
-        /// Whether another attempt may succeed.
-        is_transient: bool,
-        /// Whether it was stopped by this run.
-        was_stopped: bool,
-    },
-    /// Time passed.
-    Timer,
-    /// Nothing is to be begun any more.
-    DrainRequested,
-    /// The run is to stop; if that was asked before, at once.
-    StopRequested,
-    /// Nothing happens any more.
-    End,
-}
-
-/// What the engine is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Look whether a cell has a result. [`Event::Decided`] is the answer.
-    Decide(usize),
-    /// Ask remotes for records of a cell.
-    FetchRecords(usize),
-    /// Ask remotes for the files of its result.
-    FetchFiles(usize),
-    /// Upload the inputs of a cell.
-    Upload(usize),
-    /// Submit a cell to its executor.
-    Submit(usize),
-    /// Take it back.
-    Withdraw(usize),
-    /// A cell is done.
-    Done(usize, How),
-    /// An attempt failed, and another one follows.
-    Retrying {
-        /// The cell.
-        cell: usize,
-        /// The attempt that failed, from 1.
-        attempt: u32,
-        /// How long it is until the next one.
-        wait: Duration,
-    },
-    /// A cell failed.
-    Failed(usize),
-    /// It was to be attempted again, and the run ended before.
-    GaveUp(usize),
-    /// It was stopped.
-    Stopped(usize),
-    /// A cell is skipped because another one failed or was stopped. It comes again for each other one that fails.
-    Skipped {
-        /// The cell.
-        cell: usize,
-        /// The other one.
-        because: usize,
-    },
 }
 
 struct Cell {
@@ -326,6 +210,11 @@ impl Scheduler {
     /// The cells that a cell reads, each once.
     pub fn inputs(&self, cell: usize) -> &[usize] {
         &self.cells[cell].spec.inputs
+    }
+
+    /// The cells that read a cell.
+    pub fn dependents(&self, cell: usize) -> &[usize] {
+        &self.cells[cell].dependents
     }
 
     /// The state of a cell.
@@ -500,7 +389,7 @@ impl Scheduler {
             Decision::FetchRecords(key) | Decision::FetchFiles(key) => {
                 let known = self.own(cell, key);
                 let is_records = matches!(decision, Decision::FetchRecords(_));
-                *(if is_records { &mut known.asked_records } else { &mut known.asked_files }) = true;
+                *(if is_records { &mut known.records_requested } else { &mut known.files_requested }) = true;
                 self.set(cell, CellState::Fetching(key), effects);
                 effects.push(if is_records { Effect::FetchRecords(cell) } else { Effect::FetchFiles(cell) });
             }
@@ -549,7 +438,7 @@ impl Scheduler {
         known.builds += 1;
         known.is_current = true;
         // The files of what a job built elsewhere are with the remote.
-        known.asked_files &= !self.cells[cell].spec.needs_upload;
+        known.files_requested &= !self.cells[cell].spec.needs_upload;
         self.cells[cell].key = Some(key);
         self.cells[cell].was_built |= how == How::Built;
         if is_fetched {

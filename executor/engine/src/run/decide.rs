@@ -167,13 +167,13 @@ impl Engine<'_> {
         let key = resolved.components.key();
         let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label).filter(|line| line.key == key);
         let is_enough = found.is_some_and(|found| line.is_none_or(|line| line.outputs == found.output_digests()));
-        let was_asked = self.scheduler.key(&key).is_some_and(|known| known.asked_records);
-        self.fetches.is_possible() && !is_enough && !was_asked && !brought::is_open(&resolved.components)
+        let was_requested = self.scheduler.key(&key).is_some_and(|known| known.records_requested);
+        self.fetches.is_possible() && !is_enough && !was_requested && !brought::is_open(&resolved.components)
     }
 
     /// Whether remotes can be asked for the files of a result, and were not yet.
     fn may_fetch_files(&self, key: &Key) -> bool {
-        self.fetches.is_possible() && !self.scheduler.key(key).is_some_and(|known| known.asked_files)
+        self.fetches.is_possible() && !self.scheduler.key(key).is_some_and(|known| known.files_requested)
     }
 
     /// The lock file's result, if its record is here, the files of another one are, and remotes can be asked for its files.

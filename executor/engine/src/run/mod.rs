@@ -22,7 +22,7 @@ use cwm_contract::DeviceChoice;
 use crate::components::Resolved;
 use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::executor::{
-    AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
+    ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, Start, Started, Task,
 };
 use crate::fetch::TransferUpdate;
 use crate::local::LocalExecutor;
@@ -191,26 +191,34 @@ pub(super) fn place_of(stage: &str, executors: usize, local_stages: &[String]) -
 impl Engine<'_> {
     fn event_loop(&mut self, inbox: &Receiver<Message>) {
         self.on(Event::Begin);
+        // What runs sends much from which nothing follows.
+        let mut may_start = true;
         loop {
             if self.policy.drain_requested.load(Ordering::SeqCst) {
                 self.on(Event::DrainRequested);
             }
-            if self.scheduler.run_state() == RunState::Running {
+            let due = self.scheduler.next_timer().map(|due| due.saturating_sub(self.began.elapsed()));
+            if due == Some(Duration::ZERO) {
+                self.on(Event::Timer);
+                may_start = true;
+            }
+            if std::mem::take(&mut may_start) && self.scheduler.run_state() == RunState::Running {
                 self.start_queued();
             }
             if self.scheduler.is_over() {
                 break;
             }
             const TICK: Duration = Duration::from_millis(500);
-            let due = self.scheduler.next_timer().map(|due| due.saturating_sub(self.began.elapsed()));
-            match inbox.recv_timeout(due.unwrap_or(TICK).min(TICK)) {
+            let received = inbox.recv_timeout(due.unwrap_or(TICK).min(TICK));
+            may_start = match &received {
+                Ok(Message::Executor(event)) => matches!(event, ExecutorEvent::Update(_, ActionUpdate::Exited(_))),
+                _ => true,
+            };
+            match received {
                 Ok(Message::Signal) => self.stop(),
                 Ok(Message::Transfer(update)) => self.on_transfer_update(update),
                 Ok(Message::Executor(event)) => self.on_executor_event(event),
-                Err(RecvTimeoutError::Timeout) => {
-                    self.sinks.tick();
-                    self.on(Event::Timer);
-                }
+                Err(RecvTimeoutError::Timeout) => self.sinks.tick(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }

@@ -64,11 +64,11 @@ impl Engine<'_> {
     fn on_exit(&mut self, cell: usize, exited: Result<(), AttemptFailure>) {
         let CellState::Running { key, .. } = self.scheduler.state(cell) else { return };
         let work = self.work_of(cell);
-        let (outputs, told) = (work.outputs.take(), work.failure.take());
+        let (outputs, reported) = (work.outputs.take(), work.failure.take());
         if let Some(began) = work.began.take() {
             *self.report.run_time.entry(key).or_default() += began.elapsed();
         }
-        let failure = match (told, exited) {
+        let failure = match (reported, exited) {
             (Some(failure), _) => failure,
             (None, Ok(())) => match self.result(cell, &key, outputs.as_ref()) {
                 Ok(Some(record)) => return self.finish(cell, record, outputs.is_none()),

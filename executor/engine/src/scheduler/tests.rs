@@ -215,8 +215,8 @@ impl<'m> World<'m> {
             return Decision::Hit(key);
         }
         match random(4) {
-            0 if !known.asked_records => return Decision::FetchRecords(key),
-            1 if !known.asked_files => return Decision::FetchFiles(key),
+            0 if !known.records_requested => return Decision::FetchRecords(key),
+            1 if !known.files_requested => return Decision::FetchFiles(key),
             _ => {}
         }
         let mut lost_inputs = Vec::new();
