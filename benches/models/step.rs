@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use cwm_models::batch::{MicroBatch, cut_by_length};
+use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::write_weights;
+use cwm_models::counter_rng::CounterRng;
 use cwm_models::gradient::GradientSum;
-use cwm_models::heads::{LABELS, SPANS};
-use cwm_models::lanes::Lanes;
-use cwm_models::loss::{denominator, loss};
-use cwm_models::noise::Noise;
-use cwm_models::optimiser::{AdamW, AdamWOptions, clip_factor, norm};
+use cwm_models::heads::labels::{self, LABELS, MicroBatch, SPANS, denominator, loss};
 use cwm_models::parameters::Weights;
-use cwm_models::{Architecture, Network, Pass, Placed, device};
+use cwm_models::worker_pool::WorkerPool;
+use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, device};
+use cwm_training::optimiser::{AdamW, AdamWOptions, clip_factor, norm};
 use safetensors::tensor::{Dtype, TensorView};
 
 /// Games of the batch.
@@ -28,7 +27,7 @@ pub struct Trainer {
     weights: Weights,
     adamw: AdamW,
     gradient: GradientSum,
-    lanes: Lanes,
+    workers: WorkerPool,
     batch: Vec<MicroBatch>,
     steps: u64,
 }
@@ -54,7 +53,7 @@ impl Trainer {
             dropout: 0.1,
             options: Default::default(),
         };
-        let network = Network::build(architecture).expect("a model");
+        let network = labels::network(architecture).expect("a model");
         let games = games();
         let games: Vec<&[u16]> = games.iter().map(Vec::as_slice).collect();
         let labelled = |chosen: &Vec<usize>| {
@@ -72,7 +71,7 @@ impl Trainer {
             weights: network.initial_weights(1),
             adamw: AdamW::new(network.layout().clone(), options),
             gradient: GradientSum::new(network.layout().clone()),
-            lanes: Lanes::new(threads).expect("threads"),
+            workers: WorkerPool::new(threads).expect("threads"),
             batch: cut_by_length(&[TOKENS; GAMES], MICRO_BATCH_TOKENS).iter().map(labelled).collect(),
             network,
             steps: 0,
@@ -96,14 +95,14 @@ impl Trainer {
 
     /// Sums the gradient of the batch; its loss.
     fn backward(&self, with_dropout: bool) -> f64 {
-        let placed = Placed::new(&self.weights, &device::cpu());
-        let sums = self.lanes.map(self.batch.len(), |index| {
-            let noise = with_dropout.then(|| Noise::new(1, self.steps, index as u64));
-            let pass = Pass::training(&placed, noise);
+        let device_weights = DeviceWeights::new(&self.weights, &device::cpu());
+        let sums = self.workers.map(self.batch.len(), |index| {
+            let rng = with_dropout.then(|| CounterRng::new(1, self.steps, index as u64));
+            let pass = ForwardPass::training(&device_weights, rng);
             let micro_batch = &self.batch[index];
             let loss = loss(self.network.flat_logits(&pass, &micro_batch.tokens), &micro_batch.targets, GAMES * TOKENS);
             self.gradient.add(index, pass.gradient(&loss.share));
-            loss.sum
+            loss.sum()
         });
         sums.iter().sum::<f64>() / denominator(GAMES * TOKENS)
     }

@@ -6,17 +6,18 @@
 use burn::tensor::Tensor;
 
 use super::Family;
-use crate::heads::LOGITS;
+use crate::heads::HeadInit;
 use crate::layers::{Embedding, Linear, RmsNorm};
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
-use crate::{Architecture, Memory, Model, ModelError, Pass, Stepwise, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
 
 pub const FAMILY: Family = Family {
     name: "elman",
     part: "elman",
     about: "a plain recurrent network with tanh, the worked example of a new family",
     options: &[],
+    head: HeadInit::LINEAR,
     build: |architecture, scope| Ok(Box::new(Elman::declare(architecture, scope)?)),
 };
 
@@ -27,7 +28,6 @@ struct Elman {
     embedding: Embedding,
     layers: Vec<Layer>,
     final_norm: RmsNorm,
-    output_head: Linear,
     dropout: f64,
 }
 
@@ -40,36 +40,35 @@ impl Elman {
                 .map(|i| Layer::declare(&mut scope.at(format_args!("layers.{i}")), width))
                 .collect(),
             final_norm: RmsNorm::declare(&mut scope.at("final_norm"), width, EPSILON),
-            output_head: Linear::declare(&mut scope.at("output_head"), width, LOGITS),
             dropout: architecture.dropout,
         })
     }
 }
 
-impl Model for Elman {
-    fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
+impl Backbone for Elman {
+    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let mut x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
         for layer in &self.layers {
             x = x.clone() + pass.dropout(layer.forward(pass, x, tokens), self.dropout);
         }
-        self.output_head.forward(pass, self.final_norm.forward(pass, x))
+        self.final_norm.forward(pass, x)
     }
 
-    fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+    fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
         Some(self)
     }
 
-    fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+    fn recurrence_f64(&self) -> Option<&dyn Recurrence<f64>> {
         Some(self)
     }
 }
 
-impl<F: Real> Stepwise<F> for Elman {
-    fn start(&self, _: &Weights) -> Memory<F> {
-        Memory(self.layers.iter().map(Layer::start).collect())
+impl<F: Real> Recurrence<F> for Elman {
+    fn start(&self, _: &Weights) -> RecurrentState<F> {
+        RecurrentState(self.layers.iter().map(Layer::start).collect())
     }
 
-    fn step(&self, weights: &Weights, memory: &mut Memory<F>, token: u32) -> Vec<F> {
+    fn step(&self, weights: &Weights, memory: &mut RecurrentState<F>, token: u32) -> Vec<F> {
         let mut x = self.embedding.step(weights, token);
         for (layer, state) in self.layers.iter().zip(&mut memory.0) {
             layer.step(weights, state, &x);
@@ -77,7 +76,7 @@ impl<F: Real> Stepwise<F> for Elman {
                 *x += state;
             }
         }
-        self.output_head.step(weights, &self.final_norm.step(weights, &x))
+        self.final_norm.step(weights, &x)
     }
 }
 
@@ -101,7 +100,7 @@ impl Layer {
     }
 
     /// [batch * time, width] to the states, the same shape.
-    fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let (batch, time) = (tokens.batch(), tokens.time());
         // One product for all steps; only what needs the last state is in the loop.
         let written = self.input.forward(pass, self.norm.forward(pass, x)).reshape([batch, time, self.width]);

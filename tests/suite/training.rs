@@ -112,7 +112,7 @@ fn a_longer_training_goes_on_from_a_shorter_one() {
         assert_ne!(path("shorter"), path("model"), "{output}");
     }
     let log = context.cwm(&["log", "longer"]).stdout;
-    assert!(log.contains("going on from a training of 17 steps to 40"), "{log}");
+    assert!(log.contains("continuing a training of 17 steps to 40"), "{log}");
     // Another learning rate is another training.
     context.edit(
         "pipeline.yaml",

@@ -8,6 +8,7 @@
 //! [`CONTRACT_VERSION`] is, and is raised on purpose.
 
 pub mod amount;
+mod atomic_file;
 mod context;
 mod device;
 mod failure;
@@ -27,6 +28,7 @@ mod stage;
 pub mod testing;
 mod value;
 
+pub use atomic_file::write_atomically;
 pub use context::{Cancellation, Context, Event, GroupInput, Reporter, Resources, Task};
 pub use device::{DeviceChoice, DeviceInfo};
 pub use failure::{Failure, FailureKind};

@@ -98,8 +98,8 @@ fn found<'c>(
     candidate: &Candidate<'c>,
     source: &mut Source,
 ) -> Result<Vec<(&'c str, &'c Tensor)>, ForeignError> {
-    let (mut tensors, mut total) = (Vec::with_capacity(layout.declared().len()), 0u64);
-    for declared in layout.declared() {
+    let (mut tensors, mut total) = (Vec::with_capacity(layout.parameters().len()), 0u64);
+    for declared in layout.parameters() {
         let Some((name, Ok(tensor))) = candidate.tensors.get(&declared.name).copied() else {
             return Err(ForeignError::content(path, format!("lacks `{}`", declared.name)));
         };

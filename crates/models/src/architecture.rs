@@ -47,7 +47,7 @@ pub enum OptionValues {
     Words(&'static [&'static str]),
     /// One of these words, the first being the default: ways to compute one and the same function of one and the same
     /// parameters, so that a model trained with one may be tested with another.
-    Ways(&'static [&'static str]),
+    Implementations(&'static [&'static str]),
     /// A whole number from 1 to 65,536.
     Count,
 }
@@ -57,7 +57,7 @@ impl Architecture {
     pub fn word<'a>(&'a self, option: &OptionSpec) -> &'a str {
         match (self.options.get(option.name), option.values) {
             (Some(value), _) => value,
-            (None, OptionValues::Words(words) | OptionValues::Ways(words)) => {
+            (None, OptionValues::Words(words) | OptionValues::Implementations(words)) => {
                 words.first().copied().unwrap_or_default()
             }
             (None, OptionValues::Count) => "",
@@ -74,12 +74,12 @@ impl Architecture {
     /// # Errors
     /// One of them is no option of the family, cannot have that value, or makes another model rather than another way to
     /// compute this one.
-    pub fn computed(&self, options: &BTreeMap<String, String>, known: &[OptionSpec]) -> Result<Self, ModelError> {
+    pub fn with_options(&self, options: &BTreeMap<String, String>, known: &[OptionSpec]) -> Result<Self, ModelError> {
         let mut other = self.clone();
         other.options.extend(options.clone());
         other.check(known)?;
         let changed = |spec: &&OptionSpec| match spec.values {
-            OptionValues::Ways(_) => false,
+            OptionValues::Implementations(_) => false,
             OptionValues::Words(_) => self.word(spec) != other.word(spec),
             OptionValues::Count => self.count(spec) != other.count(spec),
         };
@@ -117,8 +117,14 @@ impl Architecture {
                 )));
             };
             let wanted = match spec.values {
-                OptionValues::Words(words) | OptionValues::Ways(words) if words.contains(&value.as_str()) => continue,
-                OptionValues::Words(words) | OptionValues::Ways(words) => format!("one of {}", words.join(", ")),
+                OptionValues::Words(words) | OptionValues::Implementations(words)
+                    if words.contains(&value.as_str()) =>
+                {
+                    continue;
+                }
+                OptionValues::Words(words) | OptionValues::Implementations(words) => {
+                    format!("one of {}", words.join(", "))
+                }
                 OptionValues::Count if is_count(value) => continue,
                 OptionValues::Count => format!("a whole number from 1 to {LARGEST_COUNT}"),
             };
@@ -137,7 +143,8 @@ fn is_count(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Network, families};
+    use crate::families;
+    use crate::heads::labels;
 
     #[test]
     fn a_model_is_computed_another_way_but_stays_the_same() {
@@ -151,7 +158,7 @@ mod tests {
         let computed = |family: &str, given: &[(&str, &str)]| {
             let known = families::find(family).unwrap().options;
             let given = architecture(family, given).options;
-            architecture(family, &[]).computed(&given, known).map_err(|error| error.to_string())
+            architecture(family, &[]).with_options(&given, known).map_err(|error| error.to_string())
         };
         let sequential = [("scan", "sequential")];
         assert_eq!(computed("slice", &sequential), Ok(architecture("slice", &sequential)));
@@ -174,7 +181,7 @@ mod tests {
             let counts = family.options.iter().filter(|option| matches!(option.values, OptionValues::Count));
             for option in counts {
                 let built = |value: &str| {
-                    Network::build(Architecture {
+                    labels::network(Architecture {
                         family: family.name.to_owned(),
                         size: "d64/l2".parse().unwrap(),
                         vocabulary: 40,
@@ -191,7 +198,7 @@ mod tests {
                 }
                 // The largest is refused in words, or is a model.
                 if let Ok(network) = built("65536") {
-                    let shapes = network.layout().declared().iter().map(|declared| &declared.shape);
+                    let shapes = network.layout().parameters().iter().map(|declared| &declared.shape);
                     let values = shapes.map(|shape| shape.iter().map(|&extent| extent as u128).product::<u128>());
                     assert_eq!(network.layout().total() as u128, values.sum::<u128>(), "{}", family.name);
                 }
@@ -205,7 +212,7 @@ mod tests {
             dropout: 0.0,
             options: [("block".to_owned(), "65536".to_owned())].into(),
         };
-        let message = Network::build(largest).unwrap_err().to_string();
+        let message = labels::network(largest).unwrap_err().to_string();
         assert!(message.starts_with("slice d65536/l1024 would have more than "), "{message}");
     }
 }

@@ -1,49 +1,11 @@
-//! Games as inputs of a pass: tokens padded, with their labels, cut into micro-batches of games of like length.
+//! How a batch is cut into micro-batches of sequences of like length, so that little is padded.
 
-use cwm_encoding::PAD;
-
-use crate::Tokens;
-use crate::heads::LABELS;
-use crate::ops::Targets;
-
-/// A few games that go through the model together.
-#[derive(Clone, Debug)]
-pub struct MicroBatch {
-    /// Which games, as places in the list that was cut.
-    pub games: Vec<usize>,
-    /// Their tokens.
-    pub tokens: Tokens,
-    /// Their labels.
-    pub targets: Targets,
-}
-
-impl MicroBatch {
-    /// The games at the places `chosen` of `games`. `label` is given the place of each and the room for its labels,
-    /// `[tokens, 75]`.
-    ///
-    /// # Errors
-    /// What `label` fails with.
-    pub fn labelled<E>(
-        games: &[&[u16]],
-        chosen: &[usize],
-        label: impl Fn(usize, &mut [u8]) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let tokens = Tokens::padded(chosen.iter().map(|&game| games[game]), u32::from(PAD));
-        let mut labels = vec![0; tokens.rows() * LABELS];
-        for (&game, room) in chosen.iter().zip(labels.chunks_mut((tokens.time() * LABELS).max(1))) {
-            label(game, &mut room[..games[game].len() * LABELS])?;
-        }
-        let valid = tokens.is_valid().collect();
-        Ok(MicroBatch { games: chosen.to_vec(), tokens, targets: Targets { labels: labels.into(), valid } })
-    }
-}
-
-/// Cuts games with these numbers of steps into micro-batches of at most `limit` tokens each, padding included; a longer
-/// game is alone. Longest games first, ties in their order; the micro-batches are of about one size, and an even number
+/// Cuts sequences of these lengths into micro-batches of at most `limit` tokens each, padding included; a longer
+/// sequence is alone. Longest first, ties in their order; the micro-batches are of about one size, and an even number
 /// if there are several, so that two cores finish together.
 pub fn cut_by_length(lengths: &[usize], limit: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
-    order.sort_by_key(|&game| std::cmp::Reverse(lengths[game]));
+    order.sort_by_key(|&sequence| std::cmp::Reverse(lengths[sequence]));
     let greedy = cut(&order, lengths, limit);
     if greedy.len() < 2 {
         return greedy;
@@ -62,16 +24,16 @@ pub fn cut_by_length(lengths: &[usize], limit: usize) -> Vec<Vec<usize>> {
     cut(&order, lengths, high)
 }
 
-/// Takes games in `order` as long as their padded tokens stay within `limit`.
+/// Takes sequences in `order` as long as their padded tokens stay within `limit`.
 fn cut(order: &[usize], lengths: &[usize], limit: usize) -> Vec<Vec<usize>> {
     let mut cuts: Vec<Vec<usize>> = Vec::new();
     let mut longest = 0;
-    for &game in order {
+    for &sequence in order {
         match cuts.last_mut() {
-            Some(last) if (last.len() + 1) * longest <= limit => last.push(game),
+            Some(last) if (last.len() + 1) * longest <= limit => last.push(sequence),
             _ => {
-                longest = lengths[game];
-                cuts.push(vec![game]);
+                longest = lengths[sequence];
+                cuts.push(vec![sequence]);
             }
         }
     }
@@ -85,7 +47,7 @@ mod tests {
     use super::*;
 
     fn padded(cut: &[usize], lengths: &[usize]) -> usize {
-        cut.len() * cut.iter().map(|&game| lengths[game]).max().unwrap_or(0)
+        cut.len() * cut.iter().map(|&sequence| lengths[sequence]).max().unwrap_or(0)
     }
 
     #[test]
@@ -99,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_game_is_in_one_cut_within_the_limit(
+        fn every_sequence_is_in_one_cut_within_the_limit(
             lengths in prop::collection::vec(1usize..300, 0..200),
             limit in 1usize..3000,
         ) {

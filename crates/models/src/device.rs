@@ -12,8 +12,8 @@ use crate::ModelError;
 
 /// A device that was looked at and can be used.
 #[derive(Clone, Debug)]
-pub struct Opened {
-    /// Without automatic differentiation; [`crate::Pass::training`] turns that on.
+pub struct OpenDevice {
+    /// Without automatic differentiation; [`crate::ForwardPass::training`] turns that on.
     pub device: Device,
     /// What it is, in words: `cpu`, or `cuda:0` and the name of that GPU.
     pub name: String,
@@ -25,9 +25,9 @@ pub struct Opened {
 ///
 /// # Errors
 /// A GPU is asked for by number and cannot be used: what is missing, and what to do.
-pub fn open(resources: &Resources) -> Result<Opened, ModelError> {
+pub fn open(resources: &Resources) -> Result<OpenDevice, ModelError> {
     let processor =
-        |note: Option<&str>| Opened { device: cpu(), name: "cpu".to_owned(), note: note.map(str::to_owned) };
+        |note: Option<&str>| OpenDevice { device: cpu(), name: "cpu".to_owned(), note: note.map(str::to_owned) };
     // What was granted is all that the process sees, and counted anew there; people know it by the machine's number.
     let granted = resources.devices.first().map(|name| match name.parse() {
         Ok(DeviceChoice::Cuda(number)) => number,
@@ -73,8 +73,8 @@ pub fn list() -> Vec<DeviceInfo> {
 ///
 /// # Errors
 /// What `work` fails with, or a GPU's panic.
-pub fn guarded<T, E: From<ModelError>>(device: &Device, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    if is_processor(device) {
+pub fn catch_panics<T, E: From<ModelError>>(device: &Device, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    if is_cpu(device) {
         return work();
     }
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
@@ -82,7 +82,7 @@ pub fn guarded<T, E: From<ModelError>>(device: &Device, work: impl FnOnce() -> R
 }
 
 /// Whether this is the processor, with or without automatic differentiation.
-pub fn is_processor(device: &Device) -> bool {
+pub fn is_cpu(device: &Device) -> bool {
     *device == cpu()
 }
 

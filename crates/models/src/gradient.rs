@@ -10,28 +10,31 @@ use crate::parameters::{Layout, Role, Weights};
 
 /// Gradients of one micro-batch, on the device.
 #[derive(Debug)]
-pub struct Slopes {
+pub struct DeviceGradients {
     /// By parameter, flat; `None` where it had none or is a table.
-    pub(crate) dense: Vec<Option<Tensor<1>>>,
+    pub dense: Vec<Option<Tensor<1>>>,
     /// Rows of tables.
-    pub(crate) looked_up: Vec<RowSlopes>,
+    pub embedding_rows: Vec<SparseRowGradients>,
 }
 
 /// Gradients of the rows that were looked up in a table, on the device.
 #[derive(Debug)]
-pub(crate) struct RowSlopes {
+pub struct SparseRowGradients {
+    /// Which table.
     pub parameter: usize,
+    /// The token of each row.
     pub ids: Arc<[u32]>,
     /// [rows, width]
     pub rows: Tensor<2>,
 }
 
-impl From<Slopes> for MicroGradient {
-    fn from(slopes: Slopes) -> Self {
-        let of_rows = |RowSlopes { parameter, ids, rows }| EmbeddingGradient { parameter, ids, rows: rows.into_data() };
+impl From<DeviceGradients> for MicroGradient {
+    fn from(slopes: DeviceGradients) -> Self {
+        let of_rows =
+            |SparseRowGradients { parameter, ids, rows }| EmbeddingGradient { parameter, ids, rows: rows.into_data() };
         MicroGradient {
             dense: slopes.dense.into_iter().map(|slope| slope.map(Tensor::into_data)).collect(),
-            looked_up: slopes.looked_up.into_iter().map(of_rows).collect(),
+            embedding_rows: slopes.embedding_rows.into_iter().map(of_rows).collect(),
         }
     }
 }
@@ -42,7 +45,7 @@ pub struct MicroGradient {
     /// By parameter; `None` where it had none or is a table.
     pub(crate) dense: Vec<Option<TensorData>>,
     /// Rows of tables.
-    pub(crate) looked_up: Vec<EmbeddingGradient>,
+    pub(crate) embedding_rows: Vec<EmbeddingGradient>,
 }
 
 /// Gradients of the rows that were looked up in a table.
@@ -105,15 +108,15 @@ fn add(sum: &mut Weights, gradient: &MicroGradient) {
             }
         }
     }
-    for looked_up in &gradient.looked_up {
-        let declared = &layout.declared()[looked_up.parameter];
+    for of_table in &gradient.embedding_rows {
+        let declared = &layout.parameters()[of_table.parameter];
         let padding = match declared.role {
             Role::Embedding { padding } => padding,
             Role::Dense => None,
         };
         let width = declared.shape[1];
-        let table = sum.get_mut(looked_up.parameter);
-        for (&id, row) in looked_up.ids.iter().zip(floats(&looked_up.rows).chunks_exact(width)) {
+        let table = sum.get_mut(of_table.parameter);
+        for (&id, row) in of_table.ids.iter().zip(floats(&of_table.rows).chunks_exact(width)) {
             let id = id as usize;
             if padding == Some(id) {
                 continue;

@@ -1,36 +1,38 @@
-//! A model of any family, built.
+//! A model of any family with a head, built.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 
-use crate::families;
-use crate::heads::LOGITS;
+use crate::heads::Head;
 use crate::parameters::{Declarations, Layout, Weights};
-use crate::{Architecture, ModelError, Pass, Stepwise, Tokens};
+use crate::streaming::{Real, Recurrence, RecurrentState};
+use crate::{Architecture, ForwardPass, ModelError, Tokens, families};
 
-/// What a family computes. It holds slots, not values: the same model serves training and testing, on any device.
-pub trait Model: Send + Sync {
-    /// Tokens [batch, time] to logits [batch * time, 1878], game by game, cut as [`crate::heads`] says. Logits at padded
-    /// steps are finite and mean nothing; a later token never changes an earlier step.
-    fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2>;
+/// What a family computes: tokens to hidden states. It holds slots, not values: the same blocks serve training and
+/// testing, on any device, under any head.
+pub trait Backbone: Send + Sync {
+    /// Tokens [batch, time] to the last hidden states [batch * time, width], sequence by sequence. Those at padded steps
+    /// are finite and mean nothing; a later token never changes an earlier step.
+    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2>;
 
-    /// The same model reading token after token; `None` if it has no memory of constant size.
-    fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+    /// The same computation token by token; `None` if it has no state of constant size.
+    fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
         None
     }
 
     /// The same in f64.
-    fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+    fn recurrence_f64(&self) -> Option<&dyn Recurrence<f64>> {
         None
     }
 }
 
-/// A built model: its architecture, its parameters' layout and its computation.
+/// A built model: its architecture, its parameters' layout, its blocks and its head.
 pub struct Network {
     architecture: Architecture,
     layout: Arc<Layout>,
-    model: Box<dyn Model>,
+    backbone: Box<dyn Backbone>,
+    head: Head,
 }
 
 impl std::fmt::Debug for Network {
@@ -40,20 +42,24 @@ impl std::fmt::Debug for Network {
 }
 
 impl Network {
-    /// Builds the model that `architecture` describes.
+    /// Builds the model that `architecture` describes, with a head of `outputs` logits a position.
     ///
     /// # Errors
     /// No such family, an unknown option, a size that the family cannot have, or more parameters than are meant.
-    pub fn build(architecture: Architecture) -> Result<Self, ModelError> {
+    pub fn build(architecture: Architecture, outputs: usize) -> Result<Self, ModelError> {
         let family = families::find(&architecture.family)?;
         architecture.check(family.options)?;
         let mut declarations = Declarations::default();
-        let model = (family.build)(&architecture, &mut declarations.root())?;
+        let backbone = (family.build)(&architecture, &mut declarations.root())?;
+        let head = Head::declare(&mut declarations.root(), architecture.size.width, outputs, family.head);
         let layout = Layout::new(declarations).ok_or_else(|| {
             let (family, size) = (&architecture.family, architecture.size);
-            ModelError::Architecture(format!("{family} {size} would have more than {} parameters", Layout::MOST))
+            ModelError::Architecture(format!(
+                "{family} {size} would have more than {} parameters",
+                Layout::MAX_PARAMETERS
+            ))
         })?;
-        Ok(Network { architecture, layout: Arc::new(layout), model })
+        Ok(Network { architecture, layout: Arc::new(layout), backbone, head })
     }
 
     /// What it was built from.
@@ -71,23 +77,45 @@ impl Network {
         Weights::initial(self.layout.clone(), seed)
     }
 
-    /// The model reading token after token; `None` if it must see all tokens at once.
-    pub fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
-        self.model.stepwise()
+    /// The model reading token by token; `None` if it must see all tokens at once.
+    pub fn recurrent(&self) -> Option<RecurrentNetwork<'_, f32>> {
+        self.backbone.recurrence().map(|backbone| RecurrentNetwork { backbone, head: self.head })
     }
 
-    /// The same in f64: the truth that the other forms are held to.
-    pub fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
-        self.model.stepwise_exact()
+    /// The same in f64: the truth that the other implementations are compared with.
+    pub fn recurrent_f64(&self) -> Option<RecurrentNetwork<'_, f64>> {
+        self.backbone.recurrence_f64().map(|backbone| RecurrentNetwork { backbone, head: self.head })
     }
 
-    /// Logits [batch, time, 1878].
-    pub fn logits(&self, pass: &Pass, tokens: &Tokens) -> Tensor<3> {
-        self.flat_logits(pass, tokens).reshape([tokens.batch(), tokens.time(), LOGITS])
+    /// Logits [batch, time, outputs].
+    pub fn logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<3> {
+        self.flat_logits(pass, tokens).reshape([tokens.batch(), tokens.time(), self.head.outputs()])
     }
 
-    /// Logits with batch and time as one axis: [batch * time, 1878].
-    pub fn flat_logits(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
-        self.model.forward(pass, tokens)
+    /// Logits with batch and time as one axis: [batch * time, outputs].
+    pub fn flat_logits(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        self.head.forward(pass, self.backbone.forward(pass, tokens))
+    }
+}
+
+/// A model that reads one token after another, in the precision `F`.
+#[derive(Clone, Copy)]
+pub struct RecurrentNetwork<'n, F> {
+    backbone: &'n dyn Recurrence<F>,
+    head: Head,
+}
+
+impl<F: Real> RecurrentNetwork<'_, F> {
+    /// The state before the first token.
+    pub fn start(&self, weights: &Weights) -> RecurrentState<F> {
+        self.backbone.start(weights)
+    }
+
+    /// Reads a token; returns the logits after it, [outputs].
+    ///
+    /// # Panics
+    /// As [`Recurrence::step`].
+    pub fn step(&self, weights: &Weights, state: &mut RecurrentState<F>, token: u32) -> Vec<F> {
+        self.head.step(weights, &self.backbone.step(weights, state, token))
     }
 }

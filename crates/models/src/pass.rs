@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
 
-use crate::gradient::{MicroGradient, RowSlopes, Slopes};
-use crate::noise::Noise;
+use crate::counter_rng::CounterRng;
+use crate::gradient::{DeviceGradients, MicroGradient, SparseRowGradients};
 use crate::parameters::{Layout, Role, Slot, Weights};
 use crate::{Precision, Tokens, ops};
 
@@ -15,7 +15,7 @@ use crate::{Precision, Tokens, ops};
 /// Tables that are looked up by token stay where they are: a pass takes the rows that it needs, so that neither a whole
 /// table nor a dense gradient of its size moves about.
 #[derive(Debug)]
-pub struct Placed<'w> {
+pub struct DeviceWeights<'w> {
     tables: Tables<'w>,
     device: Device,
     tensors: Vec<Option<Tensor<1>>>,
@@ -31,12 +31,12 @@ enum Tables<'w> {
     Device(Vec<Option<Tensor<2>>>),
 }
 
-impl<'w> Placed<'w> {
+impl<'w> DeviceWeights<'w> {
     /// Copies all dense parameters to `device`.
     pub fn new(weights: &'w Weights, device: &Device) -> Self {
         let tensors = weights
             .layout()
-            .declared()
+            .parameters()
             .iter()
             .enumerate()
             .map(|(index, declared)| {
@@ -44,13 +44,13 @@ impl<'w> Placed<'w> {
                 (declared.role == Role::Dense).then(|| Tensor::from_data(data(), device))
             })
             .collect();
-        Placed { tables: Tables::Host(weights), device: device.clone(), tensors, precision: Precision::Fp32 }
+        DeviceWeights { tables: Tables::Host(weights), device: device.clone(), tensors, precision: Precision::Fp32 }
     }
 
-    /// Parts of `weights`, all parameters in one tensor on `device`.
-    pub(crate) fn resident(layout: &Layout, weights: &Tensor<1>, device: &Device) -> Placed<'static> {
+    /// Parts of `weights`, all parameters in one tensor on `device` in declaration order.
+    pub fn on_device(layout: &Layout, weights: &Tensor<1>, device: &Device) -> DeviceWeights<'static> {
         let (mut tensors, mut tables) = (Vec::new(), Vec::new());
-        for (index, declared) in layout.declared().iter().enumerate() {
+        for (index, declared) in layout.parameters().iter().enumerate() {
             let part = weights.clone().slice([layout.range(index)]);
             let (tensor, table) = match declared.role {
                 Role::Dense => (Some(part), None),
@@ -59,7 +59,7 @@ impl<'w> Placed<'w> {
             tensors.push(tensor);
             tables.push(table);
         }
-        Placed { tables: Tables::Device(tables), device: device.clone(), tensors, precision: Precision::Fp32 }
+        DeviceWeights { tables: Tables::Device(tables), device: device.clone(), tensors, precision: Precision::Fp32 }
     }
 
     /// The same weights, for passes in another precision than fp32.
@@ -69,7 +69,7 @@ impl<'w> Placed<'w> {
     }
 }
 
-impl Placed<'_> {
+impl DeviceWeights<'_> {
     /// The rows of a table for each token.
     fn rows(&self, slot: Slot<2>, tokens: &Tokens) -> Tensor<2> {
         let [_, width] = slot.shape;
@@ -95,48 +95,48 @@ impl Placed<'_> {
 pub type Observation = (String, Tensor<2>);
 
 /// One pass: hands out parameters, remembers what gradients are wanted of, draws dropout.
-pub struct Pass<'w> {
-    placed: &'w Placed<'w>,
+pub struct ForwardPass<'w> {
+    device_weights: &'w DeviceWeights<'w>,
     device: Device,
     parameters: Vec<Option<Tensor<1>>>,
-    looked_up: RefCell<Vec<LookedUp>>,
-    noise: Option<Noise>,
+    embedding_rows: RefCell<Vec<EmbeddingRows>>,
+    rng: Option<CounterRng>,
     observed: Option<RefCell<Vec<Observation>>>,
 }
 
-struct LookedUp {
+struct EmbeddingRows {
     parameter: usize,
     ids: Arc<[u32]>,
     rows: Tensor<2>,
 }
 
-impl<'w> Pass<'w> {
+impl<'w> ForwardPass<'w> {
     /// A pass without gradients or dropout.
-    pub fn evaluation(placed: &'w Placed<'w>) -> Self {
-        Pass {
-            placed,
-            device: placed.device.clone(),
-            parameters: placed.tensors.clone(),
-            looked_up: RefCell::default(),
-            noise: None,
+    pub fn evaluation(device_weights: &'w DeviceWeights<'w>) -> Self {
+        ForwardPass {
+            device_weights,
+            device: device_weights.device.clone(),
+            parameters: device_weights.tensors.clone(),
+            embedding_rows: RefCell::default(),
+            rng: None,
             observed: None,
         }
     }
 
-    /// A pass whose gradients [`Pass::gradient`] gives; with dropout if `noise` is given.
-    pub fn training(placed: &'w Placed<'w>, noise: Option<Noise>) -> Self {
+    /// A pass whose gradients [`ForwardPass::gradient`] gives; with dropout if `rng` is given.
+    pub fn training(device_weights: &'w DeviceWeights<'w>, rng: Option<CounterRng>) -> Self {
         let leaf = |tensor: &Option<Tensor<1>>| tensor.clone().map(|tensor| tensor.autodiff().require_grad());
-        Pass {
-            placed,
-            device: placed.device.clone().autodiff(),
-            parameters: placed.tensors.iter().map(leaf).collect(),
-            looked_up: RefCell::default(),
-            noise,
+        ForwardPass {
+            device_weights,
+            device: device_weights.device.clone().autodiff(),
+            parameters: device_weights.tensors.iter().map(leaf).collect(),
+            embedding_rows: RefCell::default(),
+            rng,
             observed: None,
         }
     }
 
-    /// The same pass, keeping what models offer to [`Pass::observe`].
+    /// The same pass, keeping what models offer to [`ForwardPass::observe`].
     pub fn observing(mut self) -> Self {
         self.observed = Some(RefCell::default());
         self
@@ -149,7 +149,7 @@ impl<'w> Pass<'w> {
 
     /// What operands of matrix products are rounded to.
     pub fn precision(&self) -> Precision {
-        self.placed.precision
+        self.device_weights.precision
     }
 
     /// A dense parameter in its declared shape.
@@ -165,13 +165,13 @@ impl<'w> Pass<'w> {
     ///
     /// # Panics
     /// A token is not in the table: callers check tokens against the vocabulary.
-    pub fn look_up(&self, slot: Slot<2>, tokens: &Tokens) -> Tensor<2> {
-        let rows = self.placed.rows(slot, tokens);
+    pub fn embedding(&self, slot: Slot<2>, tokens: &Tokens) -> Tensor<2> {
+        let rows = self.device_weights.rows(slot, tokens);
         if !self.device.is_autodiff() {
             return rows;
         }
         let rows = rows.autodiff().require_grad();
-        self.looked_up.borrow_mut().push(LookedUp {
+        self.embedding_rows.borrow_mut().push(EmbeddingRows {
             parameter: slot.index,
             ids: tokens.ids().clone(),
             rows: rows.clone(),
@@ -179,18 +179,18 @@ impl<'w> Pass<'w> {
         rows
     }
 
-    /// Dropout with probability `p` while training with noise; else `x` itself.
+    /// Dropout with probability `p` while training with rng; else `x` itself.
     pub fn dropout<const D: usize>(&self, x: Tensor<D>, p: f64) -> Tensor<D> {
-        match self.dropout_noise(p) {
+        match self.next_dropout(p) {
             Some(dropout) => ops::dropout(x, dropout),
             None => x,
         }
     }
 
     /// The dropout of one place, for operations that apply it themselves.
-    pub fn dropout_noise(&self, p: f64) -> Option<ops::Dropout> {
-        let noise = self.noise.as_ref().filter(|_| p > 0.0)?;
-        Some(ops::Dropout { key: noise.next_key(), p: p as f32 })
+    pub fn next_dropout(&self, p: f64) -> Option<ops::Dropout> {
+        let rng = self.rng.as_ref().filter(|_| p > 0.0)?;
+        Some(ops::Dropout { key: rng.next_key(), p: p as f32 })
     }
 
     /// Offers a value to whoever watches this pass.
@@ -210,21 +210,21 @@ impl<'w> Pass<'w> {
     /// # Panics
     /// The pass is not a training pass, or `loss` does not come from it.
     pub fn gradient(self, loss: &Tensor<1>) -> MicroGradient {
-        self.slopes(loss).into()
+        self.device_gradients(loss).into()
     }
 
     /// The same, left on the device.
     ///
     /// # Panics
-    /// As [`Pass::gradient`].
-    pub fn slopes(self, loss: &Tensor<1>) -> Slopes {
+    /// As [`ForwardPass::gradient`].
+    pub fn device_gradients(self, loss: &Tensor<1>) -> DeviceGradients {
         let mut gradients = loss.backward();
         let mut take = |tensor: Tensor<1>| tensor.grad_remove(&mut gradients);
         let dense = self.parameters.into_iter().map(|parameter| parameter.and_then(&mut take)).collect();
-        let looked_up = self.looked_up.into_inner().into_iter().filter_map(|looked_up| {
-            let rows = looked_up.rows.grad_remove(&mut gradients)?;
-            Some(RowSlopes { parameter: looked_up.parameter, ids: looked_up.ids, rows })
+        let embedding_rows = self.embedding_rows.into_inner().into_iter().filter_map(|embedding_rows| {
+            let rows = embedding_rows.rows.grad_remove(&mut gradients)?;
+            Some(SparseRowGradients { parameter: embedding_rows.parameter, ids: embedding_rows.ids, rows })
         });
-        Slopes { looked_up: looked_up.collect(), dense }
+        DeviceGradients { embedding_rows: embedding_rows.collect(), dense }
     }
 }

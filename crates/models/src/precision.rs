@@ -86,7 +86,7 @@ fn round_all<const BITS: u32>(values: &mut [f32]) {
 }
 
 #[cfg(test)]
-mod laws;
+mod invariants;
 
 #[cfg(test)]
 mod tests {

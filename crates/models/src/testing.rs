@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use burn::tensor::{Tensor, TensorData};
 
 use crate::device;
-use crate::parameters::{Draw, Init};
+use crate::parameters::{Init, InitRng};
 
 /// Normal random numbers of this deviation.
 pub fn random<const D: usize>(shape: [usize; D], seed: u64, deviation: f64) -> Tensor<D> {
     let mut values = vec![0.0; shape.iter().product()];
-    Init::Normal(deviation).fill(&mut values, &mut Draw::seeded(seed));
+    Init::Normal(deviation).fill(&mut values, &mut InitRng::seeded(seed));
     Tensor::from_data(TensorData::new(values, shape), &device::cpu())
 }
 
-/// What `work` gives with the operations' kernels, and what with the operations composed.
-pub fn both_forms<R>(work: impl Fn() -> R) -> [R; 2] {
-    [work(), crate::ops::composed(&work)]
+/// What `work` gives with the operations' kernels, and what with the operations decomposed.
+pub fn both_implementations<R>(work: impl Fn() -> R) -> [R; 2] {
+    [work(), crate::ops::decomposed(&work)]
 }
 
 /// All values of a tensor, in order.

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use cwm_contract::{Context, Failure, FetchRequest};
+use cwm_contract::{Context, Failure, FetchRequest, write_atomically};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -222,13 +222,8 @@ impl PartialFile {
     fn write_stamp(&self) -> Result<(), Failure> {
         let (path, temporary) = (&self.stamp_path, self.stamp_path.with_extension("new"));
         let text = serde_json::to_vec(&self.stamp).map_err(|error| Failure::internal(error.to_string()))?;
-        let write = || {
-            let mut file = File::create(&temporary)?;
-            file.write_all(&text)?;
-            file.sync_data()?;
-            std::fs::rename(&temporary, path)
-        };
-        write().map_err(|error| Failure::io("write", path, error))
+        write_atomically(path, &temporary, |file| file.write_all(&text))
+            .map_err(|error| Failure::io("write", path, error))
     }
 
     /// The sum of what has arrived.

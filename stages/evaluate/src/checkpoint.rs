@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use cwm_chess::{Dataset, ShardError};
 use cwm_contract::{Context, Failure};
 use cwm_encoding::VOCABULARY;
-use cwm_models::batch::{MicroBatch, cut_by_length};
+use cwm_models::batch::cut_by_length;
 use cwm_models::checkpoint::{self, Description};
-use cwm_models::device::{self, Opened};
-use cwm_models::lanes::Lanes;
-use cwm_models::metrics::{PositionScore, Tally};
-use cwm_models::scoring::score;
-use cwm_models::{Device, Network, Placed, families};
+use cwm_models::device::{self, OpenDevice};
+use cwm_models::heads::labels::{self, LOGITS, MicroBatch, PositionScore, Tally, score};
+use cwm_models::worker_pool::WorkerPool;
+use cwm_models::{Device, DeviceWeights, Network, families};
 use serde_json::json;
 
-use crate::boards::{BoardsWriter, Wrong, believe};
+use crate::boards::{BoardsWriter, WrongLabels, find_wrong_labels};
 use crate::config::Config;
 use crate::scores::{Score, ScoresWriter};
 
@@ -29,24 +28,30 @@ pub fn run(context: &Context, config: &Config) -> Result<(), Failure> {
     if let Some(parameter) = config.of_predictions() {
         return Err(Failure::input(format!("`{parameter}` belongs to predictions; a checkpoint says that itself")));
     }
-    let Opened { device, name, note } = device::open(context.resources())?;
+    let OpenDevice { device, name, note } = device::open(context.resources())?;
     context.report_device(name);
     note.into_iter().for_each(|note| context.note(note));
-    device::guarded(&device, || evaluate(context, config, &device))
+    device::catch_panics(&device, || evaluate(context, config, &device))
 }
 
 fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), Failure> {
-    let (mut description, network, weights) = checkpoint::read(context.input("checkpoint")?)?;
+    let (mut description, network, weights) = checkpoint::read(context.input("checkpoint")?, LOGITS)?;
     check_family(config, &network)?;
     check_vocabulary(&network)?;
-    let network = computed(network, &config.options)?;
+    let network = with_options(network, &config.options)?;
     description.architecture = network.architecture().clone();
     let dataset = games(context)?;
     // A GPU has one queue of work, which more threads would not fill faster.
-    let lanes = Lanes::new(if device::is_processor(device) { context.cores() } else { 1 })?;
-    let placed = Placed::new(&weights, device).with_precision(config.precision());
-    let evaluation =
-        Evaluation { context, config, dataset: &dataset, network: &network, placed: &placed, lanes: &lanes };
+    let workers = WorkerPool::new(if device::is_cpu(device) { context.cores() } else { 1 })?;
+    let device_weights = DeviceWeights::new(&weights, device).with_precision(config.precision());
+    let evaluation = Evaluation {
+        context,
+        config,
+        dataset: &dataset,
+        network: &network,
+        device_weights: &device_weights,
+        workers: &workers,
+    };
 
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut model = model(&description, config);
@@ -62,8 +67,8 @@ fn evaluate(context: &Context, config: &Config, device: &Device) -> Result<(), F
         let chunk = first..dataset.len().min(first + CHUNK);
         let games =
             chunk.filter_map(|game| dataset.tokens(game).transpose()).collect::<Result<Vec<_>, ShardError>>()?;
-        let (chunk, believed) = evaluation.scores(first, &games)?;
-        for (game, wrong) in believed {
+        let (chunk, wrong_by_game) = evaluation.scores(first, &games)?;
+        for (game, wrong) in wrong_by_game {
             let loss = chunk[game].iter().filter_map(|score| Score::of(score).loss).collect();
             boards.push(first + game, &wrong, Some(loss))?;
         }
@@ -97,15 +102,15 @@ pub fn games(context: &Context) -> Result<Dataset, Failure> {
 }
 
 /// The same model, computed as `options` say.
-fn computed(network: Network, options: &BTreeMap<String, String>) -> Result<Network, Failure> {
+fn with_options(network: Network, options: &BTreeMap<String, String>) -> Result<Network, Failure> {
     if options.is_empty() {
         return Ok(network);
     }
     let known = families::find(&network.architecture().family)?.options;
-    let architecture = network.architecture().computed(options, known);
+    let architecture = network.architecture().with_options(options, known);
     let architecture =
         architecture.map_err(|error| Failure::input(format!("`options` do not fit the checkpoint: {error}")))?;
-    Ok(Network::build(architecture)?)
+    Ok(labels::network(architecture)?)
 }
 
 /// A checkpoint of another family than the parameter names would make the result rest on code that its key leaves out.
@@ -131,49 +136,49 @@ fn check_vocabulary(network: &Network) -> Result<(), Failure> {
 }
 
 /// What is wrong in each position of some games, by their places.
-type Believed = BTreeMap<usize, Vec<Wrong>>;
+type WrongByGame = BTreeMap<usize, Vec<WrongLabels>>;
 
 struct Evaluation<'a> {
     context: &'a Context,
     config: &'a Config,
     dataset: &'a Dataset,
     network: &'a Network,
-    placed: &'a Placed<'a>,
-    lanes: &'a Lanes,
+    device_weights: &'a DeviceWeights<'a>,
+    workers: &'a WorkerPool,
 }
 
 impl Evaluation<'_> {
     /// Scores of these games, the first of which has the ordinal `first`, in their order; and what is wrong in each
     /// position of those that become boards, by their places.
-    fn scores(&self, first: usize, games: &[&[u16]]) -> Result<(Vec<Vec<PositionScore>>, Believed), Failure> {
+    fn scores(&self, first: usize, games: &[&[u16]]) -> Result<(Vec<Vec<PositionScore>>, WrongByGame), Failure> {
         let becomes_board = |game: usize| ((first + game) as u64) < self.config.board_games;
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         let cuts = cut_by_length(&lengths, self.config.batch_tokens as usize);
-        let scored: Vec<Result<_, Failure>> = self.lanes.map(cuts.len(), |index| {
+        let scored: Vec<Result<_, Failure>> = self.workers.map(cuts.len(), |index| {
             self.context.check_cancelled()?;
             let cut = &cuts[index];
             let batch = MicroBatch::labelled(games, cut, |game, rows| {
                 self.dataset.labels_into(first + game, self.config.en_passant(), rows)
             });
             let batch = batch.map_err(|error| error.failure("games"))?;
-            let scores = score(self.network, self.placed, &batch);
+            let scores = score(self.network, self.device_weights, &batch);
             let boards: Vec<usize> = (0..cut.len()).filter(|&place| becomes_board(cut[place])).collect();
             if boards.is_empty() {
-                return Ok((scores, Believed::new()));
+                return Ok((scores, WrongByGame::new()));
             }
-            let wrong = believe(self.network, self.placed, &batch, &scores, &boards);
-            let believed: Believed = boards.into_iter().map(|place| cut[place]).zip(wrong).collect();
-            Ok((scores, believed))
+            let wrong = find_wrong_labels(self.network, self.device_weights, &batch, &scores, &boards);
+            let wrong_by_game: WrongByGame = boards.into_iter().map(|place| cut[place]).zip(wrong).collect();
+            Ok((scores, wrong_by_game))
         });
-        let (mut by_game, mut believed) = (vec![Vec::new(); games.len()], Believed::new());
+        let (mut by_game, mut wrong_by_game) = (vec![Vec::new(); games.len()], WrongByGame::new());
         for (cut, scored) in cuts.iter().zip(scored) {
             let (scores, of_boards) = scored?;
             for (&game, scores) in cut.iter().zip(scores) {
                 by_game[game] = scores;
             }
-            believed.extend(of_boards);
+            wrong_by_game.extend(of_boards);
         }
-        Ok((by_game, believed))
+        Ok((by_game, wrong_by_game))
     }
 }
 
@@ -211,7 +216,7 @@ mod tests {
     fn another_family_than_named_or_other_tokens_are_refused() {
         let defaults = Config::specs().into_iter().filter_map(|spec| Some((spec.name.to_owned(), spec.default?)));
         let mut config = Config::read(&defaults.collect()).unwrap();
-        let network = Network::build(cwm_models::Architecture {
+        let network = labels::network(cwm_models::Architecture {
             family: "transformer".into(),
             size: "d16/l1".parse().unwrap(),
             vocabulary: 10,

@@ -7,7 +7,8 @@ use cwm_chess::sample;
 use cwm_contract::{Failure, Label, Parameters, ProbeContext, ProbeOutput};
 use cwm_encoding::VOCABULARY;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
-use cwm_models::{Architecture, Network, families};
+use cwm_models::heads::labels;
+use cwm_models::{Architecture, families};
 
 use crate::Evaluate;
 use crate::config::Config;
@@ -41,7 +42,7 @@ pub fn probe(context: &ProbeContext) -> Result<Option<ProbeOutput>, Failure> {
 
 /// A checkpoint with fresh weights, or spoilt ones.
 fn model(folder: &Path, name: &str, family: &str, spoilt: bool) -> Result<PathBuf, Failure> {
-    let network = Network::build(Architecture {
+    let network = labels::network(Architecture {
         family: family.to_owned(),
         size: "d64/l2".parse()?,
         vocabulary: VOCABULARY,

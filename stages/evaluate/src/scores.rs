@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use cwm_contract::Failure;
 use cwm_encoding::{GROUPS, LABELS};
-use cwm_models::metrics::PositionScore;
+use cwm_models::heads::labels::PositionScore;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;

@@ -11,7 +11,8 @@ use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, FailureKind, Value};
 use cwm_encoding::{EnPassant, LABELS, LOGITS, START, VOCABULARY, classes, first_logit, replay_into};
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
-use cwm_models::{Architecture, Network, Pass, Placed, Tokens, device};
+use cwm_models::heads::labels;
+use cwm_models::{Architecture, DeviceWeights, ForwardPass, Network, Tokens, device};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::Evaluate;
@@ -47,7 +48,7 @@ fn network() -> Network {
 }
 
 fn network_of(family: &str) -> Network {
-    Network::build(Architecture {
+    labels::network(Architecture {
         family: family.into(),
         size: "d16/l1".parse().unwrap(),
         vocabulary: VOCABULARY,
@@ -146,7 +147,7 @@ fn every_row_says_what_the_logits_say() {
 
     let network = network();
     let weights = network.initial_weights(7);
-    let placed = Placed::new(&weights, &device::cpu());
+    let device_weights = DeviceWeights::new(&weights, &device::cpu());
     let names = ["pieces", "side", "castling", "ep_file", "ep_rank", "halfmove", "fullmove"];
     let column = |name: &str| rows.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"));
     let mut row = 0;
@@ -154,7 +155,7 @@ fn every_row_says_what_the_logits_say() {
     for (game, tokens) in games().iter().enumerate() {
         // One game by itself, without padding.
         let alone = Tokens::padded([tokens.as_slice()], 0);
-        let logits = network.flat_logits(&Pass::evaluation(&placed), &alone).into_data();
+        let logits = network.flat_logits(&ForwardPass::evaluation(&device_weights), &alone).into_data();
         let logits = logits.as_slice::<f32>().unwrap();
         let mut labels = vec![0; tokens.len() * LABELS];
         replay_into(tokens, EnPassant::Always, &mut labels).unwrap();

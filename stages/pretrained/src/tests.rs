@@ -5,6 +5,7 @@ use std::path::Path;
 use cwm_contract::testing::{Outcome, Trial};
 use cwm_contract::{Failure, Stage, Value};
 use cwm_models::checkpoint;
+use cwm_models::heads::labels::LOGITS;
 
 use crate::Pretrained;
 
@@ -38,7 +39,7 @@ fn a_file_becomes_a_checkpoint_of_equal_bytes_on_any_number_of_cores() {
     let one = trial(folders[0].path()).cores(1).run(&Pretrained).unwrap();
     let two = trial(folders[1].path()).cores(2).run(&Pretrained).unwrap();
     assert!(bytes(&one) == bytes(&two));
-    let (description, _, weights) = checkpoint::read(&one.outputs["checkpoint"]).unwrap();
+    let (description, _, weights) = checkpoint::read(&one.outputs["checkpoint"], LOGITS).unwrap();
     assert_eq!(description.architecture.family, "slice_diag");
     assert_eq!(weights.values().len() as u64, description.parameters);
     assert!(description.training["imported"]["file"].as_str().unwrap().starts_with("blake3:"));

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{Context, Failure, ParameterError, Type, parameters};
 use cwm_encoding::{EnPassant, VOCABULARY};
-use cwm_models::optimiser::{AdamWOptions, Schedule, Shape};
-use cwm_models::{Architecture, ModelError, Network, Precision, Size, families};
+use cwm_models::heads::labels;
+use cwm_models::{Architecture, ModelError, Precision, Size, families};
+use cwm_training::Settings;
+use cwm_training::optimiser::AdamWOptions;
+use cwm_training::order::{Batching, Order, Sampler};
+use cwm_training::schedule::{Schedule, Shape};
 
 use crate::data::Games;
-use crate::order::{Batching, Order, Sampler};
 
 parameters! {
     /// What `train` takes.
@@ -128,7 +131,7 @@ impl Config {
         } else if let Err(error) = self.size.parse::<Size>() {
             faults.push(ParameterError::new("size", format!("is wrong: {error}")));
         } else if faults.is_empty()
-            && let Err(error) = self.architecture().and_then(Network::build)
+            && let Err(error) = self.architecture().and_then(labels::network)
         {
             let parameter = if self.options.is_empty() { "size" } else { "options" };
             faults.push(ParameterError::new(parameter, format!("makes no model: {error}")));
@@ -157,6 +160,23 @@ impl Config {
         self.checkpoint == "best"
     }
 
+    /// Settings of the training loop for a run of `total_steps`.
+    pub fn settings(&self, total_steps: u64) -> Settings {
+        Settings {
+            total_steps,
+            batching: self.batching(),
+            schedule: self.schedule(total_steps),
+            adamw: self.adamw(),
+            clip: self.clip,
+            precision: self.precision(),
+            dropout_seed: (self.dropout > 0.0).then(|| self.dropout_seed()),
+            validation_every: self.validation_every,
+            checkpoint_every: self.checkpoint_every,
+            curve_every: self.curve_every,
+            keeps_best: self.keeps_best(),
+        }
+    }
+
     /// Steps in all.
     pub fn total_steps(&self, sampler: &mut Sampler) -> u64 {
         self.steps.unwrap_or_else(|| sampler.steps_of(self.epochs.unwrap_or(1)))
@@ -174,7 +194,7 @@ impl Config {
     }
 
     /// What operands of matrix products are rounded to.
-    pub fn precision(&self) -> Precision {
+    fn precision(&self) -> Precision {
         Precision::named(&self.precision).unwrap_or_default()
     }
 
@@ -215,7 +235,7 @@ impl Config {
     }
 
     /// What goes into a batch.
-    pub fn batching(&self) -> Batching {
+    fn batching(&self) -> Batching {
         match self.batching.as_str() {
             "bucketed" => Batching::Bucketed { window: self.bucket_batches, seed: self.data_seed() },
             _ => Batching::Exact,

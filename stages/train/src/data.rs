@@ -5,12 +5,14 @@ use std::path::Path;
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure, FailureKind};
 use cwm_encoding::EnPassant;
-use cwm_models::batch::{MicroBatch, cut_by_length};
+use cwm_models::batch::cut_by_length;
+use cwm_models::heads::labels::MicroBatch;
+use cwm_training::Examples;
+use cwm_training::order::Shards;
 use rayon::prelude::*;
 
 use crate::config::Config;
-use crate::order::Shards;
-use crate::resident;
+use crate::mapped_memory;
 
 /// Bytes of files that reading games may add to what is resident; beyond, the dataset lets go of its own.
 const RESIDENT: u64 = 128 << 20;
@@ -40,7 +42,7 @@ impl Games {
     /// # Errors
     /// It cannot be read, holds no games, or fewer than the limit.
     pub fn open(name: &'static str, path: &Path, limit: Option<u64>, config: &Config) -> Result<Self, Failure> {
-        let before = resident::file_bytes();
+        let before = mapped_memory::file_bytes();
         let dataset = Dataset::open(path)?;
         let found = dataset.len();
         if found == 0 {
@@ -91,23 +93,11 @@ impl Games {
         })
     }
 
-    /// Number of tokens of the game at a place.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn length(&mut self, place: usize) -> Result<usize, Failure> {
-        self.lengths += 1;
-        if self.lengths.is_multiple_of(LENGTHS) {
-            self.release_pages();
-        }
-        Ok(self.tokens(place)?.len())
-    }
-
     /// The games at these places as micro-batches, labels replayed on rayon's threads where the dataset has none.
     ///
     /// # Errors
     /// One of them is no game; the error names it.
-    pub fn micro_batches(&self, places: &[usize]) -> Result<Vec<MicroBatch>, Failure> {
+    pub fn cut(&self, places: &[usize]) -> Result<Vec<MicroBatch>, Failure> {
         let games: Vec<&[u16]> = places.iter().map(|&place| self.tokens(place)).collect::<Result<_, _>>()?;
         let lengths: Vec<usize> = games.iter().map(|game| game.len()).collect();
         cut_by_length(&lengths, self.micro_batch_tokens)
@@ -121,14 +111,14 @@ impl Games {
             .map_err(|error| error.failure(self.name))
     }
 
-    /// Lets go of what was read of the files, once that is much: the system counts mapped pages that were touched as this
+    /// Releases the pages of the files that were read, once they are many: the system counts mapped pages that were touched as this
     /// process's memory until it needs them for others, so an epoch would count the whole dataset. Nothing is lost: what
     /// the system has of the files stays in its cache.
     pub fn release_pages(&mut self) {
-        if resident::file_bytes() > self.before.saturating_add(RESIDENT) {
+        if mapped_memory::file_bytes() > self.before.saturating_add(RESIDENT) {
             self.dataset.release_pages();
             // What else of files is resident by now, such as this program, is not the dataset's.
-            self.before = resident::file_bytes();
+            self.before = mapped_memory::file_bytes();
         }
     }
 
@@ -138,5 +128,22 @@ impl Games {
 
     fn no_game(&self, place: usize) -> Failure {
         Failure::internal(format!("input `{}` has no game {place}", self.name))
+    }
+}
+
+impl Examples for Games {
+    type MicroBatch = MicroBatch;
+
+    fn length(&mut self, place: usize) -> Result<usize, Failure> {
+        self.lengths += 1;
+        if self.lengths.is_multiple_of(LENGTHS) {
+            self.release_pages();
+        }
+        Ok(self.tokens(place)?.len())
+    }
+
+    fn micro_batches(&mut self, places: &[usize]) -> Result<Vec<MicroBatch>, Failure> {
+        self.release_pages();
+        self.cut(places)
     }
 }

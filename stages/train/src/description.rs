@@ -1,11 +1,12 @@
 //! How a model was trained, for its description.
 
-use cwm_models::metrics::Tally;
+use cwm_models::heads::labels::Tally;
+use cwm_training::State;
+use cwm_training::curves::number;
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
-use crate::curves::number;
-use crate::trainer::State;
+use crate::task::LabelMetrics;
 
 /// What a run is, beside its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +23,7 @@ pub struct Extent {
 pub fn training(
     config: &Config,
     extent: Extent,
-    state: &State,
+    state: &State<LabelMetrics>,
     measured: Option<(&str, &Tally)>,
 ) -> Map<String, Value> {
     let (validated_on, validation) = measured.map(|(games, tally)| (games, validation_of(tally))).unzip();
@@ -66,7 +67,7 @@ pub fn training(
     if config.keeps_best() {
         training["checkpoint"] = json!(config.checkpoint);
         training["checkpoint_step"] = json!(state.best.as_ref().map(|best| best.step));
-        training["checkpoint_validation"] = json!(state.best.as_ref().map(|best| validation_of(&best.tally)));
+        training["checkpoint_validation"] = json!(state.best.as_ref().map(|best| validation_of(&best.metrics.0)));
     }
     match training {
         Value::Object(map) => map,

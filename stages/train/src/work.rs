@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::{Parameters, Values, Work};
-use cwm_models::Network;
+use cwm_models::heads::labels;
 
 use crate::config::Config;
 
@@ -23,7 +23,7 @@ const LINE: (f64, f64) = (105.0, 165.0);
 /// a shorter training does an unknown part of it, and is no measure of others.
 pub fn work(values: &Values, inputs: &BTreeMap<String, Option<u64>>) -> Option<Work> {
     let config = Config::read(values).ok()?;
-    let network = Network::build(config.architecture().ok()?).ok()?;
+    let network = labels::network(config.architecture().ok()?).ok()?;
     let parameters = network.layout().total() as u64;
     let batch = config.batch_size as f64;
     let steps = match config.steps {

@@ -168,7 +168,7 @@ fn a_training_killed_at_any_step_ends_with_the_same_bytes() {
     assert_eq!(run.raw.code, 0, "{}", run.raw.stderr);
     assert_eq!(context.read("pipeline.lock"), expected);
     let log = context.cwm(&["log", "model"]).stdout;
-    assert!(log.contains("going on after step "), "{log}");
+    assert!(log.contains("resuming after step "), "{log}");
     what_went_on_is_no_measure(&context);
 }
 
@@ -210,7 +210,7 @@ fn a_warning_makes_it_keep_where_it_is_and_stop() {
         let step = checkpoints(&context).into_iter().max().expect("a checkpoint");
         assert!(step > first[0], "{warning:?}: {step} {first:?}");
         let log = context.cwm(&["log", "model"]).stdout;
-        assert!(log.contains(&format!("going on after step {} of {ENDLESS}", first[0])), "{log}");
+        assert!(log.contains(&format!("resuming after step {} of {ENDLESS}", first[0])), "{log}");
         let name = format!("step-{step:012}.safetensors");
         let path = kept(&context).into_iter().find(|path| path.ends_with(&name)).expect("the checkpoint");
         let found = state_at(step, &path, &curves(&context));
@@ -254,5 +254,5 @@ fn what_was_kept_on_another_device_is_refused_and_not_lost() {
     std::fs::write(&stamp, text).expect("a written stamp");
     train_and_warn(&context, 3, Signal::INT, false);
     let log = context.cwm(&["log", "model"]).stdout;
-    assert!(log.contains(&format!("going on after step {} of {ENDLESS}", steps[0])), "{log}");
+    assert!(log.contains(&format!("resuming after step {} of {ENDLESS}", steps[0])), "{log}");
 }

@@ -31,7 +31,7 @@ impl Difference {
         // Shapes last: they may be wrong only because another model is taken for the nearest, which a name is not.
         let (mut faults, mut shapes) = (Vec::new(), Vec::new());
         let mut expected = BTreeSet::new();
-        for declared in layout.declared() {
+        for declared in layout.parameters() {
             expected.insert(declared.name.as_str());
             let (name, needed) = (&declared.name, &declared.shape);
             match candidate.tensors.get(name) {

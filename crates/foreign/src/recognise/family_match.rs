@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cwm_models::architecture::OptionValues;
 use cwm_models::families::Family;
+use cwm_models::heads::labels;
 use cwm_models::parameters::{Layout, Role};
 use cwm_models::{Architecture, Network, Size};
 
@@ -44,7 +45,7 @@ pub fn match_family(
         Ok(architecture) => architecture,
         Err(what) => return not(what),
     };
-    match Network::build(architecture.clone()) {
+    match labels::network(architecture.clone()) {
         Ok(network) if Difference::new(network.architecture(), network.layout(), candidate).is_none() => {
             return FamilyMatch::Exact(architecture);
         }
@@ -124,7 +125,7 @@ pub fn contradiction(
     if values.len() == 1 && architecture.options.get(option) == values.first() {
         return None;
     }
-    let network = Network::build(architecture.clone()).ok()?;
+    let network = labels::network(architecture.clone()).ok()?;
     if shapes_tell(&network, option) {
         return None;
     }
@@ -133,7 +134,7 @@ pub fn contradiction(
     };
     let mut other = architecture.clone();
     other.options.insert(option.to_owned(), value.clone());
-    let why = Network::build(other).err().map(|error| format!(": {error}"));
+    let why = labels::network(other).err().map(|error| format!(": {error}"));
     Some(format!("says `{setting}` = {value}, which its tensors cannot have{}", why.unwrap_or_default()))
 }
 
@@ -143,7 +144,7 @@ fn shapes_tell(network: &Network, option: &str) -> bool {
     SOME_COUNTS.iter().any(|value| {
         let mut other = network.architecture().clone();
         other.options.insert(option.to_owned(), value.to_string());
-        Network::build(other).is_ok_and(|other| shapes(other.layout()) != shapes(network.layout()))
+        labels::network(other).is_ok_and(|other| shapes(other.layout()) != shapes(network.layout()))
     })
 }
 
@@ -153,7 +154,7 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
     let is_free = |name: &str, value: String| {
         let mut other = architecture.clone();
         other.options.insert(name.to_owned(), value);
-        Network::build(other).is_ok_and(|other| shapes(other.layout()) == shapes(network.layout()))
+        labels::network(other).is_ok_and(|other| shapes(other.layout()) == shapes(network.layout()))
     };
     let mut assumed_options = Vec::new();
     for option in family.options.iter().filter(|option| !hints.options.contains_key(option.name)) {
@@ -172,15 +173,15 @@ pub fn assumed_options(family: &Family, network: &Network, hints: &ImportHints) 
                         .push((option.name, default.map_or("its default".into(), |heads| heads.to_string())));
                 }
             }
-            // Ways to compute one function are for whoever computes it.
-            OptionValues::Ways(_) | OptionValues::Count => {}
+            // Implementations to compute one function are for whoever computes it.
+            OptionValues::Implementations(_) | OptionValues::Count => {}
         }
     }
     assumed_options
 }
 
 fn closest(architecture: Architecture, candidate: &Candidate<'_>) -> FamilyMatch {
-    match Network::build(architecture.clone()) {
+    match labels::network(architecture.clone()) {
         Ok(network) => match Difference::new(&architecture, network.layout(), candidate) {
             None => FamilyMatch::Exact(architecture),
             Some(difference) => FamilyMatch::Not(difference),
@@ -217,8 +218,8 @@ fn searched(family: &Family, start: Architecture, candidate: &Candidate<'_>, hin
 
 /// Counts the tensors that have the shape that this architecture gives them.
 fn fitting(architecture: &Architecture, candidate: &Candidate<'_>) -> usize {
-    let Ok(network) = Network::build(architecture.clone()) else { return 0 };
-    let declared = network.layout().declared().iter();
+    let Ok(network) = labels::network(architecture.clone()) else { return 0 };
+    let declared = network.layout().parameters().iter();
     let fits = declared.filter(|declared| {
         let found = candidate.tensors.get(&declared.name).and_then(|(_, tensor)| tensor.as_ref().ok());
         found.is_some_and(|tensor| tensor.shape.iter().copied().eq(declared.shape.iter().map(|&length| length as u64)))
@@ -244,19 +245,19 @@ fn values(candidate: &Candidate<'_>) -> BTreeSet<u64> {
 }
 
 fn has_same_names(layout: &Layout, candidate: &Candidate<'_>) -> bool {
-    let declared = layout.declared();
+    let declared = layout.parameters();
     declared.len() == candidate.tensors.len()
         && declared.iter().all(|declared| candidate.tensors.contains_key(&declared.name))
 }
 
 fn shapes(layout: &Layout) -> BTreeMap<&str, &[usize]> {
-    layout.declared().iter().map(|declared| (declared.name.as_str(), &declared.shape[..])).collect()
+    layout.parameters().iter().map(|declared| (declared.name.as_str(), &declared.shape[..])).collect()
 }
 
 /// Returns the name of the family's table of tokens.
 pub fn table_name(family: &Family) -> Option<String> {
     ANY_SIZES.iter().find_map(|size| {
-        let network = Network::build(Architecture {
+        let network = labels::network(Architecture {
             family: family.name.to_owned(),
             size: size.parse().ok()?,
             vocabulary: 2,
@@ -264,7 +265,8 @@ pub fn table_name(family: &Family) -> Option<String> {
             options: BTreeMap::new(),
         });
         let network = network.ok()?;
-        let table = network.layout().declared().iter().find(|declared| matches!(declared.role, Role::Embedding { .. }));
+        let table =
+            network.layout().parameters().iter().find(|declared| matches!(declared.role, Role::Embedding { .. }));
         table.map(|table| table.name.clone())
     })
 }

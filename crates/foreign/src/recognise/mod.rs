@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cwm_models::families::{FAMILIES, Family};
+use cwm_models::heads::labels;
 use cwm_models::{Architecture, Network, Size};
 
 pub use candidates::Candidate;
@@ -99,7 +100,7 @@ pub fn recognise<'c>(
     let plainest = fits.iter().map(|(_, architecture, _)| architecture.options.len()).min();
     fits.retain(|(_, architecture, _)| Some(architecture.options.len()) == plainest);
     let (candidate, architecture, family) = only(path, fits)?;
-    let network = Network::build(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
+    let network = labels::network(architecture).map_err(|error| wrong(format!("holds no model of ours: {error}")))?;
     let mut assumed_options = family_match::assumed_options(family, &network, hints);
     assumed_options.extend(settings::unstated_settings(family.name, contents));
     Ok(RecognisedModel { network, candidate: candidate.clone(), assumed_options })

@@ -120,7 +120,7 @@ fn a_model_that_is_larger_than_its_file_is_refused_before_there_is_room_for_it()
     // 275 GB: one float, expanded. And as much in a file that has not even that float.
     for (size, storage) in [("d65536/l1", &[0; 4][..]), ("d65536/l1", &[]), ("d512/l1", &[0; 4])] {
         let network = network("transformer", size, 1 << 20, &[]);
-        let tensors = network.layout().declared().iter().map(|declared| {
+        let tensors = network.layout().parameters().iter().map(|declared| {
             let shape: Vec<i32> = declared.shape.iter().map(|&length| length as i32).collect();
             let expanded = tensor("FloatStorage", "0", 1, 0, [&shape, &vec![0; shape.len()]]);
             [text(&declared.name), expanded].concat()

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cwm_models::checkpoint::write_weights;
 use cwm_models::families::FAMILIES;
+use cwm_models::heads::labels;
 use cwm_models::parameters::Weights;
 use cwm_models::{Architecture, Network};
 use safetensors::tensor::{Dtype, TensorView};
@@ -14,7 +15,7 @@ use super::files::data;
 use crate::{ImportHints, ImportedModel, import_model};
 
 pub fn network(family: &str, size: &str, vocabulary: usize, options: &[(&str, &str)]) -> Network {
-    Network::build(Architecture {
+    labels::network(Architecture {
         family: family.into(),
         size: size.parse().unwrap(),
         vocabulary,
@@ -195,10 +196,10 @@ fn doubles_that_are_no_floats_are_rounded_only_if_asked() {
     let network = network("slice_diag", "d1/l1", 3, &[]);
     let weights = network.initial_weights(1);
     let layout = network.layout();
-    let bytes: Vec<Vec<u8>> = (0..layout.declared().len())
+    let bytes: Vec<Vec<u8>> = (0..layout.parameters().len())
         .map(|index| weights.get(index).iter().flat_map(|&value| (f64::from(value) * 1.1).to_le_bytes()).collect())
         .collect();
-    let tensors = layout.declared().iter().zip(&bytes);
+    let tensors = layout.parameters().iter().zip(&bytes);
     let tensors = tensors
         .map(|(declared, bytes)| (&declared.name, TensorView::new(Dtype::F64, declared.shape.clone(), bytes).unwrap()));
     safetensors::serialize_to_file(tensors, None, &path).unwrap();
@@ -256,7 +257,7 @@ fn the_fault_is_told_also_of_a_model_with_unusual_options() {
     let network = network("gated_deltanet", "d32/l1", 30, &[("heads", "2"), ("key_width", "12")]);
     let weights = network.initial_weights(1);
     let bytes = |index: usize| weights.get(index).iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-    let stored: Vec<(String, Vec<usize>, Vec<u8>)> = (network.layout().declared().iter().enumerate())
+    let stored: Vec<(String, Vec<usize>, Vec<u8>)> = (network.layout().parameters().iter().enumerate())
         .map(|(index, declared)| (declared.name.clone(), declared.shape.clone(), bytes(index)))
         .collect();
     let save = |left_out: &str, more: Option<&str>| {
@@ -285,10 +286,10 @@ fn doubles_that_rounding_would_make_infinite_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     let network = network("slice_diag", "d1/l1", 3, &[]);
-    let bytes: Vec<Vec<u8>> = (network.layout().declared().iter())
+    let bytes: Vec<Vec<u8>> = (network.layout().parameters().iter())
         .map(|declared| 1e300f64.to_le_bytes().repeat(declared.shape.iter().product()))
         .collect();
-    let tensors = network.layout().declared().iter().zip(&bytes);
+    let tensors = network.layout().parameters().iter().zip(&bytes);
     let tensors = tensors
         .map(|(declared, bytes)| (&declared.name, TensorView::new(Dtype::F64, declared.shape.clone(), bytes).unwrap()));
     safetensors::serialize_to_file(tensors, None, &path).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Quantity;
-use cwm_models::Network;
+use cwm_models::heads::labels;
 use serde::Deserialize;
 
 use super::error_stats::{ErrorStats, Tolerance};
@@ -54,8 +54,8 @@ fn ours(key: &str, shapes: &Shapes) -> Result<u64, String> {
     // What is the same in every size of a family decides nothing about heads, and no other shape does.
     let (architecture, _) =
         subject::architecture(shapes, vocabulary, &SubjectHints { file: key, ..SubjectHints::default() })?;
-    let network = Network::build(architecture).map_err(|error| error.to_string())?;
-    let declared = network.layout().declared().iter();
+    let network = labels::network(architecture).map_err(|error| error.to_string())?;
+    let declared = network.layout().parameters().iter();
     let ours: Shapes = declared.map(|declared| (declared.name.clone(), declared.shape.clone())).collect();
     match subject::difference(&ours, shapes) {
         Some(difference) => Err(difference),

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Quantity;
-use cwm_models::heads::{LABELS, LOGITS, SPANS};
-use cwm_models::metrics::{PositionScore, Tally};
+use cwm_models::heads::labels::{LABELS, LOGITS, PositionScore, SPANS, Tally};
 use serde::Deserialize;
 
 use super::error_stats::{ErrorStats, Tolerance};

@@ -52,7 +52,7 @@ fn compare(file: &Path, request: &ParityRequest, device: &Device) -> Comparison 
     let result = paths::contents(file).and_then(|bytes| {
         let done = match file.extension() {
             Some(ending) if ending == "json" => numbers(&bytes, &mut compared).map_err(Failure::input),
-            _ => device::guarded(device, || {
+            _ => device::catch_panics(device, || {
                 fixture::compare(file, &bytes, request, device, &mut compared).map_err(Failure::input)
             }),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cwm_contract::Quantity;
-use cwm_models::optimiser::{Schedule, Shape};
+use cwm_training::schedule::{Schedule, Shape};
 use serde::Deserialize;
 
 use super::error_stats::{ErrorStats, Tolerance};

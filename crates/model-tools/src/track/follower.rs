@@ -3,9 +3,9 @@
 use burn::tensor::Device;
 use cwm_contract::Failure;
 use cwm_encoding::PAD;
-use cwm_models::heads::LOGITS;
+use cwm_models::heads::labels::LOGITS;
 use cwm_models::parameters::Weights;
-use cwm_models::{Memory, Network, Pass, Placed, Stepwise, Tokens};
+use cwm_models::{DeviceWeights, ForwardPass, Network, RecurrentNetwork, RecurrentState, Tokens};
 
 /// Tokens of a game that a model without a memory is asked to read again at every turn.
 const LONGEST_PREFIX: usize = 4_096;
@@ -15,18 +15,18 @@ pub enum Follower<'m> {
     /// With a memory of constant size.
     Recurrent {
         /// Its recurrence.
-        model: &'m dyn Stepwise<f32>,
+        model: RecurrentNetwork<'m, f32>,
         /// Its parameters.
         weights: &'m Weights,
         /// The memory of the tokens so far.
-        memory: Memory<f32>,
+        memory: RecurrentState<f32>,
     },
     /// Without one: it reads all tokens so far whenever there are new ones.
     Whole {
         /// The model.
         network: &'m Network,
         /// Its parameters.
-        placed: Placed<'m>,
+        device_weights: DeviceWeights<'m>,
         /// The tokens so far.
         tokens: Vec<u16>,
     },
@@ -35,9 +35,11 @@ pub enum Follower<'m> {
 impl<'m> Follower<'m> {
     /// Before the first token.
     pub fn new(network: &'m Network, weights: &'m Weights, device: &Device) -> Self {
-        match network.stepwise() {
+        match network.recurrent() {
             Some(model) => Follower::Recurrent { model, weights, memory: model.start(weights) },
-            None => Follower::Whole { network, placed: Placed::new(weights, device), tokens: Vec::new() },
+            None => {
+                Follower::Whole { network, device_weights: DeviceWeights::new(weights, device), tokens: Vec::new() }
+            }
         }
     }
 
@@ -51,7 +53,7 @@ impl<'m> Follower<'m> {
             Follower::Recurrent { model, weights, memory } => {
                 next.iter().try_for_each(|&token| report(&model.step(weights, memory, token.into())))
             }
-            Follower::Whole { network, placed, tokens } => {
+            Follower::Whole { network, device_weights, tokens } => {
                 if tokens.len() + next.len() > LONGEST_PREFIX {
                     return Err(Failure::input(format!(
                         "this model reads the whole game at every turn, and one of more than {} plies is too long for that",
@@ -64,7 +66,7 @@ impl<'m> Follower<'m> {
                 }
                 tokens.extend_from_slice(next);
                 let read = Tokens::padded([&tokens[..]], u32::from(PAD));
-                let logits = network.flat_logits(&Pass::evaluation(placed), &read).into_data();
+                let logits = network.flat_logits(&ForwardPass::evaluation(device_weights), &read).into_data();
                 let logits = logits
                     .as_slice::<f32>()
                     .map_err(|error| Failure::internal(format!("logits are no floats: {error:?}")))?;

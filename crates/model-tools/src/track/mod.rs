@@ -15,6 +15,7 @@ use cwm_contract::{Failure, ModelHints, MoveNotation, PositionPrediction, TrackR
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of};
 use cwm_foreign::import_model;
 use cwm_models::checkpoint;
+use cwm_models::heads::labels::LOGITS;
 use cwm_models::parameters::Weights;
 use cwm_models::{Network, device};
 use shakmaty::san::SanPlus;
@@ -68,7 +69,7 @@ pub fn track(
 fn model(path: &Path, request: &TrackRequest) -> Result<(Network, Weights), Failure> {
     if path.is_dir() {
         refuse_hints(path, &request.hints)?;
-        let (_, network, weights) = checkpoint::read(path)?;
+        let (_, network, weights) = checkpoint::read(path, LOGITS)?;
         return Ok((network, weights));
     }
     let imported = import_model(path, &crate::import::hints(&request.hints)?)?;

@@ -5,7 +5,7 @@ use cwm_contract::{
 };
 use cwm_encoding::LABELS;
 use cwm_inspect::fen;
-use cwm_models::heads::SPANS;
+use cwm_models::heads::labels::SPANS;
 
 /// The squares, a8 first.
 const SQUARES: usize = 64;
@@ -135,7 +135,7 @@ fn value(label: usize, class: u8) -> String {
 #[cfg(test)]
 mod tests {
     use cwm_encoding::{EnPassant, LOGITS, labels_of};
-    use cwm_models::metrics::PositionScore;
+    use cwm_models::heads::labels::PositionScore;
     use proptest::prelude::*;
     use shakmaty::Chess;
 

@@ -26,14 +26,14 @@ pub fn write(folder: &Path, description: &Description, weights: &Weights) -> Res
     description.write(&folder.join(DESCRIPTION_FILE))
 }
 
-/// Reads a checkpoint: its description, the network that it describes, and its weights.
+/// Reads a checkpoint of a model with `outputs` logits a position: its description, its network and its weights.
 ///
 /// # Errors
 /// A file is missing, is not what it should be, or the two do not belong together.
-pub fn read(folder: &Path) -> Result<(Description, Network, Weights), ModelError> {
+pub fn read(folder: &Path, outputs: usize) -> Result<(Description, Network, Weights), ModelError> {
     let path = folder.join(DESCRIPTION_FILE);
     let description = Description::read(&path)?;
-    let network = Network::build(description.architecture.clone())
+    let network = Network::build(description.architecture.clone(), outputs)
         .map_err(|error| ModelError::content(&path, error.to_string()))?;
     let parameters = network.layout().total();
     if description.parameters != parameters as u64 {

@@ -42,7 +42,7 @@ impl View for Floats<'_> {
 /// # Errors
 /// The file cannot be written.
 pub fn write_weights(path: &Path, weights: &Weights) -> Result<(), ModelError> {
-    let declared = weights.layout().declared().iter().enumerate();
+    let declared = weights.layout().parameters().iter().enumerate();
     let views = declared.map(|(index, declared)| {
         (declared.name.as_str(), Floats { shape: &declared.shape, values: weights.get(index) })
     });
@@ -62,8 +62,8 @@ pub fn read_weights(path: &Path, layout: &Arc<Layout>) -> Result<Weights, ModelE
         return Err(wrong(format!("has a tensor `{name}` that this model does not have")));
     }
     // All is looked at before room is made: a description can ask for any size.
-    let mut found = Vec::with_capacity(layout.declared().len());
-    for declared in layout.declared() {
+    let mut found = Vec::with_capacity(layout.parameters().len());
+    for declared in layout.parameters() {
         let name = &declared.name;
         let tensor = file.tensor(name).map_err(|_| wrong(format!("lacks the tensor `{name}`")))?;
         if tensor.shape() != declared.shape {

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Architecture;
+use crate::heads::labels::{self, LOGITS};
 
 fn network() -> Network {
-    Network::build(Architecture {
+    labels::network(Architecture {
         family: "transformer".into(),
         size: "d32/l1".parse().unwrap(),
         vocabulary: 50,
@@ -34,7 +35,7 @@ fn a_checkpoint_reads_back_bit_for_bit() {
     let network = network();
     let weights = network.initial_weights(3);
     write(folder.path(), &described(&network), &weights).unwrap();
-    let (description, again, read) = read(folder.path()).unwrap();
+    let (description, again, read) = read(folder.path(), LOGITS).unwrap();
     assert_eq!(description, described(&network));
     assert_eq!(again.architecture(), network.architecture());
     assert!(read.values().iter().zip(weights.values()).all(|(a, b)| a.to_bits() == b.to_bits()));
@@ -46,7 +47,7 @@ fn spoiled(spoil: impl Fn(&Path)) -> String {
     let network = network();
     write(folder.path(), &described(&network), &network.initial_weights(3)).unwrap();
     spoil(folder.path());
-    read(folder.path()).unwrap_err().to_string().replace(&format!("{}/", folder.path().display()), "")
+    read(folder.path(), LOGITS).unwrap_err().to_string().replace(&format!("{}/", folder.path().display()), "")
 }
 
 #[test]
@@ -77,14 +78,14 @@ fn wrong_files_are_told_apart_in_words() {
     let other_size = |folder: &Path| {
         let mut architecture = network().architecture().clone();
         architecture.vocabulary = 51;
-        let other = Network::build(architecture).unwrap();
+        let other = labels::network(architecture).unwrap();
         write_weights(&folder.join(WEIGHTS_FILE), &other.initial_weights(0)).unwrap();
     };
     assert_eq!(spoiled(other_size), "model.safetensors: `tok_emb.weight` has shape [51, 32] where [50, 32] is needed");
     let more_layers = |folder: &Path| {
         let mut architecture = network().architecture().clone();
         architecture.size.layers = 2;
-        let other = Network::build(architecture).unwrap();
+        let other = labels::network(architecture).unwrap();
         write_weights(&folder.join(WEIGHTS_FILE), &other.initial_weights(0)).unwrap();
     };
     assert_eq!(

@@ -7,13 +7,13 @@ use std::any::Any;
 
 use cwm_contract::DeviceInfo;
 
-use super::Opened;
+use super::OpenDevice;
 
 /// The GPU that the driver counts as `ordinal`, which people call `number`, once it has computed something.
 ///
 /// # Errors
 /// What is missing, and what to do.
-pub fn open(ordinal: u32, number: u32) -> Result<Opened, String> {
+pub fn open(ordinal: u32, number: u32) -> Result<OpenDevice, String> {
     here::open(ordinal, number)
 }
 
@@ -35,11 +35,11 @@ pub fn in_words(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(not(feature = "cuda"))]
 mod here {
-    use super::{DeviceInfo, Opened};
+    use super::{DeviceInfo, OpenDevice};
 
     const NONE: &str = "this build of cwm has no CUDA; build it with `cargo build --release --features cuda`";
 
-    pub fn open(_ordinal: u32, _number: u32) -> Result<Opened, String> {
+    pub fn open(_ordinal: u32, _number: u32) -> Result<OpenDevice, String> {
         Err(NONE.to_owned())
     }
 
@@ -55,12 +55,12 @@ mod here {
     use burn::tensor::{Device, Tensor};
     use cudarc::driver::{result, sys};
 
-    use super::{DeviceInfo, Opened, in_words};
+    use super::{DeviceInfo, OpenDevice, in_words};
 
     /// A header that kernels include, as a sign of all of them.
     const HEADER: &str = "cuda_fp16.h";
 
-    pub fn open(ordinal: u32, number: u32) -> Result<Opened, String> {
+    pub fn open(ordinal: u32, number: u32) -> Result<OpenDevice, String> {
         let gpus = gpus()?;
         let count = gpus.len();
         let Some((name, _)) = gpus.into_iter().nth(ordinal as usize) else {
@@ -76,7 +76,9 @@ mod here {
         let sum = || (Tensor::<1>::ones([8], &device) * 3.0).sum().into_data().try_to_vec::<f32>();
         let tried = catch_unwind(AssertUnwindSafe(sum));
         match tried {
-            Ok(Ok(sum)) if sum == [24.0] => Ok(Opened { device, name: format!("cuda:{number}, {name}"), note: None }),
+            Ok(Ok(sum)) if sum == [24.0] => {
+                Ok(OpenDevice { device, name: format!("cuda:{number}, {name}"), note: None })
+            }
             Ok(found) => Err(format!("it sums eight threes to {found:?}")),
             Err(panic) => Err(in_words(panic.as_ref())),
         }

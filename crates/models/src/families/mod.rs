@@ -5,8 +5,9 @@
 //! reruns no training of another. docs/new-family.md goes through it step by step.
 
 use crate::architecture::OptionSpec;
+use crate::heads::HeadInit;
 use crate::parameters::Scope;
-use crate::{Architecture, Model, ModelError};
+use crate::{Architecture, Backbone, ModelError};
 
 #[cfg(test)]
 #[path = "../../../../examples/new-family/elman.rs"]
@@ -27,8 +28,11 @@ pub struct Family {
     pub about: &'static str,
     /// Its own options.
     pub options: &'static [OptionSpec],
-    /// Declares the parameters and returns the computation; the options have been checked against `options`.
-    pub build: fn(&Architecture, &mut Scope<'_>) -> Result<Box<dyn Model>, ModelError>,
+    /// How the head of its models begins.
+    pub head: HeadInit,
+    /// Declares the parameters of the blocks and returns their computation; the options have been checked against
+    /// `options`.
+    pub build: fn(&Architecture, &mut Scope<'_>) -> Result<Box<dyn Backbone>, ModelError>,
 }
 
 /// All families; in tests also the worked example of docs/new-family.md, so that all that holds for families is asked of

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
-use crate::{Pass, Tokens, ops};
+use crate::{ForwardPass, Tokens, ops};
 
 /// A causal convolution of each channel by itself, then SiLU: `weight` [channels, 1, W] and, if any, `bias` [channels].
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ impl ShortConvolution {
     }
 
     /// [batch * time, channels] to the same; zero at padded steps.
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         ops::short_convolution(x, pass.parameter(self.weight), self.bias.map(|bias| pass.parameter(bias)), tokens)
     }
 

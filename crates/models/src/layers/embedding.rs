@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 /// A table [vocabulary, width], declared as `weight`.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl Embedding {
     }
 
     /// Rows of the tokens: [batch * time, width].
-    pub fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
-        pass.look_up(self.weight, tokens)
+    pub fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
+        pass.embedding(self.weight, tokens)
     }
 }

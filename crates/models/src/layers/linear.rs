@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
-use crate::{Pass, Precision, ops};
+use crate::{ForwardPass, Precision, ops};
 
 /// y = W x + b with `weight` [out, in] and, if any, `bias` [out].
 ///
@@ -55,20 +55,20 @@ impl Linear {
     ///
     /// # Panics
     /// The layer has a bias, or fewer outputs: a mistake in a family.
-    pub fn forward_outputs(&self, pass: &Pass, x: Tensor<2>, outputs: Range<usize>) -> Tensor<2> {
+    pub fn forward_outputs(&self, pass: &ForwardPass, x: Tensor<2>, outputs: Range<usize>) -> Tensor<2> {
         assert!(self.bias.is_none(), "parts of layers without bias only");
         let [_, inputs] = self.weight.shape;
         ops::linear(x, pass.parameter(self.weight).slice([outputs, 0..inputs]), None, pass.precision())
     }
 
     /// [rows, in] to [rows, out].
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
+    pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let bias = self.bias.map(|bias| pass.parameter(bias));
         ops::linear(x, pass.parameter(self.weight), bias, pass.precision())
     }
 
     /// The same in fp32 whatever the pass rounds to: for products inside a recurrence, which are never rounded.
-    pub fn forward_strict(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
+    pub fn forward_strict(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         let bias = self.bias.map(|bias| pass.parameter(bias));
         ops::linear(x, pass.parameter(self.weight), bias, Precision::Fp32)
     }

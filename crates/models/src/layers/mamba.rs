@@ -1,14 +1,14 @@
 //! What Mamba models are built of around their mixers (models.md §5): a residual stream through mixer and gated MLP,
-//! each behind a norm, a final norm, one head.
+//! each behind a norm, and a final norm.
 
 use burn::tensor::Tensor;
 
 use super::{Embedding, Linear, RmsNorm};
-use crate::heads::LOGITS;
+use crate::heads::HeadInit;
 use crate::ops::{Gate, swiglu};
 use crate::parameters::{Init, Scope, Weights};
-use crate::streaming::{Memory, Real, Stepwise, sum};
-use crate::{Architecture, Model, ModelError, Pass, Size, Tokens};
+use crate::streaming::{Real, Recurrence, RecurrentState, sum};
+use crate::{Architecture, Backbone, ForwardPass, ModelError, Size, Tokens};
 
 /// ε of every norm.
 pub const EPSILON: f32 = 1e-5;
@@ -26,7 +26,7 @@ pub trait Mixer: Send + Sync {
     const ARRAYS: usize;
 
     /// [batch * time, width] to the same.
-    fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2>;
+    fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2>;
 
     /// Its arrays before the first step.
     fn start<F: Real>(&self) -> Vec<Vec<F>>;
@@ -72,12 +72,14 @@ pub fn residual_init(inputs: usize, layers: usize) -> Init {
     Init::Uniform(1.0 / (inputs as f64).sqrt() / (2.0 * layers as f64).sqrt())
 }
 
+/// How the head of a Mamba model begins: PyTorch's default, with a bias of zero.
+pub const HEAD: HeadInit = HeadInit { weight: Init::linear, bias: |_| Init::Constant(0.0) };
+
 /// A Mamba model with mixers `M`.
 pub struct MambaStack<M> {
     embedding: Embedding,
     layers: Vec<Layer<M>>,
     final_norm: RmsNorm,
-    output_head: Linear,
     dropout: f64,
 }
 
@@ -113,14 +115,12 @@ impl<M: Mixer> MambaStack<M> {
         };
         let layers = (0..layers).map(layer).collect();
         let final_norm = RmsNorm::declare(&mut scope.at("final_norm"), width, EPSILON);
-        let (weight, bias) = (Init::linear(width), Init::Constant(0.0));
-        let output_head = Linear::declare_with(&mut scope.at("output_head"), width, LOGITS, weight, Some(bias));
-        MambaStack { embedding, layers, final_norm, output_head, dropout: architecture.dropout }
+        MambaStack { embedding, layers, final_norm, dropout: architecture.dropout }
     }
 }
 
-impl<M: Mixer> Model for MambaStack<M> {
-    fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
+impl<M: Mixer> Backbone for MambaStack<M> {
+    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let mut x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
         for (index, layer) in self.layers.iter().enumerate() {
             let mixed = layer.mixer.forward(pass, layer.norm.forward(pass, x.clone()), tokens);
@@ -134,24 +134,24 @@ impl<M: Mixer> Model for MambaStack<M> {
         }
         let x = self.final_norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
-        self.output_head.forward(pass, x)
+        x
     }
 
-    fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+    fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
         Some(self)
     }
 
-    fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+    fn recurrence_f64(&self) -> Option<&dyn Recurrence<f64>> {
         Some(self)
     }
 }
 
-impl<M: Mixer, F: Real> Stepwise<F> for MambaStack<M> {
-    fn start(&self, _weights: &Weights) -> Memory<F> {
-        Memory(self.layers.iter().flat_map(|layer| layer.mixer.start()).collect())
+impl<M: Mixer, F: Real> Recurrence<F> for MambaStack<M> {
+    fn start(&self, _weights: &Weights) -> RecurrentState<F> {
+        RecurrentState(self.layers.iter().flat_map(|layer| layer.mixer.start()).collect())
     }
 
-    fn step(&self, weights: &Weights, memory: &mut Memory<F>, token: u32) -> Vec<F> {
+    fn step(&self, weights: &Weights, memory: &mut RecurrentState<F>, token: u32) -> Vec<F> {
         let mut x = self.embedding.step(weights, token);
         for (layer, memory) in self.layers.iter().zip(memory.0.chunks_exact_mut(M::ARRAYS)) {
             x = sum(&x, &layer.mixer.step(weights, memory, &layer.norm.step(weights, &x)));
@@ -160,6 +160,6 @@ impl<M: Mixer, F: Real> Stepwise<F> for MambaStack<M> {
             let gated: Vec<F> = value.iter().zip(gate).map(|(&value, gate)| value * gate.silu()).collect();
             x = sum(&x, &layer.fc2.step(weights, &gated));
         }
-        self.output_head.step(weights, &self.final_norm.step(weights, &x))
+        self.final_norm.step(weights, &x)
     }
 }

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::{self, Real};
-use crate::{Pass, ops};
+use crate::{ForwardPass, ops};
 
 /// Root-mean-square normalisation over the width, with a learnt `weight` [width] that begins at 1.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl RmsNorm {
     }
 
     /// [rows, width] to the same.
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>) -> Tensor<2> {
+    pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>) -> Tensor<2> {
         ops::rms_norm(x, pass.parameter(self.weight), self.epsilon)
     }
 }

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use super::exp::sigmoid;
-use super::form::is_composed;
+use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
 use super::padding::without_padding;
 use crate::Tokens;
@@ -17,8 +17,8 @@ use crate::Tokens;
 /// `x` is [batch * time, channels], `weight` [channels, 1, W] as PyTorch's depthwise convolutions have it, `bias`
 /// [channels] if there is one. The result has the shape of `x` and is zero at padded steps.
 pub fn short_convolution(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
-    if is_composed(&x.device()) {
-        return compose(x, weight, bias, tokens);
+    if is_decomposed(&x.device()) {
+        return decompose(x, weight, bias, tokens);
     }
     let ([_, channels], [_, _, width]) = (x.dims(), weight.dims());
     let bias = bias.unwrap_or_else(|| Tensor::zeros([channels], &weight.device().inner()));
@@ -26,8 +26,8 @@ pub fn short_convolution(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>
     apply([Operand::from(x), Operand::from(weight), Operand::from(bias)], kernel)
 }
 
-/// The same, composed of Burn's operations.
-fn compose(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
+/// The same, decomposed into Burn's operations.
+fn decompose(x: Tensor<2>, weight: Tensor<3>, bias: Option<Tensor<1>>, tokens: &Tokens) -> Tensor<2> {
     let (batch, time) = (tokens.batch(), tokens.time());
     let [channels, _, width] = weight.dims();
     let x = x.reshape([batch, time, channels]);
@@ -183,10 +183,10 @@ mod tests {
             let bias = leaf(3);
             let pull = random::<2>([tokens.rows(), channels], 4, 1.0);
             let kernel = short_convolution(x.clone(), weight.clone(), Some(bias.clone()), &tokens);
-            let composed = compose(x.clone(), weight.clone(), Some(bias.clone()), &tokens);
-            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let decomposed = decompose(x.clone(), weight.clone(), Some(bias.clone()), &tokens);
+            assert_close(&values(&kernel), &values(&decomposed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
-            let expected = (composed * pull).sum().backward();
+            let expected = (decomposed * pull).sum().backward();
             assert_close(&values(&x.grad(&found).unwrap()), &values(&x.grad(&expected).unwrap()), 3e-6);
             assert_close(&values(&weight.grad(&found).unwrap()), &values(&weight.grad(&expected).unwrap()), 3e-6);
             assert_close(&values(&bias.grad(&found).unwrap()), &values(&bias.grad(&expected).unwrap()), 3e-6);
@@ -203,6 +203,6 @@ mod tests {
         let zeros = Some(Tensor::zeros([5], &crate::device::cpu()));
         let without = values(&short_convolution(x.clone(), weight.clone(), None, &tokens));
         assert_eq!(without, values(&short_convolution(x.clone(), weight.clone(), zeros, &tokens)));
-        assert_close(&values(&compose(x, weight, None, &tokens)), &without, 1e-6);
+        assert_close(&values(&decompose(x, weight, None, &tokens)), &without, 1e-6);
     }
 }

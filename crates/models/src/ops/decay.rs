@@ -1,20 +1,20 @@
-//! Decays between steps from their logarithms, in composed operations.
+//! Decays between steps from their logarithms, in decomposed operations.
 
 use burn::tensor::{DType, FloatDType, Tensor};
 
 use super::padding::{fill_pairs, pairs};
 
-/// Sums of log decays, at most 0 each, along the last axis.
+/// DecaySums of log decays, at most 0 each, along the last axis.
 ///
 /// In f64, as the kernels have them: adjacent steps then lose no digits however far a sum has run. Differences are masked
 /// before their exponential is taken: above the diagonal that is infinite, and its gradient NaN.
 #[derive(Clone, Debug)]
-pub(crate) struct Sums<const D: usize>(Tensor<D>);
+pub(crate) struct DecaySums<const D: usize>(Tensor<D>);
 
-impl<const D: usize> Sums<D> {
+impl<const D: usize> DecaySums<D> {
     /// Of these log decays.
     pub fn new(logs: Tensor<D>) -> Self {
-        Sums(logs.cast(FloatDType::F64).cumsum(D - 1))
+        DecaySums(logs.cast(FloatDType::F64).cumsum(D - 1))
     }
 
     /// Decay from before the first step to after each.
@@ -33,8 +33,8 @@ impl<const D: usize> Sums<D> {
     }
 
     /// The sums of these sums' ends: `E` is one axis less, the last one.
-    pub fn of_ends<const E: usize>(&self) -> Sums<E> {
-        Sums(self.last().squeeze_dim::<E>(D - 1).cumsum(E - 1))
+    pub fn of_ends<const E: usize>(&self) -> DecaySums<E> {
+        DecaySums(self.last().squeeze_dim::<E>(D - 1).cumsum(E - 1))
     }
 
     /// e^{G_i - G_j} where j ≤ i, 0 where not; `E` is one axis more.
@@ -71,20 +71,20 @@ fn exp<const D: usize>(logs: Tensor<D>) -> Tensor<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parameters::Draw;
+    use crate::parameters::InitRng;
     use crate::testing::values;
 
     /// Most steps forget all, some nothing: sums run into the thousands, where a float has three decimals left.
     #[test]
     fn steep_decays_lose_no_digits_and_have_finite_gradients() {
         for steep in [16.0, 40.0] {
-            let mut draw = Draw::seeded(7);
+            let mut draw = InitRng::seeded(7);
             let logs: Vec<f32> = (0..256)
                 .map(|_| draw.uniform(0.0, 1.0))
                 .map(|random| if random < 0.3 { -1e-3 * random as f32 } else { -steep })
                 .collect();
             let leaf = Tensor::<1>::from_floats(logs.as_slice(), &crate::device::cpu()).autodiff().require_grad();
-            let sums = Sums::new(leaf.clone().reshape([1, 256]));
+            let sums = DecaySums::new(leaf.clone().reshape([1, 256]));
             let (between, before) = (sums.between::<3>(), sums.before::<3>());
             let (since, until) = (sums.since_start(), sums.until_end());
             let log = |from: usize, to: usize| logs[from..to].iter().map(|&log| f64::from(log)).sum::<f64>();
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn ends_are_summed_on() {
         let logs = Tensor::<2>::from_floats([[-1.0, -2.0], [-0.5, -0.25], [0.0, -3.0]], &crate::device::cpu());
-        let ends = Sums::new(logs).of_ends::<1>();
+        let ends = DecaySums::new(logs).of_ends::<1>();
         let expected = [-3.0f32, -3.75, -6.75].map(f32::exp);
         crate::testing::assert_close(&values(&ends.since_start()), &expected, 1e-7);
     }

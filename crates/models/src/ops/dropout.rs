@@ -1,16 +1,16 @@
-//! Dropout from counted noise.
+//! Dropout from counted rng.
 
 use burn::tensor::{Int, Tensor};
 
-use super::form::is_composed;
+use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
-use crate::noise::{NoiseKey, indices};
+use crate::counter_rng::{RngKey, indices};
 
 /// Dropout at one place of one pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropout {
     /// Decides which elements go.
-    pub key: NoiseKey,
+    pub key: RngKey,
     /// Probability that an element goes; the others grow by 1/(1-p).
     pub p: f32,
 }
@@ -25,15 +25,15 @@ impl Dropout {
 
 /// Each element of `x` times [`Dropout::factor`] of its place.
 pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
-    if is_composed(&x.device()) {
-        return compose(x, dropout);
+    if is_decomposed(&x.device()) {
+        return decompose(x, dropout);
     }
     let shape = x.dims().to_vec();
     apply([Operand::from(x)], DropoutKernel { shape, dropout })
 }
 
-/// The same, composed: the bits are computed where the tensor is, and are those of the kernel.
-fn compose<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
+/// The same, decomposed: the bits are computed where the tensor is, and are those of the kernel.
+fn decompose<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
     let shape = x.dims();
     let indices = indices(shape.iter().product(), &x.device()).reshape(shape);
     dropout_at(x, dropout, indices)
@@ -81,15 +81,15 @@ fn scale<S: macerator::Simd>(x: &[f32], y: &mut [f32], dropout: Dropout) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::counter_rng::CounterRng;
     use crate::testing::{random, values};
 
     #[test]
     fn values_and_gradients_are_scaled_alike() {
-        let dropout_here = Dropout { key: Noise::new(3, 1, 0).next_key(), p: 0.25 };
+        let dropout_here = Dropout { key: CounterRng::new(3, 1, 0).next_key(), p: 0.25 };
         let x = random::<2>([17, 9], 5, 1.0).autodiff().require_grad();
         let factors: Vec<f32> = (0..17 * 9).map(|i| dropout_here.factor(i)).collect();
-        for y in [dropout(x.clone(), dropout_here), compose(x.clone(), dropout_here)] {
+        for y in [dropout(x.clone(), dropout_here), decompose(x.clone(), dropout_here)] {
             let expected: Vec<f32> = values(&x).iter().zip(&factors).map(|(x, factor)| x * factor).collect();
             assert_eq!(values(&y), expected);
             let gradient = x.grad(&y.sum().backward()).unwrap();

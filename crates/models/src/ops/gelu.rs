@@ -3,20 +3,20 @@
 use burn::tensor::Tensor;
 
 use super::exp::exp;
-use super::form::is_composed;
+use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
 
 /// x Φ(x) of each element of `x` [rows, width].
 pub fn gelu(x: Tensor<2>) -> Tensor<2> {
-    if is_composed(&x.device()) {
-        return compose(x);
+    if is_decomposed(&x.device()) {
+        return decompose(x);
     }
     let shape = x.dims();
     apply([Operand::from(x)], Gelu { shape })
 }
 
-/// The same, composed. Not by Burn's own GELU, whose gradient is that of the approximation by tanh on some devices.
-fn compose(x: Tensor<2>) -> Tensor<2> {
+/// The same, decomposed. Not by Burn's own GELU, whose gradient is that of the approximation by tanh on some devices.
+fn decompose(x: Tensor<2>) -> Tensor<2> {
     let below = ((x.clone() * std::f32::consts::FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
     x * below
 }
@@ -31,9 +31,9 @@ impl Kernel<1> for Gelu {
         self.shape.to_vec()
     }
 
-    fn forward(&self, [x]: [&[f32]; 1], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, [x]: [&[f32]; 1], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut y = vec![0.0; x.len()];
-        if !keep {
+        if !save {
             forward(x, &mut y);
             return (y, Vec::new());
         }
@@ -42,8 +42,8 @@ impl Kernel<1> for Gelu {
         (y, vec![slopes])
     }
 
-    fn backward(&self, _inputs: [&[f32]; 1], mut kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        let mut slopes = std::mem::take(&mut kept[0]);
+    fn backward(&self, _inputs: [&[f32]; 1], mut saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
+        let mut slopes = std::mem::take(&mut saved[0]);
         scale(&mut slopes, gradient);
         [slopes]
     }
@@ -105,7 +105,7 @@ mod tests {
         let x: Vec<f32> = (-12_000..=12_000).map(|i| i as f32 / 1000.0).collect();
         let leaf = Tensor::<1>::from_floats(x.as_slice(), &crate::device::cpu());
         let leaf = leaf.unsqueeze::<2>().autodiff().require_grad();
-        for y in [gelu(leaf.clone()), compose(leaf.clone())] {
+        for y in [gelu(leaf.clone()), decompose(leaf.clone())] {
             let slopes = values(&leaf.grad(&y.clone().sum().backward()).unwrap());
             for ((&x, y), slope) in x.iter().zip(values(&y)).zip(slopes) {
                 let x = f64::from(x);
@@ -121,10 +121,10 @@ mod tests {
     fn the_kernel_equals_the_composed_form_and_so_do_its_gradients() {
         let x = random::<2>([6, 19], 1, 2.0).autodiff().require_grad();
         let pull = random::<2>([6, 19], 2, 1.0);
-        let (kernel, composed) = (gelu(x.clone()), compose(x.clone()));
-        assert_close(&values(&kernel), &values(&composed), 1e-6);
+        let (kernel, decomposed) = (gelu(x.clone()), decompose(x.clone()));
+        assert_close(&values(&kernel), &values(&decomposed), 1e-6);
         let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
-        let expected = x.grad(&(composed * pull).sum().backward()).unwrap();
+        let expected = x.grad(&(decomposed * pull).sum().backward()).unwrap();
         assert_close(&values(&found), &values(&expected), 1e-6);
         assert_finite_differences(random::<2>([4, 10], 1, 1.0), gelu);
     }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn far_out_it_stays_finite_and_nan_is_not_hidden() {
         let x = Tensor::<2>::from_floats([[-1e30, -100.0, 100.0, 1e10, f32::NAN]], &crate::device::cpu());
-        for y in [values(&gelu(x.clone())), values(&compose(x))] {
+        for y in [values(&gelu(x.clone())), values(&decompose(x))] {
             assert!(y[0].abs() < 1e-6 && y[1].abs() < 1e-30, "{y:?}");
             assert_eq!(y[2..4], [100.0, 1e10]);
             assert!(y[4].is_nan());

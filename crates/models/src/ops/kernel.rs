@@ -15,11 +15,11 @@ pub(crate) trait Kernel<const N: usize>: Debug + Send + Sync + 'static {
     /// Shape of the output.
     fn shape(&self) -> Vec<usize>;
 
-    /// The output; and, if `keep`, what the backward pass wants to have kept.
-    fn forward(&self, inputs: [&[f32]; N], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>);
+    /// The output; and, if `save`, what the backward pass wants to have kept.
+    fn forward(&self, inputs: [&[f32]; N], save: bool) -> (Vec<f32>, Vec<Vec<f32>>);
 
     /// Gradients of the inputs, from that of the output.
-    fn backward(&self, inputs: [&[f32]; N], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; N];
+    fn backward(&self, inputs: [&[f32]; N], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; N];
 }
 
 /// A tensor of any rank, as input of a kernel.
@@ -70,9 +70,9 @@ pub(crate) fn apply<const N: usize, const D: usize>(operands: [Operand; N], kern
     let inputs: [FlexTensor; N] = primitives.try_into().unwrap_or_else(|_| unreachable!("one primitive per operand"));
     let output = match Node.prepare::<NoCheckpointing>(guards).compute_bound().stateful() {
         OpsKind::Tracked(prepared) => {
-            let (values, kept) = kernel.forward(slices(&inputs), true);
+            let (values, saved) = kernel.forward(slices(&inputs), true);
             let output = tensor(values, kernel.shape());
-            prepared.finish(Record { kernel: Arc::new(kernel), inputs, kept: Arc::new(kept) }, output)
+            prepared.finish(Record { kernel: Arc::new(kernel), inputs, saved: Arc::new(saved) }, output)
         }
         OpsKind::UnTracked(prepared) => {
             let (values, _) = kernel.forward(slices(&inputs), false);
@@ -96,12 +96,12 @@ struct Node;
 struct Record<const N: usize> {
     kernel: Arc<dyn Kernel<N>>,
     inputs: [FlexTensor; N],
-    kept: Arc<Vec<Vec<f32>>>,
+    saved: Arc<Vec<Vec<f32>>>,
 }
 
 impl<const N: usize> Clone for Record<N> {
     fn clone(&self) -> Self {
-        Record { kernel: self.kernel.clone(), inputs: self.inputs.clone(), kept: self.kept.clone() }
+        Record { kernel: self.kernel.clone(), inputs: self.inputs.clone(), saved: self.saved.clone() }
     }
 }
 
@@ -116,9 +116,9 @@ impl<const N: usize> Backward<Flex, N> for Node {
 
     fn backward(self, ops: Ops<Record<N>, N>, gradients: &mut Gradients, _: &mut Checkpointer) {
         let gradient = gradients.consume::<Flex>(&ops.node).to_contiguous();
-        let Record { kernel, inputs, kept } = ops.state;
-        let kept = Arc::try_unwrap(kept).unwrap_or_else(|shared| (*shared).clone());
-        let found = kernel.backward(slices(&inputs), kept, slices(&[gradient])[0]);
+        let Record { kernel, inputs, saved } = ops.state;
+        let saved = Arc::try_unwrap(saved).unwrap_or_else(|shared| (*shared).clone());
+        let found = kernel.backward(slices(&inputs), saved, slices(&[gradient])[0]);
         for ((parent, input), values) in ops.parents.into_iter().zip(inputs).zip(found) {
             if let Some(parent) = parent {
                 gradients.register::<Flex>(parent.id, tensor(values, input.shape().to_vec()));

@@ -160,11 +160,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::parameters::{Draw, Init};
+    use crate::parameters::{Init, InitRng};
 
     fn random(len: usize, seed: u64) -> Vec<f32> {
         let mut values = vec![0.0; len];
-        Init::Normal(1.0).fill(&mut values, &mut Draw::seeded(seed));
+        Init::Normal(1.0).fill(&mut values, &mut InitRng::seeded(seed));
         values
     }
 

@@ -2,17 +2,16 @@
 //!
 //! On the processor each is a kernel: one sweep over memory, forward and backward. Burn's processor backend has no
 //! threads in elementwise operations and makes a full-size temporary for each, which is where most of a training step
-//! went before. Beside each kernel stands the same composed of Burn's own operations: the form in which any other device
-//! has it, and what the kernel is held to. [`composed`] says which is taken when; docs/design/operations.md, how.
+//! went before. Beside each kernel stands the same decomposed into Burn's own operations: the form in which any other device
+//! has it, and what the kernel is held to. [`decomposed`] says which is taken when; docs/design/operations.md, how.
 
 pub(crate) mod aligned;
 mod convolution;
-mod cross_entropy;
 pub(crate) mod decay;
 pub(crate) mod dropout;
 pub(crate) mod exp;
-pub(crate) mod form;
 mod gelu;
+pub(crate) mod implementation;
 pub(crate) mod kernel;
 mod linear;
 pub(crate) mod matrix;
@@ -23,15 +22,14 @@ pub(crate) mod state_space;
 mod swiglu;
 
 pub use convolution::short_convolution;
-pub use cross_entropy::{Targets, cross_entropy};
 pub use dropout::{Dropout, dropout};
-pub use form::composed;
 pub use gelu::gelu;
+pub use implementation::decomposed;
 pub use linear::linear;
 pub use rms_norm::rms_norm;
 pub use swiglu::{Gate, silu_gate, swiglu};
 
-/// Lanes of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
+/// WorkerPool of the fixed order in which [`dot`] and [`sum`] add, the same on every processor.
 const LANES: usize = 16;
 
 /// Σ a ⊙ b, added in 16 lanes, whatever the width of the processor's registers.

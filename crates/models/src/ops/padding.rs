@@ -1,4 +1,4 @@
-//! Padded steps in composed operations: left out by selection, never by multiplying with zero, which NaN outlives.
+//! Padded steps in decomposed operations: left out by selection, never by multiplying with zero, which NaN outlives.
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 

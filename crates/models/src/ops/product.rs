@@ -1,4 +1,4 @@
-//! Products of batches of matrices in composed operations: the one place where they multiply, so that a device which
+//! Products of batches of matrices in decomposed operations: the one place where they multiply, so that a device which
 //! rounds by itself can be told when not to.
 
 #[cfg(any(test, feature = "cuda"))]
@@ -7,14 +7,14 @@ mod strict;
 use burn::tensor::{FloatDType, Tensor};
 
 use super::aligned::aligned;
-use super::form::is_composed;
+use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
 use crate::{Precision, device};
 
 /// a b, matrix by matrix, in full f32: recurrences are never rounded (protocol.md, "Precision").
 pub(crate) fn product<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> Tensor<D> {
     #[cfg(feature = "cuda")]
-    if !device::is_processor(&a.device()) {
+    if !device::is_cpu(&a.device()) {
         return strict::product::<burn::backend::Cuda, D>(a, b);
     }
     a.matmul(b)
@@ -26,7 +26,7 @@ pub(crate) fn rounded_product<const D: usize>(a: Tensor<D>, b: Tensor<D>, precis
         Precision::Fp32 => product(a, b),
         _ => with_rounded_gradient(operand(a, precision).matmul(operand(b, precision)), precision),
     };
-    if is_composed(&a.device()) { aligned(a, b, multiply) } else { multiply(a, b) }
+    if is_decomposed(&a.device()) { aligned(a, b, multiply) } else { multiply(a, b) }
 }
 
 /// What a product gives where its result is rounded too; and its gradient.
@@ -39,7 +39,7 @@ fn operand<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::Fp32 => x,
         Precision::Bf16 => as_bf16(x),
-        Precision::Tf32 if x.device() == device::cpu() => rounding(x, precision, Way::Forwards),
+        Precision::Tf32 if x.device() == device::cpu() => rounding(x, precision, Direction::Forwards),
         // There the product itself rounds its operands.
         Precision::Tf32 => x,
     }
@@ -49,7 +49,7 @@ fn operand<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
 fn with_rounded_gradient<const D: usize>(x: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::Fp32 => x,
-        _ if x.device() == device::cpu() => rounding(x, precision, Way::Backwards),
+        _ if x.device() == device::cpu() => rounding(x, precision, Direction::Backwards),
         Precision::Bf16 => with_gradient_as_bf16(x),
         Precision::Tf32 => x,
     }
@@ -69,9 +69,9 @@ fn as_bf16<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     x.cast(FloatDType::BF16).cast(FloatDType::F32)
 }
 
-fn rounding<const D: usize>(x: Tensor<D>, precision: Precision, way: Way) -> Tensor<D> {
+fn rounding<const D: usize>(x: Tensor<D>, precision: Precision, direction: Direction) -> Tensor<D> {
     let shape = x.dims().to_vec();
-    apply([Operand::from(x)], Rounding { shape, precision, way })
+    apply([Operand::from(x)], Rounding { shape, precision, direction })
 }
 
 /// Rounds values or gradients on the processor, which has no products that do.
@@ -79,19 +79,19 @@ fn rounding<const D: usize>(x: Tensor<D>, precision: Precision, way: Way) -> Ten
 struct Rounding {
     shape: Vec<usize>,
     precision: Precision,
-    way: Way,
+    direction: Direction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Forwards,
     Backwards,
 }
 
 impl Rounding {
-    fn passed(&self, values: &[f32], way: Way) -> Vec<f32> {
+    fn passed(&self, values: &[f32], direction: Direction) -> Vec<f32> {
         let mut values = values.to_vec();
-        if self.way == way {
+        if self.direction == direction {
             self.precision.round(&mut values);
         }
         values
@@ -104,11 +104,11 @@ impl Kernel<1> for Rounding {
     }
 
     fn forward(&self, [x]: [&[f32]; 1], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
-        (self.passed(x, Way::Forwards), Vec::new())
+        (self.passed(x, Direction::Forwards), Vec::new())
     }
 
     fn backward(&self, _inputs: [&[f32]; 1], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 1] {
-        [self.passed(gradient, Way::Backwards)]
+        [self.passed(gradient, Direction::Backwards)]
     }
 }
 

@@ -2,20 +2,20 @@
 
 use burn::tensor::Tensor;
 
-use super::form::is_composed;
+use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
 
 /// w ⊙ x / sqrt(mean(x²) + ε) over the width: `x` [rows, width], `weight` [width].
 pub fn rms_norm(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
-    if is_composed(&x.device()) {
-        return compose(x, weight, epsilon);
+    if is_decomposed(&x.device()) {
+        return decompose(x, weight, epsilon);
     }
     let [rows, width] = x.dims();
     apply([Operand::from(x), Operand::from(weight)], RmsNorm { rows, width, epsilon })
 }
 
-/// The same, composed of Burn's operations.
-fn compose(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+/// The same, decomposed into Burn's operations.
+fn decompose(x: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     let mean_square = x.clone().square().mean_dim(1);
     x / (mean_square + epsilon).sqrt() * weight.unsqueeze::<2>()
 }
@@ -32,17 +32,17 @@ impl Kernel<2> for RmsNorm {
         vec![self.rows, self.width]
     }
 
-    fn forward(&self, [x, weight]: [&[f32]; 2], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
+    fn forward(&self, [x, weight]: [&[f32]; 2], save: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut inverses = vec![0.0; self.rows];
         let mut y = vec![0.0; x.len()];
         forward(x, weight, self.epsilon, &mut y, &mut inverses);
-        (y, if keep { vec![inverses] } else { Vec::new() })
+        (y, if save { vec![inverses] } else { Vec::new() })
     }
 
-    fn backward(&self, [x, weight]: [&[f32]; 2], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
+    fn backward(&self, [x, weight]: [&[f32]; 2], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 2] {
         let mut for_x = vec![0.0; x.len()];
         let mut for_weight = vec![0.0; self.width];
-        backward(x, weight, &kept[0], gradient, &mut for_x, &mut for_weight);
+        backward(x, weight, &saved[0], gradient, &mut for_x, &mut for_weight);
         [for_x, for_weight]
     }
 }
@@ -94,10 +94,10 @@ mod tests {
             let w = random::<1>([width], 2, 1.0).autodiff().require_grad();
             let pull = random::<2>([5, width], 3, 1.0);
             let kernel = rms_norm(x.clone(), w.clone(), 1e-6);
-            let composed = compose(x.clone(), w.clone(), 1e-6);
-            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let decomposed = decompose(x.clone(), w.clone(), 1e-6);
+            assert_close(&values(&kernel), &values(&decomposed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
-            let expected = (composed * pull).sum().backward();
+            let expected = (decomposed * pull).sum().backward();
             assert_close(&values(&x.grad(&found).unwrap()), &values(&x.grad(&expected).unwrap()), 1e-5);
             assert_close(&values(&w.grad(&found).unwrap()), &values(&w.grad(&expected).unwrap()), 1e-5);
         }

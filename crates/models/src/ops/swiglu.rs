@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use super::exp::sigmoid;
-use super::form::is_composed;
+use super::implementation::is_decomposed;
 use super::kernel::{Kernel, Operand, apply};
 
 /// Which half of the input goes through SiLU. Families differ in this.
@@ -23,14 +23,14 @@ pub enum Gate {
 pub fn swiglu(x: Tensor<2>, gate: Gate) -> Tensor<2> {
     let [rows, columns] = x.dims();
     assert!(columns.is_multiple_of(2), "a gated input has two halves, not {columns} columns");
-    if is_composed(&x.device()) {
-        return compose(x, gate);
+    if is_decomposed(&x.device()) {
+        return decompose(x, gate);
     }
     apply([Operand::from(x)], SwiGlu { rows, width: columns / 2, gate })
 }
 
-/// The same, composed of Burn's operations.
-fn compose(x: Tensor<2>, gate: Gate) -> Tensor<2> {
+/// The same, decomposed into Burn's operations.
+fn decompose(x: Tensor<2>, gate: Gate) -> Tensor<2> {
     let [rows, columns] = x.dims();
     let first = x.clone().slice([0..rows, 0..columns / 2]);
     let second = x.slice([0..rows, columns / 2..columns]);
@@ -42,7 +42,7 @@ fn compose(x: Tensor<2>, gate: Gate) -> Tensor<2> {
 pub fn silu_gate(gate: Tensor<2>, value: Tensor<2>) -> Tensor<2> {
     let shape = gate.dims();
     assert_eq!(shape, value.dims(), "gate and value have one shape");
-    if is_composed(&gate.device()) {
+    if is_decomposed(&gate.device()) {
         return silu(gate) * value;
     }
     apply([Operand::from(gate), Operand::from(value)], SiluGate { shape })
@@ -146,10 +146,10 @@ mod tests {
         for gate in [Gate::First, Gate::Second] {
             let x = random::<2>([6, 38], 1, 3.0).autodiff().require_grad();
             let pull = random::<2>([6, 19], 2, 1.0);
-            let (kernel, composed) = (swiglu(x.clone(), gate), compose(x.clone(), gate));
-            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let (kernel, decomposed) = (swiglu(x.clone(), gate), decompose(x.clone(), gate));
+            assert_close(&values(&kernel), &values(&decomposed), 1e-6);
             let found = x.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
-            let expected = x.grad(&(composed * pull).sum().backward()).unwrap();
+            let expected = x.grad(&(decomposed * pull).sum().backward()).unwrap();
             assert_close(&values(&found), &values(&expected), 2e-6);
         }
     }
@@ -179,6 +179,6 @@ mod tests {
     fn far_out_it_stays_finite() {
         let x = Tensor::<2>::from_floats([[-1e30, -100.0, 100.0, 1e10, 2.0, 2.0, 2.0, 2.0]], &crate::device::cpu());
         assert_eq!(values(&swiglu(x.clone(), Gate::First))[2..], [200.0, 2e10]);
-        assert_eq!(values(&compose(x, Gate::First))[2..], [200.0, 2e10]);
+        assert_eq!(values(&decompose(x, Gate::First))[2..], [200.0, 2e10]);
     }
 }

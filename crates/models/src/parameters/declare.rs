@@ -52,7 +52,7 @@ impl Declaration<2> {
 
 /// One declared parameter.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct Parameter {
     /// The authors' name, such as `blocks.0.attn.qkv.weight`.
     pub name: String,
     /// The authors' shape, [out, in] for matrices.
@@ -65,7 +65,7 @@ pub struct Declared {
     pub role: Role,
 }
 
-impl Declared {
+impl Parameter {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
@@ -80,7 +80,7 @@ impl Declared {
 /// All parameters of a model, in declaration order.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
-    pub(crate) all: Vec<Declared>,
+    pub(crate) all: Vec<Parameter>,
 }
 
 impl Declarations {
@@ -108,7 +108,7 @@ impl Scope<'_> {
         let Declaration { shape, init, decays, role } = declaration;
         let name = format!("{}{name}", self.prefix);
         debug_assert!(self.declarations.all.iter().all(|other| other.name != name), "`{name}` is declared twice");
-        self.declarations.all.push(Declared { name, shape: shape.to_vec(), init, decays, role });
+        self.declarations.all.push(Parameter { name, shape: shape.to_vec(), init, decays, role });
         Slot { index: self.declarations.all.len() - 1, shape }
     }
 }

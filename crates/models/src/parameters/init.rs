@@ -13,7 +13,7 @@ pub enum Init {
     /// Uniform between minus and plus this bound.
     Uniform(f64),
     /// Anything else, such as the logarithm of a uniform value.
-    Drawn(fn(&mut Draw) -> f32),
+    Custom(fn(&mut InitRng) -> f32),
 }
 
 impl Init {
@@ -26,7 +26,7 @@ impl Init {
     /// The bias inside a softplus that makes the step sizes of a recurrence: such that they begin log-uniform from 0.001
     /// to 0.1, as Mamba's code has it.
     pub fn step_bias() -> Self {
-        Init::Drawn(|draw| {
+        Init::Custom(|draw| {
             let size = draw.uniform(0.001f64.ln(), 0.1f64.ln()).exp().max(1e-4);
             // The inverse of softplus.
             (size + (-(-size).exp_m1()).ln()) as f32
@@ -34,13 +34,13 @@ impl Init {
     }
 
     /// Fills `values`.
-    pub fn fill(self, values: &mut [f32], draw: &mut Draw) {
+    pub fn fill(self, values: &mut [f32], draw: &mut InitRng) {
         for value in values {
             *value = match self {
                 Init::Constant(constant) => constant,
                 Init::Normal(deviation) => (draw.normal() * deviation) as f32,
                 Init::Uniform(bound) => (draw.uniform(-bound, bound)) as f32,
-                Init::Drawn(from) => from(draw),
+                Init::Custom(from) => from(draw),
             };
         }
     }
@@ -48,16 +48,16 @@ impl Init {
 
 /// A seeded source of random numbers (ChaCha with 8 rounds).
 #[derive(Debug)]
-pub struct Draw {
+pub struct InitRng {
     generator: ChaCha8Rng,
     /// The second value of the last Box-Muller pair.
     spare: Option<f64>,
 }
 
-impl Draw {
+impl InitRng {
     /// The source for a seed.
     pub fn seeded(seed: u64) -> Self {
-        Draw { generator: ChaCha8Rng::seed_from_u64(seed), spare: None }
+        InitRng { generator: ChaCha8Rng::seed_from_u64(seed), spare: None }
     }
 
     /// Uniform in [low, high).
@@ -88,7 +88,7 @@ mod tests {
 
     fn moments(init: Init) -> (f64, f64, f32, f32) {
         let mut values = vec![0.0; 200_000];
-        init.fill(&mut values, &mut Draw::seeded(7));
+        init.fill(&mut values, &mut InitRng::seeded(7));
         let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
         let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
         let (low, high) = values.iter().fold((f32::MAX, f32::MIN), |(low, high), &v| (low.min(v), high.max(v)));
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn step_sizes_begin_log_uniform() {
         let mut values = vec![0.0; 20_000];
-        Init::step_bias().fill(&mut values, &mut Draw::seeded(3));
+        Init::step_bias().fill(&mut values, &mut InitRng::seeded(3));
         let sizes: Vec<f64> = values.iter().map(|&bias| f64::from(bias).exp().ln_1p()).collect();
         assert!(sizes.iter().all(|size| (0.000_999..0.100_1).contains(size)));
         let below = |size: f64| sizes.iter().filter(|&&other| other < size).count();

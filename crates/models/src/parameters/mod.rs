@@ -8,6 +8,6 @@ mod declare;
 mod init;
 mod weights;
 
-pub use declare::{Declaration, Declarations, Declared, Role, Scope, Slot};
-pub use init::{Draw, Init};
+pub use declare::{Declaration, Declarations, Parameter, Role, Scope, Slot};
+pub use init::{Init, InitRng};
 pub use weights::{Layout, Weights};

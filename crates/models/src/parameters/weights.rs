@@ -3,33 +3,33 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Declarations, Declared, Draw};
+use super::{Declarations, InitRng, Parameter};
 
 /// Names, shapes and places of all parameters of a model.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    declared: Vec<Declared>,
+    declared: Vec<Parameter>,
     starts: Vec<usize>,
     total: usize,
 }
 
 impl Layout {
     /// More parameters are not meant: 4 TiB of them.
-    pub const MOST: usize = 1 << 40;
+    pub const MAX_PARAMETERS: usize = 1 << 40;
 
-    /// Lays out what was declared, one after the other; `None` if that is more than [`Layout::MOST`] values.
+    /// Lays out what was declared, one after the other; `None` if that is more than [`Layout::MAX_PARAMETERS`] values.
     pub fn new(declarations: Declarations) -> Option<Self> {
         let (mut total, mut starts) = (0usize, Vec::with_capacity(declarations.all.len()));
         for declared in &declarations.all {
             starts.push(total);
             let values = declared.shape.iter().try_fold(1usize, |values, &extent| values.checked_mul(extent))?;
-            total = total.checked_add(values).filter(|&total| total <= Layout::MOST)?;
+            total = total.checked_add(values).filter(|&total| total <= Layout::MAX_PARAMETERS)?;
         }
         Some(Layout { declared: declarations.all, starts, total })
     }
 
     /// All parameters in order.
-    pub fn declared(&self) -> &[Declared] {
+    pub fn parameters(&self) -> &[Parameter] {
         &self.declared
     }
 
@@ -65,8 +65,8 @@ impl Weights {
     /// As each parameter's [`Init`](super::Init) says, drawn in declaration order from one generator.
     pub fn initial(layout: Arc<Layout>, seed: u64) -> Self {
         let mut weights = Weights::zeros(layout.clone());
-        let mut draw = Draw::seeded(seed);
-        for (index, declared) in layout.declared().iter().enumerate() {
+        let mut draw = InitRng::seeded(seed);
+        for (index, declared) in layout.parameters().iter().enumerate() {
             declared.init.fill(&mut weights.values[layout.range(index)], &mut draw);
         }
         weights

@@ -1,7 +1,7 @@
 //! Where dropout is applied (models.md §1.6).
 
-use crate::noise::Noise;
-use crate::{Pass, Placed, Tokens, device};
+use crate::counter_rng::CounterRng;
+use crate::{DeviceWeights, ForwardPass, Tokens, device};
 
 use super::sized;
 
@@ -9,14 +9,14 @@ use super::sized;
 fn places(family: &str, size: &str) -> usize {
     let network = sized(family, size);
     let weights = network.initial_weights(1);
-    let placed = Placed::new(&weights, &device::cpu());
-    let noise = || Noise::new(5, 1, 0);
-    let pass = Pass::training(&placed, Some(noise()));
+    let device_weights = DeviceWeights::new(&weights, &device::cpu());
+    let rng = || CounterRng::new(5, 1, 0);
+    let pass = ForwardPass::training(&device_weights, Some(rng()));
     let game: [u16; 3] = [20480, 5, 9];
     let _ = network.flat_logits(&pass, &Tokens::padded([game.as_slice()], 20481));
-    // The pass hands out the keys of its noise in order.
-    let next = pass.dropout_noise(0.5).unwrap().key;
-    let fresh = noise();
+    // The pass hands out the keys of its rng in order.
+    let next = pass.next_dropout(0.5).unwrap().key;
+    let fresh = rng();
     (0..100).position(|_| fresh.next_key() == next).unwrap()
 }
 

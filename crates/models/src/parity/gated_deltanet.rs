@@ -11,7 +11,7 @@ fn names_shapes_and_counts_are_those_of_table_4() {
 #[test]
 fn only_decays_are_exempt_from_weight_decay() {
     let network = sized("gated_deltanet", "d256/l2");
-    for declared in network.layout().declared() {
+    for declared in network.layout().parameters() {
         let exempt = declared.name.ends_with("A_log") || declared.name.ends_with("dt_bias");
         assert_eq!(declared.decays, !exempt, "{}", declared.name);
     }
@@ -22,7 +22,7 @@ fn initial_weights_have_the_spreads_of_the_authors() {
     let network = sized("gated_deltanet", "d512/l6");
     let weights = network.initial_weights(1);
     let (mut rates, mut step_biases) = (Vec::new(), Vec::new());
-    for (index, declared) in network.layout().declared().iter().enumerate() {
+    for (index, declared) in network.layout().parameters().iter().enumerate() {
         let (values, name) = (weights.get(index), declared.name.as_str());
         let deviation = l2(values) / (values.len() as f64).sqrt();
         match name.rsplit('.').next() {

@@ -11,7 +11,7 @@ fn names_shapes_and_counts_are_those_of_table_4() {
 fn initial_weights_have_the_spreads_of_the_authors() {
     let network = sized("mamba2", "d128/l1");
     let weights = network.initial_weights(1);
-    for (index, declared) in network.layout().declared().iter().enumerate() {
+    for (index, declared) in network.layout().parameters().iter().enumerate() {
         let values = weights.get(index);
         let deviation = l2(values) / (values.len() as f64).sqrt();
         let uniform = |bound: f64| bound / 3f64.sqrt();

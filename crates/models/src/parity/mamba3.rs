@@ -14,7 +14,7 @@ fn initial_weights_have_the_spreads_of_the_authors() {
     for family in ["mamba3", "mamba3_mimo"] {
         let network = sized(family, "d256/l2");
         let weights = network.initial_weights(1);
-        for (index, declared) in network.layout().declared().iter().enumerate() {
+        for (index, declared) in network.layout().parameters().iter().enumerate() {
             let values = weights.get(index);
             let deviation = l2(values) / (values.len() as f64).sqrt();
             let uniform = |inputs: f64| (3.0 * inputs).powf(-0.5);

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::heads::labels;
 use crate::testing::golden;
 use crate::{Architecture, Network};
 
@@ -21,7 +22,7 @@ fn l2(values: &[f32]) -> f64 {
 
 /// A model of the four sizes, with the family's defaults.
 fn sized(family: &str, size: &str) -> Network {
-    Network::build(Architecture {
+    labels::network(Architecture {
         family: family.into(),
         size: size.parse().unwrap(),
         vocabulary: 20482,
@@ -46,7 +47,7 @@ fn check_counts(family: &str, key: &str) {
             };
             parameters.map(|parameter| (parameter["name"].as_str().unwrap().to_owned(), shape(parameter))).collect()
         };
-        let declared = network.layout().declared().iter();
+        let declared = network.layout().parameters().iter();
         let found: BTreeMap<String, Vec<u64>> = declared
             .map(|declared| (declared.name.clone(), declared.shape.iter().map(|&n| n as u64).collect()))
             .collect();

@@ -13,7 +13,7 @@ fn initial_weights_have_the_spreads_of_the_authors() {
     for (family, block) in [("slice", 8.0f64), ("slice_diag", 1.0)] {
         let network = sized(family, "d128/l1");
         let weights = network.initial_weights(1);
-        for (index, declared) in network.layout().declared().iter().enumerate() {
+        for (index, declared) in network.layout().parameters().iter().enumerate() {
             let values = weights.get(index);
             let deviation = l2(values) / (values.len() as f64).sqrt();
             let expected = match declared.name.as_str() {

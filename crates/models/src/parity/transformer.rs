@@ -14,7 +14,7 @@ fn initial_weights_have_the_spreads_of_the_authors() {
     let weights = network.initial_weights(1);
     assert_eq!(weights.values(), network.initial_weights(1).values());
     assert_ne!(weights.values(), network.initial_weights(2).values());
-    for (index, declared) in network.layout().declared().iter().enumerate() {
+    for (index, declared) in network.layout().parameters().iter().enumerate() {
         let values = weights.get(index);
         let deviation = l2(values) / (values.len() as f64).sqrt();
         let inputs = if declared.name.contains("mlp.out_proj") { 512.0f64 } else { 128.0 };

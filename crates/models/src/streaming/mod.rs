@@ -1,13 +1,13 @@
-//! Models that read one token after another with a memory of constant size.
+//! Models that read one token after another with a state of constant size.
 //!
 //! This is the recurrence of a family as it is defined, on the processor and without Burn: what follows a game move by
 //! move uses it in f32, and the tests hold the form that trains against it in f64.
 
 #[cfg(test)]
-mod laws;
-mod real;
+mod finite_differences;
 #[cfg(test)]
-mod slopes;
+mod invariants;
+mod real;
 
 pub use real::Real;
 
@@ -15,19 +15,19 @@ use crate::parameters::Weights;
 
 /// What a model remembers of the tokens it has read: arrays whose number and sizes never change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory<F>(pub Vec<Vec<F>>);
+pub struct RecurrentState<F>(pub Vec<Vec<F>>);
 
-/// A model that reads one token after another, in the precision `F`.
-pub trait Stepwise<F: Real>: Send + Sync {
-    /// The memory before the first token.
-    fn start(&self, weights: &Weights) -> Memory<F>;
+/// Blocks that read one token after another, in the precision `F`.
+pub trait Recurrence<F: Real>: Send + Sync {
+    /// The state before the first token.
+    fn start(&self, weights: &Weights) -> RecurrentState<F>;
 
-    /// Reads a token; returns the logits after it, [1878].
+    /// Reads a token; returns the last hidden state after it, [width].
     ///
     /// # Panics
-    /// The token is not in the table, or weights or memory are another model's: callers check tokens against the
+    /// The token is not in the table, or weights or state are another model's: callers check tokens against the
     /// vocabulary.
-    fn step(&self, weights: &Weights, memory: &mut Memory<F>, token: u32) -> Vec<F>;
+    fn step(&self, weights: &Weights, state: &mut RecurrentState<F>, token: u32) -> Vec<F>;
 }
 
 /// w ⊙ x / sqrt(mean(x²) + ε).

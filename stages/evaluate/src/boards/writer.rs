@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use shakmaty::Chess;
 use shakmaty::san::SanPlus;
 
-use super::Wrong;
+use super::WrongLabels;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
@@ -39,7 +39,7 @@ struct Line<'a> {
     moves: Vec<String>,
     result: &'a str,
     san: Option<Vec<String>>,
-    wrong: &'a [Wrong],
+    wrong: &'a [WrongLabels],
 }
 
 /// A number, or the text for what JSON has no number for.
@@ -73,7 +73,7 @@ impl<'a> BoardsWriter<'a> {
     ///
     /// # Errors
     /// The dataset is damaged, or the disk refuses.
-    pub fn push(&mut self, game: usize, wrong: &[Wrong], loss: Option<Vec<f64>>) -> Result<(), Failure> {
+    pub fn push(&mut self, game: usize, wrong: &[WrongLabels], loss: Option<Vec<f64>>) -> Result<(), Failure> {
         let Some(found) = self.dataset.get(game)? else { return Ok(()) };
         let row = found.row();
         let mut labels = vec![0; row.tokens.len() * LABELS];

@@ -4,8 +4,8 @@
 //! found of each position is kept in a file of slots until all rows have come. Of the few games that become boards it is
 //! kept in memory, at some 16 bytes a wrong label.
 
-mod judge;
 mod names;
+mod scorer;
 mod slots;
 mod table;
 
@@ -13,15 +13,15 @@ use std::path::Path;
 
 use cwm_chess::Dataset;
 use cwm_contract::{Context, Failure};
-use cwm_models::lanes::Lanes;
-use cwm_models::metrics::Tally;
+use cwm_models::heads::labels::Tally;
+use cwm_models::worker_pool::WorkerPool;
 use serde_json::{Map, Value, json};
 
-use self::judge::Judge;
-use self::names::Names;
+use self::names::GameNames;
+use self::scorer::PredictionScorer;
 use self::slots::Slots;
 use self::table::Table;
-use crate::boards::{BoardsWriter, Wrong};
+use crate::boards::{BoardsWriter, WrongLabels};
 use crate::checkpoint::games;
 use crate::config::Config;
 use crate::scores::ScoresWriter;
@@ -41,23 +41,23 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     let dataset = games(context)?;
     let table = Table::open(path)?;
     let model = model(&table, config)?;
-    let lanes = Lanes::new(context.cores())?;
+    let workers = WorkerPool::new(context.cores())?;
     let slots = Slots::create(&context.temporary().join("slots"), &dataset)?;
-    let mut believed = room_for_boards(&dataset, &slots, config);
-    let mut judge = Judge {
+    let mut wrong_by_game = empty_boards(&dataset, &slots, config);
+    let mut scorer = PredictionScorer {
         dataset: &dataset,
         en_passant: config.en_passant(),
-        lanes: &lanes,
+        workers: &workers,
         slots: &slots,
-        believed: &mut believed,
+        wrong_by_game: &mut wrong_by_game,
     };
-    let names = Names::of(&dataset, table.names_by_id())?;
+    let names = GameNames::of(&dataset, table.names_by_id())?;
     let (total, with_loss, mut done) = (table.rows(), table.has_loss(), 0);
     for rows in table.read(names)? {
         context.check_cancelled()?;
         let rows = rows?;
         done += rows.len() as u64;
-        judge.take(&rows)?;
+        scorer.add(&rows)?;
         context.progress(done, Some(total), "positions");
     }
     slots.check_complete(&dataset)?;
@@ -66,7 +66,7 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
     let games = json!({ "games": dataset.len(), "positions": dataset.positions() });
     let mut scores = ScoresWriter::create(context.output("scores")?, model.to_string(), games.to_string())?;
     let mut boards = BoardsWriter::create(context.output("boards")?, &dataset, config.en_passant(), &model)?;
-    for (game, wrong) in believed.iter().enumerate() {
+    for (game, wrong) in wrong_by_game.iter().enumerate() {
         let scores = slots.scores(game..game + 1, with_loss)?.concat();
         let loss = scores.iter().map(|score| score.loss).collect();
         boards.push(game, wrong, loss)?;
@@ -93,9 +93,9 @@ pub fn run(context: &Context, config: &Config, path: &Path) -> Result<(), Failur
 }
 
 /// Nothing wrong yet in any position of the games that become boards.
-fn room_for_boards(dataset: &Dataset, slots: &Slots, config: &Config) -> Vec<Vec<Wrong>> {
+fn empty_boards(dataset: &Dataset, slots: &Slots, config: &Config) -> Vec<Vec<WrongLabels>> {
     let games = 0..(dataset.len() as u64).min(config.board_games) as u32;
-    games.map(|game| vec![Wrong::new(); slots.positions(game) as usize]).collect()
+    games.map(|game| vec![WrongLabels::new(); slots.positions(game) as usize]).collect()
 }
 
 /// What the table of scores says of the model: what the file says of it itself, and over that the parameters of the stage.

@@ -7,19 +7,19 @@ use cwm_chess::Dataset;
 use cwm_contract::Failure;
 
 /// The games of a dataset by what predictions call them.
-pub struct Names {
+pub struct GameNames {
     games: usize,
     /// By id, where rows name games so; `None` for an id that several games have.
     by_id: HashMap<Box<str>, Option<u32>>,
 }
 
-impl Names {
+impl GameNames {
     /// Those of the dataset's games; ids are gathered only if they are asked for.
     ///
     /// # Errors
     /// The dataset is damaged.
     pub fn of(dataset: &Dataset, by_id: bool) -> Result<Self, Failure> {
-        let mut names = Names { games: dataset.len(), by_id: HashMap::new() };
+        let mut names = GameNames { games: dataset.len(), by_id: HashMap::new() };
         if by_id {
             names.by_id.reserve(dataset.len());
             for (place, game) in (0..).zip(dataset.iter()) {

@@ -17,7 +17,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use serde_json::{Map, Value};
 
-use super::names::Names;
+use super::names::GameNames;
 
 /// Rows in memory at once.
 const BATCH: usize = 8_192;
@@ -106,7 +106,7 @@ impl Table {
     ///
     /// # Errors
     /// The file cannot be read. Each batch may be an error: the file is damaged, or a row is not what it should be.
-    pub fn read(self, names: Names) -> Result<impl Iterator<Item = Result<Rows, Failure>>, Failure> {
+    pub fn read(self, names: GameNames) -> Result<impl Iterator<Item = Result<Rows, Failure>>, Failure> {
         let unreadable = |error: &dyn std::fmt::Display| {
             Failure::input(format!("the predictions cannot be read to their end: {error}"))
         };
@@ -182,7 +182,7 @@ fn is_text(kind: &DataType) -> bool {
 }
 
 /// One batch, checked.
-fn rows(batch: &RecordBatch, first: u64, game: (&'static str, bool), names: &Names) -> Result<Rows, Failure> {
+fn rows(batch: &RecordBatch, first: u64, game: (&'static str, bool), names: &GameNames) -> Result<Rows, Failure> {
     let wrong =
         |row: usize, what: String| Failure::input(format!("row {} of the predictions {what}", first + row as u64));
     let column = |name: &str| -> Result<&ArrayRef, Failure> {

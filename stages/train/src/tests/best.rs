@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cwm_contract::{Event, Value};
 use cwm_models::checkpoint;
+use cwm_models::heads::labels::LOGITS;
 use serde_json::{Map, json};
 
 use super::{curves, data, run_until_with, text, trial, written};
@@ -22,7 +23,7 @@ fn steep(which: &str) -> Vec<(&'static str, Value)> {
 fn trained(data: &Path, more: &[(&str, Value)]) -> (tempfile::TempDir, Map<String, serde_json::Value>, Vec<f32>) {
     let work = tempfile::tempdir().unwrap();
     let outcome = trial(work.path(), data, more).run(&Train).unwrap();
-    let (description, _, weights) = checkpoint::read(&outcome.outputs["checkpoint"]).unwrap();
+    let (description, _, weights) = checkpoint::read(&outcome.outputs["checkpoint"], LOGITS).unwrap();
     (work, description.training, weights.values().to_vec())
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{data, text, trial, written};
 use crate::Train;
-use crate::choice::MAY_CHOOSE;
+use crate::resolved_config::MAY_CHOOSE;
 
 /// Trains with a choice of this text.
 fn train(data: &Path, choice: &str, more: &[(&str, Value)]) -> Result<Vec<Vec<u8>>, Failure> {

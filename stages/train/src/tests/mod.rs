@@ -15,14 +15,14 @@ use crate::Train;
 use crate::config::Config;
 
 mod best;
+mod checkpoints;
 mod choices;
-mod continuation;
-mod kept;
 mod order;
 mod outputs;
 mod refusals;
 mod resume;
 mod validation;
+mod warm_start;
 
 fn text(text: &str) -> Value {
     Value::Text(text.into())

@@ -1,7 +1,7 @@
 //! What comes out, and that it is the same whoever computes it.
 
 use cwm_contract::{Stage, Value};
-use cwm_encoding::{EnPassant, LABELS, replay_into};
+use cwm_encoding::{EnPassant, LABELS, LOGITS, replay_into};
 use cwm_models::checkpoint;
 
 use super::{carrying, curves, data, dataset, shuffle_knights, text, trial, written};
@@ -11,7 +11,7 @@ use crate::Train;
 fn the_outputs_are_what_the_formats_say() {
     let (data, work) = (data(), tempfile::tempdir().unwrap());
     let outcome = trial(work.path(), data.path(), &[]).run(&Train).unwrap();
-    let (description, network, weights) = checkpoint::read(&outcome.outputs["checkpoint"]).unwrap();
+    let (description, network, weights) = checkpoint::read(&outcome.outputs["checkpoint"], LOGITS).unwrap();
     assert_eq!(description.status, checkpoint::Status::Finished);
     assert_eq!(network.architecture().size.to_string(), "d16/l1");
     assert_eq!(description.training["steps"], 9);
@@ -105,7 +105,7 @@ fn a_run_without_finite_losses_ends_as_diverged() {
         &[("lr", Value::Float(1e38)), ("warmup", Value::Int(0)), ("epochs", Value::Int(40))],
     );
     let outcome = trial.run(&Train).unwrap();
-    let (description, _, weights) = checkpoint::read(&outcome.outputs["checkpoint"]).unwrap();
+    let (description, _, weights) = checkpoint::read(&outcome.outputs["checkpoint"], LOGITS).unwrap();
     assert_eq!(description.status, checkpoint::Status::Diverged);
     assert!(weights.is_finite());
     assert!(description.training["skipped"].as_u64().unwrap() >= 20);

@@ -6,10 +6,9 @@ use cwm_contract::{
 
 use super::{data, dataset, shuffle_knights, text, trial};
 use crate::Train;
-use crate::choice::Given;
 use crate::config::Config;
-use crate::continuation::Training;
 use crate::data::Games;
+use crate::resolved_config::ResolvedConfig;
 
 #[test]
 fn bad_parameters_are_refused_in_words() {
@@ -52,9 +51,9 @@ fn a_training_that_was_asked_to_stop_reads_no_dataset_to_its_end() {
     let cancellation = Cancellation::default();
     cancellation.cancel();
     let context = Context::new(&Train, task, Box::new(Silent), cancellation);
-    let given = Given::read(&context).unwrap();
-    let mut games = Games::open("train", &path, None, &given.config).unwrap();
-    let hashed = Training::read(&context, &given, 1).map(drop);
+    let resolved = ResolvedConfig::read(&context).unwrap();
+    let mut games = Games::open("train", &path, None, &resolved.config).unwrap();
+    let hashed = resolved.recipe(&context, 1).map(drop);
     let counted = games.shards(&context, 4).map(drop);
     for stopped in [hashed, counted] {
         let failure = stopped.unwrap_err();
@@ -101,5 +100,8 @@ fn games_out_of_the_corpus_order_have_no_shards() {
     }
     writer.finish().unwrap();
     let failure = trial(work.path(), data.path(), &[("order", text("authors"))]).run(&Train).map(|_| ()).unwrap_err();
-    assert_eq!(failure.message, "input `train`: game 3 does not follow the one before it in the corpus: `index` is 4");
+    assert_eq!(
+        failure.message,
+        "input `train`: example 3 does not follow the one before it in the corpus: `index` is 4"
+    );
 }

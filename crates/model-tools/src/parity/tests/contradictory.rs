@@ -13,7 +13,7 @@ fn counts_of_labels_are_compared_and_not_relied_upon() {
     let Some(golden) = golden() else { return };
     let beside = Beside::new(&golden, "slice_diag-tiny.safetensors");
     let huge = |entry: &mut Value| entry["head_losses"]["side"] = json!({ "loss_sum": 1.0, "denom": 1e9 });
-    let forms = ["", " (scan sequential)", " (composed)", " (step by step)"];
+    let forms = ["", " (scan sequential)", " (decomposed)", " (step by step)"];
     let mut expected: Vec<String> = forms.iter().map(|form| format!("manifest head_losses.side{form}")).collect();
     expected.insert(0, "manifest head_losses.side.denom".to_owned());
     assert_eq!(beside.seen(&huge), Ok(expected));

@@ -35,7 +35,7 @@ fn every_golden_file_is_within_the_tolerances() {
                 .into_iter()
                 .for_each(has);
             ["grad_norm.output_head.weight", "grad_dot_param.output_head.bias"].into_iter().for_each(has);
-            ["output.side (composed)", "grad_norm.output_head.weight (composed)"].into_iter().for_each(has);
+            ["output.side (decomposed)", "grad_norm.output_head.weight (decomposed)"].into_iter().for_each(has);
             assert_eq!(compared.contains("output.side (step by step)"), !comparison.name.starts_with("transformer"));
             assert_eq!(compared.contains("output.side (scan sequential)"), comparison.name.starts_with("slice"));
             assert_eq!(comparison.notes, [""; 0], "{}", comparison.name);
@@ -44,9 +44,9 @@ fn every_golden_file_is_within_the_tolerances() {
         if comparison.name.ends_with("-tiny") {
             assert!(compared.iter().any(|name| name.starts_with("mid.")), "{}", comparison.name);
             assert!(compared.contains("grad.output_head.bias"), "{}", comparison.name);
-            for seat in ["", " (resident)"] {
+            for backend in ["", " (on device)"] {
                 for what in ["losses", "grad_norms", "loss_after_5", "param_norm_after_5", "param_dot_init_after_5"] {
-                    let name = format!("train_trace.{what}{seat}");
+                    let name = format!("train_trace.{what}{backend}");
                     assert!(compared.contains(name.as_str()), "{}: no {name}", comparison.name);
                 }
             }

@@ -81,7 +81,7 @@ fn every_kind_of_number_is_compared() {
         faults(&judge_file(&changed)).unwrap()
     };
     let forms = |name: &str, forms: &[&str]| forms.iter().map(|form| format!("{name}{form}")).collect::<Vec<_>>();
-    let every = ["", " (scan sequential)", " (composed)", " (step by step)"].as_slice();
+    let every = ["", " (scan sequential)", " (decomposed)", " (step by step)"].as_slice();
     let training = &every[..3];
     let tensor = "grad_norm.layers.0.norm2.weight";
     assert_eq!(seen(tensor, &|_, norm| norm * 1.001), forms(tensor, training));
@@ -137,7 +137,7 @@ fn scale(value: &mut serde_json::Value, factor: f64) {
 
 /// A quantity of the trace, in both seats.
 fn of_trace(name: &str) -> Result<Vec<String>, String> {
-    Ok(["", " (resident)"].map(|seat| format!("train_trace.{name}{seat}")).to_vec())
+    Ok(["", " (on device)"].map(|backend| format!("train_trace.{name}{backend}")).to_vec())
 }
 
 #[test]
@@ -150,13 +150,13 @@ fn numbers_of_the_manifest_are_compared() {
     assert_eq!(seen(&|entry| scale(&mut entry["train_trace"]["losses"][3], 1.0001)), of_trace("losses"));
     assert_eq!(seen(&|entry| scale(&mut entry["train_trace"]["grad_norms"][4], 1.001)), of_trace("grad_norms"));
     assert_eq!(seen(&|entry| entry["param_count"] = 110_607.into()), only("manifest param_count"));
-    let both = ["manifest fp64_loss", "manifest fp64_loss (composed)"].map(str::to_owned);
+    let both = ["manifest fp64_loss", "manifest fp64_loss (decomposed)"].map(str::to_owned);
     assert_eq!(seen(&|entry| scale(&mut entry["fp64_loss"], 1.0001)), Ok(both.to_vec()));
     // Another optimiser, or another rate, is another training, in both seats.
     for (name, value) in [("lr", 0.002), ("weight_decay", 0.1), ("grad_clip_global_l2", 0.3)] {
         let faults = seen(&|entry| entry["train_trace"]["hyper"][name] = value.into()).unwrap();
-        let resident = faults.iter().filter(|name| name.ends_with(" (resident)")).count();
-        assert!(resident > 0 && resident * 2 == faults.len(), "{name}: {faults:?}");
+        let on_device = faults.iter().filter(|name| name.ends_with(" (on device)")).count();
+        assert!(on_device > 0 && on_device * 2 == faults.len(), "{name}: {faults:?}");
     }
     let betas = seen(&|entry| entry["train_trace"]["hyper"]["betas"][1] = 0.99.into()).unwrap();
     of_trace("losses").unwrap().iter().for_each(|name| assert!(betas.contains(name), "{betas:?}"));

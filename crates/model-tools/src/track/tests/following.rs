@@ -23,7 +23,7 @@ fn recurrent_memory_stays_as_it_is_over_ten_thousand_moves() {
     let cycle: Vec<u16> = ["g1f3", "g8f6", "f3g1", "f6g8"].iter().map(|word| token(word)).collect();
     for family in FAMILIES {
         let network = network(family.name, "d64/l1");
-        if network.stepwise().is_none() {
+        if network.recurrent().is_none() {
             continue;
         }
         let weights = network.initial_weights(1);

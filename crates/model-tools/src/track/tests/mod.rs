@@ -8,19 +8,17 @@ use std::path::Path;
 
 use cwm_contract::{Failure, ModelHints, PositionPrediction, TrackRequest};
 use cwm_encoding::{EnPassant, PlainMove, START, VOCABULARY, labels_of, replay_into};
-use cwm_models::batch::MicroBatch;
 use cwm_models::checkpoint::{self, Description, FORMAT, Status};
 use cwm_models::families::FAMILIES;
-use cwm_models::heads::SPANS;
+use cwm_models::heads::labels::{self, MicroBatch, SPANS, score};
 use cwm_models::parameters::Weights;
-use cwm_models::scoring::score;
-use cwm_models::{Architecture, Network, Placed, device};
+use cwm_models::{Architecture, DeviceWeights, Network, device};
 use shakmaty::{Chess, Position};
 
 use super::track;
 
 fn network(family: &str, size: &str) -> Network {
-    Network::build(Architecture {
+    labels::network(Architecture {
         family: family.into(),
         size: size.parse().unwrap(),
         vocabulary: VOCABULARY,
@@ -239,7 +237,7 @@ fn every_family_believes_what_its_evaluation_counts() {
         }
         let label = |_: usize, room: &mut [u8]| replay_into(&tokens, EnPassant::Always, room);
         let batch = MicroBatch::labelled(&[&tokens], &[0], label).unwrap();
-        let scores = score(&network, &Placed::new(&weights, &device::cpu()), &batch);
+        let scores = score(&network, &DeviceWeights::new(&weights, &device::cpu()), &batch);
         let found: Vec<u32> = all.iter().map(|tracked| tracked.correct).collect();
         let expected: Vec<u32> = scores[0].iter().map(|score| score.correct()).collect();
         assert_eq!(found, expected, "{}", family.name);

@@ -8,7 +8,7 @@ use crate::layers::{Linear, RmsNorm};
 use crate::ops::silu_gate;
 use crate::parameters::{Scope, Weights};
 use crate::streaming::{Real, sum};
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 pub struct Block {
     attn_norm: RmsNorm,
@@ -44,7 +44,7 @@ impl Block {
     }
 
     /// [batch * time, width] to the same; `index` names the layer to whoever watches.
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens, index: usize) -> Tensor<2> {
+    pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens, index: usize) -> Tensor<2> {
         let mixed = self.attn.forward(pass, self.attn_norm.forward(pass, x.clone()), tokens);
         pass.observe(|| format!("layer{index}.attn"), &mixed);
         let x = x + mixed;

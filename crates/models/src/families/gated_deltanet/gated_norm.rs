@@ -4,22 +4,22 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use crate::ops::exp::sigmoid;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::{dot, rms_norm as norm};
 use crate::streaming::{Real, rms_norm};
 
 /// RMS(x; w, ε) ⊙ SiLU(gate), each head by itself with one weight [value] for all: `x` and `gate` [rows, heads * value].
 pub fn gated_norm(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
-    if is_composed(&x.device()) {
-        return compose(x, gate, weight, epsilon);
+    if is_decomposed(&x.device()) {
+        return decompose(x, gate, weight, epsilon);
     }
     let shape = x.dims();
     apply([Operand::from(x), Operand::from(gate), Operand::from(weight)], GatedNorm { shape, epsilon })
 }
 
-/// The same, composed of other operations.
-fn compose(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+/// The same, decomposed into other operations.
+fn decompose(x: Tensor<2>, gate: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     let ([rows, columns], [width]) = (x.dims(), weight.dims());
     let heads = x.reshape([rows * columns / width, width]);
     norm(heads, weight, epsilon).reshape([rows, columns]) * silu(gate)
@@ -51,7 +51,7 @@ impl Kernel<3> for GatedNorm {
     fn backward(&self, [x, gate, weight]: [&[f32]; 3], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 3] {
         let (mut for_x, mut for_gate) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         let mut for_weight = vec![0.0; weight.len()];
-        let into = Towards { x: &mut for_x, gate: &mut for_gate, weight: &mut for_weight };
+        let into = Gradients { x: &mut for_x, gate: &mut for_gate, weight: &mut for_weight };
         backward(x, gate, weight, self.epsilon, gradient, into);
         [for_x, for_gate, for_weight]
     }
@@ -70,7 +70,7 @@ fn forward<S: macerator::Simd>(x: &[f32], gate: &[f32], weight: &[f32], epsilon:
 }
 
 /// Where the gradients go; that of the weight is added.
-struct Towards<'a> {
+struct Gradients<'a> {
     x: &'a mut [f32],
     gate: &'a mut [f32],
     weight: &'a mut [f32],
@@ -83,7 +83,7 @@ fn backward<'a, S: macerator::Simd>(
     weight: &[f32],
     epsilon: f32,
     gradient: &[f32],
-    into: Towards<'a>,
+    into: Gradients<'a>,
 ) {
     let width = weight.len();
     let heads = x.chunks_exact(width).zip(gate.chunks_exact(width)).zip(gradient.chunks_exact(width));
@@ -119,10 +119,11 @@ mod tests {
         let weight = leaf(random([1, 20], 3, 1.0));
         let pull = random::<2>([5, 3 * 20], 4, 1.0);
         let kernel = gated_norm(x.clone(), gate.clone(), weight.clone().reshape([20]), 1e-6);
-        let composed = crate::ops::composed(|| gated_norm(x.clone(), gate.clone(), weight.clone().reshape([20]), 1e-6));
-        assert_close(&values(&kernel), &values(&composed), 1e-6);
+        let decomposed =
+            crate::ops::decomposed(|| gated_norm(x.clone(), gate.clone(), weight.clone().reshape([20]), 1e-6));
+        assert_close(&values(&kernel), &values(&decomposed), 1e-6);
         let found = (kernel * pull.clone()).sum().backward();
-        let expected = (composed * pull).sum().backward();
+        let expected = (decomposed * pull).sum().backward();
         for leaf in [x, gate, weight] {
             assert_close(&values(&leaf.grad(&found).unwrap()), &values(&leaf.grad(&expected).unwrap()), 1e-5);
         }
@@ -132,7 +133,7 @@ mod tests {
     fn zeros_stay_zero_with_finite_gradients() {
         let x = Tensor::<2>::zeros([2, 8], &crate::device::cpu()).autodiff().require_grad();
         let normed = || gated_norm(x.clone(), random([2, 8], 1, 1.0), random([4], 2, 1.0), 1e-6);
-        for y in [normed(), crate::ops::composed(normed)] {
+        for y in [normed(), crate::ops::decomposed(normed)] {
             assert!(values(&y).iter().all(|&value| value == 0.0));
             let gradient = values(&x.grad(&y.sum().backward()).unwrap());
             assert!(gradient.iter().all(|value| value.is_finite()));

@@ -3,23 +3,23 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::{sigmoid, softplus};
 
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::streaming::Real;
 
 /// Log decays -e^A_log softplus(a + dt_bias), at most 0, then strengths reach σ(b): [rows, heads] each to
 /// [rows, 2 * heads].
 pub fn gates(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
-    if is_composed(&a.device()) {
-        return compose(a, b, a_log, dt_bias, reach);
+    if is_decomposed(&a.device()) {
+        return decompose(a, b, a_log, dt_bias, reach);
     }
     let [rows, heads] = a.dims();
     let operands = [Operand::from(a), Operand::from(b), Operand::from(a_log), Operand::from(dt_bias)];
     apply(operands, Gates { rows, heads, reach })
 }
 
-/// The same, composed of Burn's operations.
-fn compose(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
+/// The same, decomposed into Burn's operations.
+fn decompose(a: Tensor<2>, b: Tensor<2>, a_log: Tensor<1>, dt_bias: Tensor<1>, reach: f32) -> Tensor<2> {
     let decay = softplus(a + dt_bias.unsqueeze::<2>(), 1.0) * a_log.exp().neg().unsqueeze::<2>();
     Tensor::cat(vec![decay, sigmoid(b) * reach], 1)
 }
@@ -90,10 +90,10 @@ mod tests {
             let pull = random::<2>([7, 6], 5, 1.0);
             let flat = |x: &Tensor<2>| x.clone().reshape([3]);
             let kernel = gates(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
-            let composed = compose(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
-            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let decomposed = decompose(a.clone(), b.clone(), flat(&a_log), flat(&bias), reach);
+            assert_close(&values(&kernel), &values(&decomposed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
-            let expected = (composed * pull).sum().backward();
+            let expected = (decomposed * pull).sum().backward();
             for leaf in [a, b, a_log, bias] {
                 assert_close(&values(&leaf.grad(&found).unwrap()), &values(&leaf.grad(&expected).unwrap()), 3e-6);
             }
@@ -108,10 +108,10 @@ mod tests {
         let device = crate::device::cpu();
         let steep = Tensor::<2>::from_floats([[1e4, -1e4]], &device).autodiff().require_grad();
         let rates = Tensor::<1>::from_floats([2.77, 2.77], &device);
-        let composed = compose(steep.clone(), steep.clone(), rates.clone(), rates * 0.0, 2.0);
-        assert!(values(&composed).iter().all(|gate| gate.is_finite()));
-        assert_eq!(values(&composed)[2..], [2.0, 0.0]);
-        let gradient = values(&steep.grad(&composed.sum().backward()).unwrap());
+        let decomposed = decompose(steep.clone(), steep.clone(), rates.clone(), rates * 0.0, 2.0);
+        assert!(values(&decomposed).iter().all(|gate| gate.is_finite()));
+        assert_eq!(values(&decomposed)[2..], [2.0, 0.0]);
+        let gradient = values(&steep.grad(&decomposed.sum().backward()).unwrap());
         assert!(gradient.iter().all(|slope| slope.is_finite()));
     }
 }

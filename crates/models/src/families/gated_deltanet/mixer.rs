@@ -9,7 +9,7 @@ use super::{EPSILON, INIT};
 use crate::layers::{Linear, ShortConvolution};
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 /// Sizes of a layer.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ pub struct Mixer {
     size: Size,
     a_log: Slot<1>,
     dt_bias: Slot<1>,
-    q: Way,
-    k: Way,
-    v: Way,
+    q: Projection,
+    k: Projection,
+    v: Projection,
     a: Linear,
     b: Linear,
     gate: Linear,
@@ -44,13 +44,13 @@ pub struct Mixer {
 
 /// A projection and the convolution behind it.
 #[derive(Clone, Copy)]
-struct Way {
+struct Projection {
     projection: Linear,
     convolution: ShortConvolution,
 }
 
-impl Way {
-    fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+impl Projection {
+    fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         self.convolution.forward(pass, self.projection.forward(pass, x), tokens)
     }
 
@@ -66,7 +66,7 @@ impl Mixer {
     pub fn declare(scope: &mut Scope<'_>, size: Size) -> Self {
         let Size { width, heads, key, value, .. } = size;
         // These two alone are exempt from weight decay in the authors' code.
-        let a_log = Init::Drawn(|draw| draw.uniform(0.0, 16.0).ln() as f32);
+        let a_log = Init::Custom(|draw| draw.uniform(0.0, 16.0).ln() as f32);
         let a_log = scope.declare("A_log", Declaration::new([heads], a_log).without_decay());
         let dt_bias = scope.declare("dt_bias", Declaration::new([heads], Init::step_bias()).without_decay());
         let mut linear = |name, inputs, outputs| Linear::declare_with(&mut scope.at(name), inputs, outputs, INIT, None);
@@ -77,7 +77,7 @@ impl Mixer {
         let out = linear("o_proj", heads * value, width);
         let mut way = |projection, name, channels| {
             let convolution = ShortConvolution::declare(&mut scope.at(name), channels, CONVOLUTION, INIT, None);
-            Way { projection, convolution }
+            Projection { projection, convolution }
         };
         Mixer {
             size,
@@ -95,7 +95,7 @@ impl Mixer {
     }
 
     /// [batch * time, width] to the same; zero at padded steps.
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let [q, k, v] = [self.q, self.k, self.v].map(|way| way.forward(pass, x.clone(), tokens));
         let (a, b) = (self.a.forward(pass, x.clone()), self.b.forward(pass, x.clone()));
         let gates = gates(a, b, pass.parameter(self.a_log), pass.parameter(self.dt_bias), self.size.reach);

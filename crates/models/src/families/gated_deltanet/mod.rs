@@ -13,11 +13,11 @@ use self::block::Block;
 use self::mixer::Size;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::heads::LOGITS;
-use crate::layers::{Embedding, Linear, RmsNorm};
+use crate::heads::HeadInit;
+use crate::layers::{Embedding, RmsNorm};
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
-use crate::{Architecture, Memory, Model, ModelError, Pass, Stepwise, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
 
 /// Eigenvalues of a step's transition may be negative.
 pub const NEGATIVE: Family = Family {
@@ -25,6 +25,7 @@ pub const NEGATIVE: Family = Family {
     part: "gated_deltanet",
     about: "a gated delta rule whose transitions may have negative eigenvalues, and a SwiGLU MLP; no dropout",
     options: &[HEADS, KEY_WIDTH],
+    head: HEAD,
     build: |architecture, scope| Ok(Box::new(GatedDeltaNet::declare(architecture, 2.0, scope)?)),
 };
 
@@ -34,6 +35,7 @@ pub const POSITIVE: Family = Family {
     part: "gated_deltanet",
     about: "the same with positive eigenvalues alone",
     options: &[HEADS, KEY_WIDTH],
+    head: HEAD,
     build: |architecture, scope| Ok(Box::new(GatedDeltaNet::declare(architecture, 1.0, scope)?)),
 };
 
@@ -55,12 +57,13 @@ const USUAL_KEY_WIDTH: usize = 48;
 const EPSILON: f32 = 1e-6;
 /// How all matrices, the table and the convolutions begin.
 const INIT: Init = Init::Normal(0.02);
+/// The head begins like the other matrices, without a bias.
+const HEAD: HeadInit = HeadInit { weight: |_| INIT, bias: |_| Init::Constant(0.0) };
 
 struct GatedDeltaNet {
     embeddings: Embedding,
     blocks: Vec<Block>,
     norm: RmsNorm,
-    output_head: Linear,
 }
 
 impl GatedDeltaNet {
@@ -86,42 +89,40 @@ impl GatedDeltaNet {
             .map(|i| Block::declare(&mut backbone.at(format_args!("layers.{i}")), size))
             .collect();
         let norm = RmsNorm::declare(&mut backbone.at("norm"), width, EPSILON);
-        let output_head =
-            Linear::declare_with(&mut scope.at("output_head"), width, LOGITS, INIT, Some(Init::Constant(0.0)));
-        Ok(GatedDeltaNet { embeddings, blocks, norm, output_head })
+        Ok(GatedDeltaNet { embeddings, blocks, norm })
     }
 }
 
-impl Model for GatedDeltaNet {
-    fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
+impl Backbone for GatedDeltaNet {
+    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let mut x = self.embeddings.forward(pass, tokens);
         for (i, block) in self.blocks.iter().enumerate() {
             x = block.forward(pass, x, tokens, i);
         }
         let x = self.norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
-        self.output_head.forward(pass, x)
+        x
     }
 
-    fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+    fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
         Some(self)
     }
 
-    fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+    fn recurrence_f64(&self) -> Option<&dyn Recurrence<f64>> {
         Some(self)
     }
 }
 
-impl<F: Real> Stepwise<F> for GatedDeltaNet {
-    fn start(&self, _: &Weights) -> Memory<F> {
-        Memory(self.blocks.iter().flat_map(Block::start).collect())
+impl<F: Real> Recurrence<F> for GatedDeltaNet {
+    fn start(&self, _: &Weights) -> RecurrentState<F> {
+        RecurrentState(self.blocks.iter().flat_map(Block::start).collect())
     }
 
-    fn step(&self, weights: &Weights, memory: &mut Memory<F>, token: u32) -> Vec<F> {
+    fn step(&self, weights: &Weights, memory: &mut RecurrentState<F>, token: u32) -> Vec<F> {
         let mut x = self.embeddings.step(weights, token);
         for (block, memory) in self.blocks.iter().zip(memory.0.chunks_exact_mut(Block::ARRAYS)) {
             x = block.step(weights, memory, &x);
         }
-        self.output_head.step(weights, &self.norm.step(weights, &x))
+        self.norm.step(weights, &x)
     }
 }

@@ -4,21 +4,21 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::silu;
 
 use crate::ops::exp::sigmoid;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::streaming::{self, Real};
 
 /// The root-mean-square norm of y ⊙ SiLU(z), with `y` and `z` [rows, width] and `weight` [width].
 pub fn gated_norm(y: Tensor<2>, z: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
-    if is_composed(&y.device()) {
-        return compose(y, z, weight, epsilon);
+    if is_decomposed(&y.device()) {
+        return decompose(y, z, weight, epsilon);
     }
     let [rows, width] = y.dims();
     apply([Operand::from(y), Operand::from(z), Operand::from(weight)], GatedNorm { rows, width, epsilon })
 }
 
-/// The same, composed of other operations.
-fn compose(y: Tensor<2>, z: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
+/// The same, decomposed into other operations.
+fn decompose(y: Tensor<2>, z: Tensor<2>, weight: Tensor<1>, epsilon: f32) -> Tensor<2> {
     crate::ops::rms_norm(y * silu(z), weight, epsilon)
 }
 
@@ -57,7 +57,7 @@ impl Kernel<3> for GatedNorm {
         for (row, &inverse) in kept[0].iter().enumerate() {
             let of = row * self.width..(row + 1) * self.width;
             let from = Row { y: &y[of.clone()], z: &z[of.clone()], weight, gradient: &gradient[of.clone()], inverse };
-            let into = Towards { y: &mut for_y[of.clone()], z: &mut for_z[of], weight: &mut for_weight };
+            let into = Gradients { y: &mut for_y[of.clone()], z: &mut for_z[of], weight: &mut for_weight };
             backward_row(from, &mut gated, into);
         }
         [for_y, for_z, for_weight]
@@ -85,7 +85,7 @@ struct Row<'a> {
     inverse: f32,
 }
 
-struct Towards<'a> {
+struct Gradients<'a> {
     y: &'a mut [f32],
     z: &'a mut [f32],
     weight: &'a mut [f32],
@@ -93,7 +93,7 @@ struct Towards<'a> {
 
 /// Fills the gradients of a row and adds that of the weight; `gated` is scratch as long as the row.
 #[macerator::with_simd]
-fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, gated: &mut [f32], into: Towards<'a>) {
+fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, gated: &mut [f32], into: Gradients<'a>) {
     let inverse = row.inverse;
     for ((gated, y), &z) in gated.iter_mut().zip(row.y).zip(row.z) {
         *gated = y * z * sigmoid(z);
@@ -128,10 +128,10 @@ mod tests {
             let w = random::<1>([width], 3, 1.0).autodiff().require_grad();
             let pull = random::<2>([5, width], 4, 1.0);
             let kernel = gated_norm(y.clone(), z.clone(), w.clone(), 1e-5);
-            let composed = compose(y.clone(), z.clone(), w.clone(), 1e-5);
-            assert_close(&values(&kernel), &values(&composed), 1e-6);
+            let decomposed = decompose(y.clone(), z.clone(), w.clone(), 1e-5);
+            assert_close(&values(&kernel), &values(&decomposed), 1e-6);
             let found = (kernel * pull.clone()).sum().backward();
-            let expected = (composed * pull).sum().backward();
+            let expected = (decomposed * pull).sum().backward();
             assert_close(&values(&y.grad(&found).unwrap()), &values(&y.grad(&expected).unwrap()), 1e-5);
             assert_close(&values(&z.grad(&found).unwrap()), &values(&z.grad(&expected).unwrap()), 1e-5);
             assert_close(&values(&w.grad(&found).unwrap()), &values(&w.grad(&expected).unwrap()), 1e-5);

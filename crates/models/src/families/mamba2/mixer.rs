@@ -9,7 +9,7 @@ use crate::layers::{Linear, ShortConvolution};
 use crate::ops::state_space::steps::{forget, read, write};
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::Real;
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 /// Steps that the convolution sees.
 const CONVOLUTION: usize = 4;
@@ -35,7 +35,7 @@ impl Mamba2 {
             size,
             dt_bias: scope.declare("dt_bias", Declaration::new([heads], Init::step_bias())),
             a_log: scope
-                .declare("A_log", Declaration::new([heads], Init::Drawn(|draw| draw.uniform(1.0, 16.0).ln() as f32))),
+                .declare("A_log", Declaration::new([heads], Init::Custom(|draw| draw.uniform(1.0, 16.0).ln() as f32))),
             skip: scope.declare("D", Declaration::new([heads], one)),
             in_proj: Linear::declare_with(
                 &mut scope.at("in_proj"),
@@ -60,7 +60,7 @@ impl Mamba2 {
 impl Mixer for Mamba2 {
     const ARRAYS: usize = 2;
 
-    fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let MixerSize { inner, heads, state, .. } = self.size;
         let channels = inner + 2 * state;
         // One product for each way that the projection's outputs go: gate, what is convolved, step sizes.

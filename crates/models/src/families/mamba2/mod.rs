@@ -6,7 +6,7 @@ mod scan;
 
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::layers::mamba::{MambaStack, MixerSize};
+use crate::layers::mamba::{self, MambaStack, MixerSize};
 use mixer::Mamba2;
 
 pub const FAMILY: Family = Family {
@@ -14,6 +14,7 @@ pub const FAMILY: Family = Family {
     part: "mamba2",
     about: "selective state spaces with one decay a head, behind a short convolution",
     options: &[HEAD_WIDTH, STATE],
+    head: mamba::HEAD,
     build: |architecture, scope| {
         let head_width = architecture.count(&HEAD_WIDTH).unwrap_or(64);
         let size = MixerSize::new(architecture.size, head_width, architecture.count(&STATE).unwrap_or(128))?;

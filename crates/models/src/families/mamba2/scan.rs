@@ -8,11 +8,11 @@ use burn::tensor::activation::softplus;
 
 use crate::Tokens;
 use crate::layers::mamba::MixerSize;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
 use crate::ops::padding::without_padding;
-use crate::ops::state_space::composed::Sequences;
+use crate::ops::state_space::decomposed::Sequences;
 use crate::ops::state_space::{Group, Shape};
 use crate::streaming::Real;
 
@@ -28,16 +28,16 @@ pub fn scan(
     size: MixerSize,
     tokens: &Tokens,
 ) -> Tensor<2> {
-    if is_composed(&channels.device()) {
-        return compose(channels, dt, [dt_bias, a_log, skip], size, tokens);
+    if is_decomposed(&channels.device()) {
+        return decompose(channels, dt, [dt_bias, a_log, skip], size, tokens);
     }
     let operands =
         [Operand::from(channels), Operand::from(dt), Operand::from(dt_bias), Operand::from(a_log), Operand::from(skip)];
     apply(operands, Scan { size, time: tokens.time(), lengths: tokens.lengths().clone() })
 }
 
-/// The same, composed of Burn's operations.
-fn compose(
+/// The same, decomposed into Burn's operations.
+fn decompose(
     channels: Tensor<2>,
     dt: Tensor<2>,
     [dt_bias, a_log, skip]: [Tensor<1>; 3],
@@ -194,7 +194,7 @@ mod tests {
         Tensor::from_data(TensorData::new(valid, [tokens.rows(), 1]), &crate::device::cpu())
     }
 
-    /// The same, composed of Burn's operations, without a state: all steps weighed against all before them. Padded steps
+    /// The same, decomposed into Burn's operations, without a state: all steps weighed against all before them. Padded steps
     /// hold what they hold.
     fn reference(channels: Tensor<2>, dt: Tensor<2>, parameters: [Tensor<1>; 3], tokens: &Tokens) -> Tensor<2> {
         let [dt_bias, a_log, skip] = parameters;
@@ -232,7 +232,7 @@ mod tests {
         let pull = random::<2>([tokens.rows(), SIZE.inner], 6, 1.0) * valid(&tokens);
         let truth = reference(channels.clone(), dt.clone(), parameters.clone(), &tokens);
         let expected = (truth.clone() * pull.clone()).sum().backward();
-        for form in [scan, compose] {
+        for form in [scan, decompose] {
             let found = form(channels.clone(), dt.clone(), parameters.clone(), SIZE, &tokens);
             assert_close(&values(&found), &values(&(truth.clone() * valid(&tokens))), 3e-6);
             let found = (found * pull.clone()).sum().backward();
@@ -264,7 +264,7 @@ mod tests {
     fn a_game_without_steps_is_nothing() {
         let tokens = Tokens::padded([[].as_slice(), &[1; 2]], 0);
         let (channels, dt, parameters) = inputs(&tokens);
-        for form in [scan, compose] {
+        for form in [scan, decompose] {
             let y = values(&form(channels.clone(), dt.clone(), parameters.clone(), SIZE, &tokens));
             assert!(y[..2 * SIZE.inner].iter().all(|&y| y == 0.0) && y[2 * SIZE.inner..].iter().any(|&y| y != 0.0));
         }

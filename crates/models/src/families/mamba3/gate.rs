@@ -5,21 +5,21 @@ use burn::tensor::activation::silu;
 
 use super::Widths;
 use crate::ops::exp::sigmoid;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// out[h, p] = Σ_r mimo_o[h, r, p] · y[h, r, p] · SiLU(z[h, p] · mimo_z[h, r, p]): `y` [rows, heads * ranks * head width],
 /// `z` [rows, heads * head width], the parameters [heads, ranks, head width]; gives the shape of `z`.
 pub fn gate(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
-    if is_composed(&z.device()) {
-        return compose(y, z, mimo_z, mimo_o, widths);
+    if is_decomposed(&z.device()) {
+        return decompose(y, z, mimo_z, mimo_o, widths);
     }
     let [rows, _] = z.dims();
     apply([Operand::from(y), Operand::from(z), Operand::from(mimo_z), Operand::from(mimo_o)], Gate { rows, widths })
 }
 
-/// The same, composed of Burn's operations.
-fn compose(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
+/// The same, decomposed into Burn's operations.
+fn decompose(y: Tensor<2>, z: Tensor<2>, mimo_z: Tensor<3>, mimo_o: Tensor<3>, widths: Widths) -> Tensor<2> {
     let ([rows, inner], Widths { size, ranks, .. }) = (z.dims(), widths);
     let y = y.reshape([rows, size.heads, ranks, size.head_width]);
     let z = z.reshape([rows, size.heads, 1, size.head_width]);
@@ -35,11 +35,15 @@ struct Gate {
 
 impl Gate {
     /// Where the values of each (row, head) lie in `z`, in `y` and in the parameters.
-    fn parts(&self) -> impl Iterator<Item = [std::ops::Range<usize>; 3]> + '_ {
+    fn heads(&self) -> impl Iterator<Item = [std::ops::Range<usize>; 3]> + '_ {
         let (heads, width, values) = (self.widths.size.heads, self.widths.size.head_width, self.widths.values());
-        (0..self.rows * heads).map(move |part| {
-            let head = part % heads;
-            [part * width..(part + 1) * width, part * values..(part + 1) * values, head * values..(head + 1) * values]
+        (0..self.rows * heads).map(move |head_row| {
+            let head = head_row % heads;
+            [
+                head_row * width..(head_row + 1) * width,
+                head_row * values..(head_row + 1) * values,
+                head * values..(head + 1) * values,
+            ]
         })
     }
 }
@@ -51,8 +55,8 @@ impl Kernel<4> for Gate {
 
     fn forward(&self, [y, z, mimo_z, mimo_o]: [&[f32]; 4], _keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut out = vec![0.0; z.len()];
-        for [of_z, of_y, of] in self.parts() {
-            forward_part(&y[of_y], &z[of_z.clone()], &mimo_z[of.clone()], &mimo_o[of], &mut out[of_z]);
+        for [of_z, of_y, of] in self.heads() {
+            forward_head(&y[of_y], &z[of_z.clone()], &mimo_z[of.clone()], &mimo_o[of], &mut out[of_z]);
         }
         (out, Vec::new())
     }
@@ -60,28 +64,28 @@ impl Kernel<4> for Gate {
     fn backward(&self, [y, z, mimo_z, mimo_o]: [&[f32]; 4], _kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
         let mut into = [y, z, mimo_z, mimo_o].map(|input| vec![0.0; input.len()]);
         let [for_y, for_z, for_mimo_z, for_mimo_o] = &mut into;
-        for [of_z, of_y, of] in self.parts() {
-            let part = Part {
+        for [of_z, of_y, of] in self.heads() {
+            let head_row = HeadRow {
                 y: &y[of_y.clone()],
                 z: &z[of_z.clone()],
                 mimo_z: &mimo_z[of.clone()],
                 mimo_o: &mimo_o[of.clone()],
                 gradient: &gradient[of_z.clone()],
             };
-            let towards = Towards {
+            let gradients = Gradients {
                 y: &mut for_y[of_y],
                 z: &mut for_z[of_z],
                 mimo_z: &mut for_mimo_z[of.clone()],
                 mimo_o: &mut for_mimo_o[of],
             };
-            backward_part(part, towards);
+            backward_head(head_row, gradients);
         }
         into
     }
 }
 
 #[macerator::with_simd]
-fn forward_part<S: macerator::Simd>(y: &[f32], z: &[f32], mimo_z: &[f32], mimo_o: &[f32], out: &mut [f32]) {
+fn forward_head<S: macerator::Simd>(y: &[f32], z: &[f32], mimo_z: &[f32], mimo_o: &[f32], out: &mut [f32]) {
     let width = z.len();
     let ranks = y.chunks_exact(width).zip(mimo_z.chunks_exact(width)).zip(mimo_o.chunks_exact(width));
     for ((y, mimo_z), mimo_o) in ranks {
@@ -93,7 +97,7 @@ fn forward_part<S: macerator::Simd>(y: &[f32], z: &[f32], mimo_z: &[f32], mimo_o
 }
 
 /// One head of one row.
-struct Part<'a> {
+struct HeadRow<'a> {
     y: &'a [f32],
     z: &'a [f32],
     mimo_z: &'a [f32],
@@ -101,7 +105,7 @@ struct Part<'a> {
     gradient: &'a [f32],
 }
 
-struct Towards<'a> {
+struct Gradients<'a> {
     y: &'a mut [f32],
     z: &'a mut [f32],
     mimo_z: &'a mut [f32],
@@ -109,15 +113,15 @@ struct Towards<'a> {
 }
 
 #[macerator::with_simd]
-fn backward_part<'a, S: macerator::Simd>(part: Part<'a>, into: Towards<'a>) {
-    let width = part.z.len();
-    for (rank, y) in part.y.chunks_exact(width).enumerate() {
+fn backward_head<'a, S: macerator::Simd>(head_row: HeadRow<'a>, into: Gradients<'a>) {
+    let width = head_row.z.len();
+    for (rank, y) in head_row.y.chunks_exact(width).enumerate() {
         let of = rank * width..(rank + 1) * width;
-        let inputs = y.iter().zip(part.z).zip(part.mimo_z[of.clone()].iter().zip(&part.mimo_o[of.clone()]));
+        let inputs = y.iter().zip(head_row.z).zip(head_row.mimo_z[of.clone()].iter().zip(&head_row.mimo_o[of.clone()]));
         let parameters = into.mimo_z[of.clone()].iter_mut().zip(&mut into.mimo_o[of.clone()]);
         let outputs = into.y[of].iter_mut().zip(into.z.iter_mut()).zip(parameters);
         for ((((y, z), (mimo_z, mimo_o)), g), ((for_y, for_z), (for_mimo_z, for_mimo_o))) in
-            inputs.zip(part.gradient).zip(outputs)
+            inputs.zip(head_row.gradient).zip(outputs)
         {
             let gate = z * mimo_z;
             let s = sigmoid(gate);
@@ -149,10 +153,10 @@ mod tests {
             let (mimo_z, mimo_o) = (parameter(3), parameter(4));
             let pull = random::<2>([7, 10], 5, 1.0);
             let kernel = gate(y.clone(), z.clone(), mimo_z.clone(), mimo_o.clone(), widths);
-            let composed = compose(y.clone(), z.clone(), mimo_z.clone(), mimo_o.clone(), widths);
-            assert_close(&values(&kernel), &values(&composed), 2e-6);
+            let decomposed = decompose(y.clone(), z.clone(), mimo_z.clone(), mimo_o.clone(), widths);
+            assert_close(&values(&kernel), &values(&decomposed), 2e-6);
             let found = (kernel * pull.clone()).sum().backward();
-            let expected = (composed * pull).sum().backward();
+            let expected = (decomposed * pull).sum().backward();
             for tensor in [&y, &z] {
                 assert_close(&values(&tensor.grad(&found).unwrap()), &values(&tensor.grad(&expected).unwrap()), 3e-6);
             }

@@ -11,7 +11,7 @@ use crate::layers::{Linear, RmsNorm};
 use crate::ops::state_space::steps::{forget, read, write};
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::{Real, sum};
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 pub struct Mamba3 {
     widths: Widths,
@@ -59,7 +59,7 @@ impl Mamba3 {
     }
 
     /// The rows of all ranks behind a norm.
-    fn normed(&self, norm: &RmsNorm, pass: &Pass, rows: Tensor<2>) -> Tensor<2> {
+    fn normed(&self, norm: &RmsNorm, pass: &ForwardPass, rows: Tensor<2>) -> Tensor<2> {
         let ([count, _], state) = (rows.dims(), self.widths.size.state);
         norm.forward(pass, rows.reshape([count * self.widths.ranks, state])).reshape([count, self.widths.keys()])
     }
@@ -80,7 +80,7 @@ impl Mamba3 {
             *key += F::of(bias);
         }
         for row in keys.chunks_exact_mut(state) {
-            self.widths.pairing.turn(row, cosines, sines);
+            self.widths.pairing.rotate(row, cosines, sines);
         }
         keys
     }
@@ -101,7 +101,7 @@ impl Mixer for Mamba3 {
     /// States, keys and values of the step before, angles.
     const ARRAYS: usize = 4;
 
-    fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+    fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
         let MixerSize { inner, heads, head_width, .. } = self.widths.size;
         let mut start = 0;
         // One product for each way that the projection's outputs go.

@@ -10,9 +10,9 @@ mod tests;
 
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::layers::mamba::{MambaStack, MixerSize};
+use crate::layers::mamba::{self, MambaStack, MixerSize};
 use crate::parameters::Scope;
-use crate::{Architecture, Model, ModelError};
+use crate::{Architecture, Backbone, ModelError};
 use mixer::Mamba3;
 use rotation::Pairing;
 
@@ -21,6 +21,7 @@ pub const SISO: Family = Family {
     part: "mamba3",
     about: "state spaces that turn and decay by the input, written to by the trapezoidal rule",
     options: &[HEAD_WIDTH, STATE],
+    head: mamba::HEAD,
     build: |architecture, scope| build(architecture, scope, None),
 };
 
@@ -29,6 +30,7 @@ pub const MIMO: Family = Family {
     part: "mamba3",
     about: "Mamba-3 with several inputs and outputs a head",
     options: &[HEAD_WIDTH, STATE, RANK],
+    head: mamba::HEAD,
     build: |architecture, scope| build(architecture, scope, Some(architecture.count(&RANK).unwrap_or(4))),
 };
 
@@ -86,7 +88,7 @@ fn build(
     architecture: &Architecture,
     scope: &mut Scope<'_>,
     ranks: Option<usize>,
-) -> Result<Box<dyn Model>, ModelError> {
+) -> Result<Box<dyn Backbone>, ModelError> {
     let head_width = architecture.count(&HEAD_WIDTH).unwrap_or(64);
     let size = MixerSize::new(architecture.size, head_width, architecture.count(&STATE).unwrap_or(128))?;
     if !size.state.is_multiple_of(4) {

@@ -12,9 +12,9 @@ pub enum Pairing {
 }
 
 impl Pairing {
-    /// Turns the pairs of a row [state]; there are as many as cosines.
+    /// Rotations the pairs of a row [state]; there are as many as cosines.
     #[inline(always)]
-    pub fn turn<F: Real>(self, row: &mut [F], cosines: &[F], sines: &[F]) {
+    pub fn rotate<F: Real>(self, row: &mut [F], cosines: &[F], sines: &[F]) {
         let turned = |a: F, b: F, cosine: F, sine: F| (a * cosine - b * sine, a * sine + b * cosine);
         let angles = cosines.iter().zip(sines);
         match self {
@@ -34,7 +34,7 @@ impl Pairing {
 
     /// From the gradient of a turned row to that of the row; adds that of the angles to `slopes`.
     #[inline(always)]
-    pub fn turn_back(self, turned: &[f32], gradient: &mut [f32], cosines: &[f32], sines: &[f32], slopes: &mut [f32]) {
+    pub fn rotate_back(self, turned: &[f32], gradient: &mut [f32], cosines: &[f32], sines: &[f32], slopes: &mut [f32]) {
         let angles = cosines.iter().zip(sines).zip(slopes);
         match self {
             Pairing::Halves => {
@@ -60,7 +60,7 @@ impl Pairing {
 
 /// The turns of one head's rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Turns<'a> {
+pub struct Rotations<'a> {
     pub pairing: Pairing,
     /// [steps, state / 4]
     pub cosines: &'a [f32],
@@ -68,7 +68,7 @@ pub struct Turns<'a> {
     pub sines: &'a [f32],
 }
 
-impl<'a> Turns<'a> {
+impl<'a> Rotations<'a> {
     /// Cosines and sines at step `t`, of rows of this many channels.
     #[inline(always)]
     pub fn at(&self, t: usize, state: usize) -> (&'a [f32], &'a [f32]) {
@@ -79,8 +79,8 @@ impl<'a> Turns<'a> {
 
 /// Cosine and sine of an angle of any size, in f32 but with its turns taken off in f64.
 pub fn cosine_and_sine(angle: f64) -> (f32, f32) {
-    let turns = angle / std::f64::consts::TAU;
-    let (sine, cosine) = (((turns - turns.round()) * std::f64::consts::TAU) as f32).sin_cos();
+    let rotations = angle / std::f64::consts::TAU;
+    let (sine, cosine) = (((rotations - rotations.round()) * std::f64::consts::TAU) as f32).sin_cos();
     (cosine, sine)
 }
 
@@ -94,7 +94,7 @@ mod tests {
         let turned = |pairing: Pairing| {
             let mut row = row;
             // A quarter turn, and a half turn.
-            pairing.turn(&mut row, &[0.0, -1.0], &[1.0, 0.0]);
+            pairing.rotate(&mut row, &[0.0, -1.0], &[1.0, 0.0]);
             row
         };
         assert_eq!(turned(Pairing::Halves), [-5.0, -2.0, 3.0, 4.0, 1.0, -6.0, 7.0, 8.0]);

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::testing::{both_forms, values};
-use crate::{Architecture, Network, Pass, Placed, Tokens, device};
+use crate::heads::labels;
+use crate::testing::{both_implementations, values};
+use crate::{Architecture, DeviceWeights, ForwardPass, Tokens, device};
 
 /// A decay that is held at its least is the same however small it would have been, in every form of the model.
 #[test]
 fn decays_below_the_least_are_the_least() {
     for family in ["mamba3", "mamba3_mimo"] {
-        let network = Network::build(Architecture {
+        let network = labels::network(Architecture {
             family: family.to_owned(),
             size: "d32/l1".parse().unwrap(),
             vocabulary: 40,
@@ -20,7 +21,7 @@ fn decays_below_the_least_are_the_least() {
         let index = |name: &str| network.layout().find(name).unwrap_or_else(|| panic!("no {name}"));
         let projection = index("layers.0.mixer.in_proj.weight");
         let (heads, angles, width) = (4, 2, 32);
-        let rates = network.layout().declared()[projection].shape[0] - 3 * heads - angles;
+        let rates = network.layout().parameters()[projection].shape[0] - 3 * heads - angles;
         let of = |raw: f32| {
             let mut weights = network.initial_weights(1);
             // All channels positive, so that this row gives every step nearly the same: -softplus of it would be from
@@ -32,13 +33,15 @@ fn decays_below_the_least_are_the_least() {
             weights.get_mut(index("layers.0.mixer.dt_bias")).fill(20.0);
             let game: Vec<u16> = (0..24).map(|t| t * 7 % 39).collect();
             let tokens = Tokens::padded([game.as_slice()], 39);
-            let placed = Placed::new(&weights, &device::cpu());
-            let [kernel, composed] = both_forms(|| values(&network.flat_logits(&Pass::evaluation(&placed), &tokens)));
-            let model = network.stepwise().unwrap();
+            let device_weights = DeviceWeights::new(&weights, &device::cpu());
+            let [kernel, decomposed] = both_implementations(|| {
+                values(&network.flat_logits(&ForwardPass::evaluation(&device_weights), &tokens))
+            });
+            let model = network.recurrent().unwrap();
             let mut memory = model.start(&weights);
             let steps: Vec<f32> =
                 game.iter().flat_map(|&token| model.step(&weights, &mut memory, token.into())).collect();
-            [kernel, composed, steps]
+            [kernel, decomposed, steps]
         };
         let (held, further, free) = (of(-13.0), of(-60.0), of(-6.0));
         for form in 0..3 {

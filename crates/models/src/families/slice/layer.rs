@@ -3,12 +3,12 @@
 use burn::tensor::Tensor;
 
 use super::path::{SCALE, increments};
-use super::scan::{Form, Shape, advance, scan};
+use super::scan::{ScanAlgorithm, Shape, advance, scan};
 use crate::layers::{Linear, RmsNorm};
 use crate::ops::gelu;
 use crate::parameters::{Declaration, Init, Scope, Slot, Weights};
 use crate::streaming::{Real, sum};
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 /// Width of the MLP in multiples of the model's.
 const EXPANSION: usize = 4;
@@ -27,12 +27,12 @@ pub struct Layer {
     mlp_out: Linear,
     width: usize,
     block: usize,
-    form: Form,
+    algorithm: ScanAlgorithm,
     dropout: f64,
 }
 
 impl Layer {
-    pub fn declare(scope: &mut Scope<'_>, width: usize, block: usize, form: Form, dropout: f64) -> Self {
+    pub fn declare(scope: &mut Scope<'_>, width: usize, block: usize, algorithm: ScanAlgorithm, dropout: f64) -> Self {
         let channels = width + 1;
         let spread = SPREAD / (block as f64).sqrt();
         let mut slice = scope.at("slice");
@@ -50,18 +50,18 @@ impl Layer {
             mlp_out: Linear::declare(&mut scope.at("token_mlp.2"), EXPANSION * width, width),
             width,
             block,
-            form,
+            algorithm,
             dropout,
         }
     }
 
     /// [batch * time, width] to the same; `index` names the layer to whoever watches.
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens, index: usize) -> Tensor<2> {
+    pub fn forward(&self, pass: &ForwardPass, x: Tensor<2>, tokens: &Tokens, index: usize) -> Tensor<2> {
         let path = increments(self.norm1.forward(pass, x.clone()), tokens);
         let transitions = self.transitions.forward(pass, path.clone());
         let inputs = self.inputs.forward(pass, path);
         let shape = Shape::new(tokens, self.width, self.block);
-        let states = scan(pass.parameter(self.init), transitions, inputs, shape, self.form);
+        let states = scan(pass.parameter(self.init), transitions, inputs, shape, self.algorithm);
         pass.observe(|| format!("layer{index}.slice"), &states);
         let x = x + pass.dropout(states, self.dropout);
 

@@ -8,14 +8,14 @@ mod scan;
 use burn::tensor::Tensor;
 
 use self::layer::Layer;
-use self::scan::Form;
+use self::scan::ScanAlgorithm;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::heads::LOGITS;
-use crate::layers::{Embedding, Linear};
+use crate::heads::HeadInit;
+use crate::layers::Embedding;
 use crate::parameters::{Init, Scope, Weights};
 use crate::streaming::Real;
-use crate::{Architecture, Memory, Model, ModelError, Pass, Stepwise, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, ModelError, Recurrence, RecurrentState, Tokens};
 
 /// With blocks of several channels.
 pub const BLOCKS: Family = Family {
@@ -23,6 +23,7 @@ pub const BLOCKS: Family = Family {
     part: "slice",
     about: "a linear controlled differential equation with block-diagonal transitions, and a GELU MLP",
     options: &[BLOCK, SCAN],
+    head: HeadInit::LINEAR,
     build: |architecture, scope| {
         let block = architecture.count(&BLOCK).unwrap_or(USUAL_BLOCK);
         Ok(Box::new(Slice::declare(architecture, block, scope)?))
@@ -35,6 +36,7 @@ pub const DIAGONAL: Family = Family {
     part: "slice",
     about: "the same with diagonal transitions: each channel for itself",
     options: &[SCAN],
+    head: HeadInit::LINEAR,
     build: |architecture, scope| Ok(Box::new(Slice::declare(architecture, 1, scope)?)),
 };
 
@@ -46,7 +48,7 @@ const BLOCK: OptionSpec = OptionSpec {
 
 const SCAN: OptionSpec = OptionSpec {
     name: "scan",
-    values: OptionValues::Ways(&["chunked", "sequential"]),
+    values: OptionValues::Implementations(&["chunked", "sequential"]),
     doc: "How the recurrence is computed: `chunked` by products of transitions over 256 steps as the authors' code does \
           (the default; states that explode may become NaN earlier), or `sequential`, step by step.",
 };
@@ -57,7 +59,6 @@ const USUAL_BLOCK: usize = 8;
 struct Slice {
     embedding: Embedding,
     layers: Vec<Layer>,
-    output_head: Linear,
     dropout: f64,
 }
 
@@ -69,46 +70,47 @@ impl Slice {
                 "size {size}: a width of {width} does not divide into blocks of {block} channels"
             )));
         }
-        let form = if architecture.word(&SCAN) == "sequential" { Form::Sequential } else { Form::Chunked };
+        let algorithm =
+            if architecture.word(&SCAN) == "sequential" { ScanAlgorithm::Sequential } else { ScanAlgorithm::Chunked };
         let embedding =
             Embedding::declare(&mut scope.at("embedding"), architecture.vocabulary, width, Init::Normal(1.0), None);
-        let mut layer =
-            |i| Layer::declare(&mut scope.at(format_args!("layers.{i}")), width, block, form, architecture.dropout);
+        let mut layer = |i| {
+            Layer::declare(&mut scope.at(format_args!("layers.{i}")), width, block, algorithm, architecture.dropout)
+        };
         let layers = (0..size.layers).map(&mut layer).collect();
-        let output_head = Linear::declare(&mut scope.at("output_head"), width, LOGITS);
-        Ok(Slice { embedding, layers, output_head, dropout: architecture.dropout })
+        Ok(Slice { embedding, layers, dropout: architecture.dropout })
     }
 }
 
-impl Model for Slice {
-    fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
+impl Backbone for Slice {
+    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let mut x = pass.dropout(self.embedding.forward(pass, tokens), self.dropout);
         for (i, layer) in self.layers.iter().enumerate() {
             x = layer.forward(pass, x, tokens, i);
         }
-        self.output_head.forward(pass, x)
+        x
     }
 
-    fn stepwise(&self) -> Option<&dyn Stepwise<f32>> {
+    fn recurrence(&self) -> Option<&dyn Recurrence<f32>> {
         Some(self)
     }
 
-    fn stepwise_exact(&self) -> Option<&dyn Stepwise<f64>> {
+    fn recurrence_f64(&self) -> Option<&dyn Recurrence<f64>> {
         Some(self)
     }
 }
 
-impl<F: Real> Stepwise<F> for Slice {
-    fn start(&self, weights: &Weights) -> Memory<F> {
-        Memory(self.layers.iter().map(|layer| layer.start(weights)).collect())
+impl<F: Real> Recurrence<F> for Slice {
+    fn start(&self, weights: &Weights) -> RecurrentState<F> {
+        RecurrentState(self.layers.iter().map(|layer| layer.start(weights)).collect())
     }
 
-    fn step(&self, weights: &Weights, memory: &mut Memory<F>, token: u32) -> Vec<F> {
+    fn step(&self, weights: &Weights, memory: &mut RecurrentState<F>, token: u32) -> Vec<F> {
         let mut x = self.embedding.step(weights, token);
         for (layer, memory) in self.layers.iter().zip(&mut memory.0) {
             x = layer.step(weights, memory, &x);
         }
-        self.output_head.step(weights, &x)
+        x
     }
 }
 
@@ -116,7 +118,8 @@ impl<F: Real> Stepwise<F> for Slice {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::{Architecture, Network};
+    use crate::Architecture;
+    use crate::heads::labels;
 
     #[test]
     fn a_width_that_does_not_divide_into_blocks_is_refused_in_words() {
@@ -128,16 +131,16 @@ mod tests {
             options: BTreeMap::new(),
         };
         assert_eq!(
-            Network::build(architecture("slice")).unwrap_err().to_string(),
+            labels::network(architecture("slice")).unwrap_err().to_string(),
             "size d100/l1: a width of 100 does not divide into blocks of 8 channels"
         );
-        assert!(Network::build(architecture("slice_diag")).is_ok());
+        assert!(labels::network(architecture("slice_diag")).is_ok());
     }
 
     #[test]
     fn blocks_of_one_channel_are_the_diagonal() {
         let build = |family: &str, options: &[(&str, &str)]| {
-            Network::build(Architecture {
+            labels::network(Architecture {
                 family: family.to_owned(),
                 size: "d32/l2".parse().unwrap(),
                 vocabulary: 40,

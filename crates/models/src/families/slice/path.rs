@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 
 use crate::Tokens;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::padding::without_padding;
 
@@ -15,15 +15,15 @@ pub const SCALE: f32 = 0.1;
 /// Increments of the path (t, u_t), scaled: [batch * time, width] to [batch * time, 1 + width]. Before the first step
 /// the path is at zero, so the first increment is u_0 itself. Zero at padded steps.
 pub fn increments(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
-    if is_composed(&u.device()) {
-        return compose(u, tokens);
+    if is_decomposed(&u.device()) {
+        return decompose(u, tokens);
     }
     let [_, width] = u.dims();
     apply([Operand::from(u)], Increments { time: tokens.time(), lengths: tokens.lengths().clone(), width })
 }
 
-/// The same, composed of Burn's operations.
-fn compose(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
+/// The same, decomposed into Burn's operations.
+fn decompose(u: Tensor<2>, tokens: &Tokens) -> Tensor<2> {
     let ([rows, width], batch, time) = (u.dims(), tokens.batch(), tokens.time());
     let u = u.reshape([batch, time, width]);
     let none = Tensor::zeros([batch, 1, width], &u.device());
@@ -106,7 +106,7 @@ mod tests {
                 .concat();
         let expected: Vec<f32> = expected.iter().map(|value| value * SCALE).collect();
         assert_close(&values(&increments(u.clone(), &tokens)), &expected, 1e-7);
-        assert_close(&values(&compose(u, &tokens)), &expected, 1e-7);
+        assert_close(&values(&decompose(u, &tokens)), &expected, 1e-7);
     }
 
     #[test]
@@ -114,10 +114,10 @@ mod tests {
         let tokens = Tokens::padded([[1u16; 7].as_slice(), &[1; 4], &[1; 1]], 0);
         let u = random::<2>([21, 5], 1, 1.0).autodiff().require_grad();
         let pull = random::<2>([21, 6], 2, 1.0);
-        let (kernel, composed) = (increments(u.clone(), &tokens), compose(u.clone(), &tokens));
-        assert_close(&values(&kernel), &values(&composed), 1e-6);
+        let (kernel, decomposed) = (increments(u.clone(), &tokens), decompose(u.clone(), &tokens));
+        assert_close(&values(&kernel), &values(&decomposed), 1e-6);
         let found = u.grad(&(kernel * pull.clone()).sum().backward()).unwrap();
-        let expected = u.grad(&(composed * pull).sum().backward()).unwrap();
+        let expected = u.grad(&(decomposed * pull).sum().backward()).unwrap();
         assert_close(&values(&found), &values(&expected), 1e-6);
     }
 }

@@ -8,7 +8,7 @@ use super::rope::Rotation;
 use crate::layers::{Linear, RmsNorm};
 use crate::ops::{Gate, swiglu};
 use crate::parameters::Scope;
-use crate::{Pass, Tokens};
+use crate::{ForwardPass, Tokens};
 
 /// Width of the MLP in multiples of the model's.
 const EXPANSION: usize = 4;
@@ -39,10 +39,17 @@ impl Block {
     }
 
     /// [batch * time, width] to the same; `index` names the block to whoever watches.
-    pub fn forward(&self, pass: &Pass, x: Tensor<2>, tokens: &Tokens, rotation: &Rotation, index: usize) -> Tensor<2> {
+    pub fn forward(
+        &self,
+        pass: &ForwardPass,
+        x: Tensor<2>,
+        tokens: &Tokens,
+        rotation: &Rotation,
+        index: usize,
+    ) -> Tensor<2> {
         let shape = Shape::new(tokens, self.heads, rotation.head_width());
         let qkv = self.qkv.forward(pass, self.norm1.forward(pass, x.clone()));
-        let mixed = attention(qkv, shape, rotation, pass.dropout_noise(self.dropout), pass.precision());
+        let mixed = attention(qkv, shape, rotation, pass.next_dropout(self.dropout), pass.precision());
         let mixed = self.attention_out.forward(pass, mixed);
         pass.observe(|| format!("block{index}.attn"), &mixed);
         let x = x + pass.dropout(mixed, self.dropout);

@@ -1,5 +1,4 @@
-//! The Transformer of the paper (models.md §2): pre-norm blocks of causal attention and a gated MLP, a final norm, one
-//! head.
+//! The Transformer of the paper (models.md §2): pre-norm blocks of causal attention and a gated MLP, and a final norm.
 
 mod attention;
 mod block;
@@ -10,16 +9,17 @@ use burn::tensor::Tensor;
 use self::block::Block;
 use super::Family;
 use crate::architecture::{OptionSpec, OptionValues};
-use crate::heads::LOGITS;
-use crate::layers::{Embedding, Linear, RmsNorm};
+use crate::heads::HeadInit;
+use crate::layers::{Embedding, RmsNorm};
 use crate::parameters::{Init, Scope};
-use crate::{Architecture, Model, ModelError, Pass, Tokens};
+use crate::{Architecture, Backbone, ForwardPass, ModelError, Tokens};
 
 pub const FAMILY: Family = Family {
     name: "transformer",
     part: "transformer",
     about: "causal self-attention with rotary positions and a SwiGLU MLP",
     options: &[ROPE, HEADS],
+    head: HeadInit::LINEAR,
     build: |architecture, scope| Ok(Box::new(Transformer::declare(architecture, scope)?)),
 };
 
@@ -43,7 +43,6 @@ struct Transformer {
     tok_emb: Embedding,
     blocks: Vec<Block>,
     final_norm: RmsNorm,
-    output_head: Linear,
     layout: rope::Layout,
     head_width: usize,
     dropout: f64,
@@ -75,7 +74,6 @@ impl Transformer {
                 .map(|i| Block::declare(&mut scope.at(format_args!("blocks.{i}")), width, heads, architecture.dropout))
                 .collect(),
             final_norm: RmsNorm::declare(&mut scope.at("final_norm"), width, EPSILON),
-            output_head: Linear::declare(&mut scope.at("output_head"), width, LOGITS),
             layout: if architecture.word(&ROPE) == "standard" {
                 rope::Layout::Standard
             } else {
@@ -87,8 +85,8 @@ impl Transformer {
     }
 }
 
-impl Model for Transformer {
-    fn forward(&self, pass: &Pass, tokens: &Tokens) -> Tensor<2> {
+impl Backbone for Transformer {
+    fn forward(&self, pass: &ForwardPass, tokens: &Tokens) -> Tensor<2> {
         let rotation = rope::Rotation::new(self.layout, tokens.time(), self.head_width);
         let mut x = pass.dropout(self.tok_emb.forward(pass, tokens), self.dropout);
         for (i, block) in self.blocks.iter().enumerate() {
@@ -96,6 +94,6 @@ impl Model for Transformer {
         }
         let x = self.final_norm.forward(pass, x);
         pass.observe(|| "final_norm".to_owned(), &x);
-        self.output_head.forward(pass, x)
+        x
     }
 }

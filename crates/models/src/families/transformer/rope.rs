@@ -62,7 +62,7 @@ impl Rotation {
 
     /// Turns `x` [head width] at position `t` into `y`.
     #[inline(always)]
-    pub fn turn(&self, t: usize, x: &[f32], y: &mut [f32]) {
+    pub fn rotate(&self, t: usize, x: &[f32], y: &mut [f32]) {
         let (cosines, sines) = self.at(t);
         for (j, y) in y.iter_mut().enumerate() {
             *y = x[j] * cosines[j] + x[self.partners[j]] * sines[j];
@@ -71,7 +71,7 @@ impl Rotation {
 
     /// Adds the gradient of [`Rotation::turn`]'s input to `into`, given that of its output.
     #[inline(always)]
-    pub fn turn_back(&self, t: usize, gradient: &[f32], into: &mut [f32]) {
+    pub fn rotate_back(&self, t: usize, gradient: &[f32], into: &mut [f32]) {
         let (cosines, sines) = self.at(t);
         for (j, &g) in gradient.iter().enumerate() {
             into[j] += g * cosines[j];
@@ -80,7 +80,7 @@ impl Rotation {
     }
 
     /// Turns rows [parts, time, head width] by their positions; rows at positions that this has not become zeros.
-    pub fn turn_all(&self, x: Tensor<3>) -> Tensor<3> {
+    pub fn rotate_all(&self, x: Tensor<3>) -> Tensor<3> {
         let shape = x.dims();
         let [parts, time, width] = shape;
         let table = |factors: &[f32]| {
@@ -107,7 +107,7 @@ mod tests {
 
     fn turned(layout: Layout, t: usize, x: &[f32]) -> Vec<f32> {
         let mut y = vec![0.0; x.len()];
-        Rotation::new(layout, t + 1, x.len()).turn(t, x, &mut y);
+        Rotation::new(layout, t + 1, x.len()).rotate(t, x, &mut y);
         y
     }
 
@@ -126,11 +126,11 @@ mod tests {
     fn all_rows_turn_as_each_does() {
         for layout in [Layout::Upstream, Layout::Standard] {
             let (rotation, x) = (Rotation::new(layout, 3, 6), crate::testing::random::<3>([2, 5, 6], 1, 1.0));
-            let found = crate::testing::values(&rotation.turn_all(x.clone()));
+            let found = crate::testing::values(&rotation.rotate_all(x.clone()));
             for (row, (found, x)) in found.chunks_exact(6).zip(crate::testing::values(&x).chunks_exact(6)).enumerate() {
                 let mut expected = [0.0; 6];
                 if row % 5 < 3 {
-                    rotation.turn(row % 5, x, &mut expected);
+                    rotation.rotate(row % 5, x, &mut expected);
                 }
                 crate::testing::assert_close(found, &expected, 1e-6);
             }

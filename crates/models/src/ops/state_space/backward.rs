@@ -55,8 +55,8 @@ impl RateGradients {
     }
 }
 
-/// Room for a chunk's triangles and rows.
-struct Room {
+/// Scratch for a chunk's triangles and rows.
+struct Scratch {
     scores: Vec<f32>,
     weighed: Vec<f32>,
     /// Gradients of the weighed scores of one head.
@@ -72,12 +72,12 @@ struct Room {
 
 impl Group<'_> {
     /// Gradients of all inputs, from those of the outputs and the states that [`Group::forward`] kept.
-    pub fn backward(&self, kept: &[f32], gradient: Matrix<'_>) -> Gradients {
+    pub fn backward(&self, saved: &[f32], gradient: Matrix<'_>) -> Gradients {
         let shape = self.shape;
         let longest = shape.chunk.min(shape.steps) * shape.ranks;
         let triangle = || vec![0.0; longest * longest];
         let values = || vec![0.0; longest * shape.values()];
-        let mut room = Room {
+        let mut scratch = Scratch {
             scores: triangle(),
             weighed: triangle(),
             for_weighed: triangle(),
@@ -90,18 +90,18 @@ impl Group<'_> {
         let mut for_state = vec![0.0; shape.states()];
         for chunk in shape.chunks().rev() {
             let rates: Vec<Rates> = (0..shape.heads).map(|head| self.rates(&chunk, head)).collect();
-            room.for_rates = rates.iter().map(|_| RateGradients::zeros(chunk.len())).collect();
+            scratch.for_rates = rates.iter().map(|_| RateGradients::zeros(chunk.len())).collect();
             // The state before chunk c is the one kept after chunk c - 1.
             let before =
-                (chunk.start / shape.chunk).checked_sub(1).map(|c| &kept[c * shape.states()..][..shape.states()]);
+                (chunk.start / shape.chunk).checked_sub(1).map(|c| &saved[c * shape.states()..][..shape.states()]);
             if chunk.end < shape.steps {
-                self.through_written(&chunk, &rates, before, &for_state, &mut room, &mut into);
+                self.through_written(&chunk, &rates, before, &for_state, &mut scratch, &mut into);
             }
             if let Some(before) = before {
-                self.through_read(&chunk, &rates, before, gradient, &mut for_state, &mut room, &mut into);
+                self.through_read(&chunk, &rates, before, gradient, &mut for_state, &mut scratch, &mut into);
             }
-            self.within(&chunk, &rates, gradient, &mut room, &mut into);
-            self.gather(&chunk, &room.for_rates, &mut into);
+            self.within(&chunk, &rates, gradient, &mut scratch, &mut into);
+            self.gather(&chunk, &scratch.for_rates, &mut into);
         }
         into
     }
@@ -113,7 +113,7 @@ impl Group<'_> {
         rates: &[Rates],
         before: Option<&[f32]>,
         for_state: &[f32],
-        room: &mut Room,
+        scratch: &mut Scratch,
         into: &mut Gradients,
     ) {
         let (shape, width) = (self.shape, self.shape.values());
@@ -122,7 +122,7 @@ impl Group<'_> {
         let for_state = Matrix::new(for_state, shape.state, width, width);
         let for_v = &mut into.v[rows.start * width..rows.end * width];
         multiply(MatrixMut::new(for_v, rows.len(), width, width), k, for_state);
-        for (head, (rates, for_rates)) in rates.iter().zip(&mut room.for_rates).enumerate() {
+        for (head, (rates, for_rates)) in rates.iter().zip(&mut scratch.for_rates).enumerate() {
             let (of, until, whole) = (shape.of_head(head), rates.until_end(), rates.whole());
             let mut for_last = 0.0;
             for row in 0..rows.len() {
@@ -135,19 +135,19 @@ impl Group<'_> {
                 for_rates.sums[step] -= through;
                 for_last += through;
                 scale(for_v, weight);
-                let scaled = &mut room.scaled[row * width..][of.clone()];
+                let scaled = &mut scratch.scaled[row * width..][of.clone()];
                 scaled.copy_from_slice(v);
                 scale(scaled, weight);
             }
             if let Some(before) = before {
-                let kept =
+                let saved =
                     (0..shape.state).map(|n| dot(&for_state.row(n)[of.clone()], &before[n * width..][of.clone()]));
-                for_last += f64::from(whole) * kept.map(f64::from).sum::<f64>();
+                for_last += f64::from(whole) * saved.map(f64::from).sum::<f64>();
             }
             *for_rates.sums.last_mut().expect("a chunk has steps") += for_last;
         }
         let for_k = &mut into.k[rows.start * shape.state..rows.end * shape.state];
-        let scaled = Matrix::new(&room.scaled, rows.len(), width, width);
+        let scaled = Matrix::new(&scratch.scaled, rows.len(), width, width);
         multiply(MatrixMut::new(for_k, rows.len(), shape.state, shape.state), scaled, for_state.transposed());
     }
 
@@ -160,28 +160,28 @@ impl Group<'_> {
         before: &[f32],
         gradient: Matrix<'_>,
         for_state: &mut [f32],
-        room: &mut Room,
+        scratch: &mut Scratch,
         into: &mut Gradients,
     ) {
         let (shape, width) = (self.shape, self.shape.values());
         let rows = shape.rows(chunk);
         let (q, gradient) = (self.q.rows(rows.clone()), gradient.rows(rows.clone()));
         let before = Matrix::new(before, shape.state, width, width);
-        multiply(MatrixMut::new(&mut room.read, rows.len(), width, width), q, before);
-        for (head, (rates, for_rates)) in rates.iter().zip(&mut room.for_rates).enumerate() {
+        multiply(MatrixMut::new(&mut scratch.read, rows.len(), width, width), q, before);
+        for (head, (rates, for_rates)) in rates.iter().zip(&mut scratch.for_rates).enumerate() {
             let (of, since) = (shape.of_head(head), rates.since_start());
             for row in 0..rows.len() {
                 let step = row / shape.ranks;
-                let scaled = &mut room.scaled[row * width..][of.clone()];
+                let scaled = &mut scratch.scaled[row * width..][of.clone()];
                 scaled.copy_from_slice(&gradient.row(row)[of.clone()]);
                 scale(scaled, since[step]);
-                for_rates.sums[step] += f64::from(dot(scaled, &room.read[row * width..][of.clone()]));
+                for_rates.sums[step] += f64::from(dot(scaled, &scratch.read[row * width..][of.clone()]));
             }
             for state in for_state.chunks_exact_mut(width) {
                 scale(&mut state[of.clone()], rates.whole());
             }
         }
-        let scaled = Matrix::new(&room.scaled, rows.len(), width, width);
+        let scaled = Matrix::new(&scratch.scaled, rows.len(), width, width);
         let for_q = &mut into.q[rows.start * shape.state..rows.end * shape.state];
         multiply(MatrixMut::new(for_q, rows.len(), shape.state, shape.state), scaled, before.transposed());
         add_product(MatrixMut::new(for_state, shape.state, width, width), q.transposed(), scaled);
@@ -193,7 +193,7 @@ impl Group<'_> {
         chunk: &Range<usize>,
         rates: &[Rates],
         gradient: Matrix<'_>,
-        room: &mut Room,
+        scratch: &mut Scratch,
         into: &mut Gradients,
     ) {
         let (shape, width) = (self.shape, self.shape.values());
@@ -201,18 +201,18 @@ impl Group<'_> {
         let (q, k, v) = (self.q.rows(rows.clone()), self.k.rows(rows.clone()), self.v.rows(rows.clone()));
         let gradient = gradient.rows(rows.clone());
         let size = rows.len();
-        self.scores(q, k, chunk.len(), &mut room.scores);
-        room.for_scores[..size * size].fill(0.0);
+        self.scores(q, k, chunk.len(), &mut scratch.scores);
+        scratch.for_scores[..size * size].fill(0.0);
         for (head, rates) in rates.iter().enumerate() {
             let of = shape.of_head(head);
             let (v, gradient) = (v.columns(of.clone()), gradient.columns(of.clone()));
-            let mut for_weighed = MatrixMut::new(&mut room.for_weighed, size, size, size);
+            let mut for_weighed = MatrixMut::new(&mut scratch.for_weighed, size, size, size);
             for band in shape.bands(chunk.len()) {
                 let into = for_weighed.reborrow().rows(band.clone()).columns(0..band.end);
                 multiply(into, gradient.rows(band.clone()), v.rows(0..band.end).transposed());
             }
-            through_weights(rates, shape.ranks, size, room, head);
-            let weighed = Matrix::new(&room.weighed, size, size, size);
+            through_weights(rates, shape.ranks, size, scratch, head);
+            let weighed = Matrix::new(&scratch.weighed, size, size, size);
             let for_v = &mut into.v[rows.start * width..rows.end * width];
             let mut for_v = MatrixMut::new(for_v, size, width, width).columns(of);
             for band in shape.bands(chunk.len()) {
@@ -224,7 +224,7 @@ impl Group<'_> {
                 into.skip[head] += dot(gradient.row(row), v.row(row));
             }
         }
-        let for_scores = Matrix::new(&room.for_scores, size, size, size);
+        let for_scores = Matrix::new(&scratch.for_scores, size, size, size);
         let of = rows.start * shape.state..rows.end * shape.state;
         let mut for_q = MatrixMut::new(&mut into.q[of.clone()], size, shape.state, shape.state);
         let mut for_k = MatrixMut::new(&mut into.k[of], size, shape.state, shape.state);
@@ -251,8 +251,8 @@ impl Group<'_> {
 }
 
 /// From the gradient of the weighed scores of `head`: adds those of scores and rates, and fills the weighed scores.
-fn through_weights(rates: &Rates, ranks: usize, rows: usize, room: &mut Room, head: usize) {
-    let into = &mut room.for_rates[head];
+fn through_weights(rates: &Rates, ranks: usize, rows: usize, scratch: &mut Scratch, head: usize) {
+    let into = &mut scratch.for_rates[head];
     let mut decays = vec![0.0; rows / ranks];
     let mut weights = vec![0.0; rows];
     let mut slopes = vec![0.0; rows];
@@ -264,10 +264,11 @@ fn through_weights(rates: &Rates, ranks: usize, rows: usize, room: &mut Room, he
             slopes[..until].fill(0.0);
         }
         let of = row * rows..row * rows + until;
-        let (weighed, above) = room.weighed[row * rows..(row + 1) * rows].split_at_mut(until);
+        let (weighed, above) = scratch.weighed[row * rows..(row + 1) * rows].split_at_mut(until);
         above.fill(0.0);
-        let from = Row { scores: &room.scores[of.clone()], gradient: &room.for_weighed[of.clone()], weights: &weights };
-        through_row(from, weighed, &mut room.for_scores[of], &mut slopes);
+        let from =
+            Row { scores: &scratch.scores[of.clone()], gradient: &scratch.for_weighed[of.clone()], weights: &weights };
+        through_row(from, weighed, &mut scratch.for_scores[of], &mut slopes);
         if row % ranks == ranks - 1 {
             if ranks > 1 {
                 for at in 0..=step {

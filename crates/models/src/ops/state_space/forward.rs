@@ -4,9 +4,9 @@ use super::{Group, Rates, add_scaled, weights_for};
 use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
 
 impl Group<'_> {
-    /// Outputs [steps * ranks, heads * width] go to `out`. The states between chunks are added to `kept` if given: what
+    /// Outputs [steps * ranks, heads * width] go to `out`. The states between chunks are added to `saved` if given: what
     /// [`Group::backward`] wants.
-    pub fn forward(&self, mut out: MatrixMut<'_>, mut kept: Option<&mut Vec<f32>>) {
+    pub fn forward(&self, mut out: MatrixMut<'_>, mut saved: Option<&mut Vec<f32>>) {
         let shape = self.shape;
         let longest = shape.chunk.min(shape.steps) * shape.ranks;
         let mut scores = vec![0.0; longest * longest];
@@ -51,8 +51,8 @@ impl Group<'_> {
 
             if chunk.end < shape.steps {
                 self.carry(&rates, k, v, rows.len(), &mut scaled, &mut state);
-                if let Some(kept) = &mut kept {
-                    kept.extend_from_slice(&state);
+                if let Some(saved) = &mut saved {
+                    saved.extend_from_slice(&state);
                 }
             }
         }

@@ -12,14 +12,14 @@
 //! a step has R rows in each of q, k and v, and every one of its queries sees all of its keys.
 //!
 //! [`chunked`](Group::forward) is the form that trains: inside a chunk the sum above as masked products (Dao and Gu
-//! 2024), between chunks the state; [`composed`] is the same of Burn's operations. [`steps`] is the recurrence itself, in
+//! 2024), between chunks the state; [`decomposed`] is the same of Burn's operations. [`steps`] is the recurrence itself, in
 //! any precision: what they must equal, and what reads token after token.
 //!
 //! Decays are always formed as e^{G_i - G_j} with i ≥ j from sums in f64: each is at most 1, and adjacent steps lose no
 //! digits however far the sum has run.
 
 mod backward;
-pub(crate) mod composed;
+pub(crate) mod decomposed;
 mod forward;
 pub(crate) mod steps;
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! The chunked form, as kernel and composed, against the recurrence in f64, outputs and gradients.
+//! The chunked form, as kernel and decomposed, against the recurrence in f64, outputs and gradients.
 
 use burn::tensor::{Tensor, TensorData};
 use proptest::prelude::*;
 
 use super::backward::Gradients;
-use super::composed::Sequences;
+use super::decomposed::Sequences;
 use super::steps::{forget, read, write};
 use super::*;
 use crate::ops::matrix::MatrixMut;
-use crate::parameters::{Draw, Init};
+use crate::parameters::{Init, InitRng};
 use crate::testing::values;
 
 /// Inputs of a group, and a direction to pull its outputs in.
@@ -27,7 +27,7 @@ struct Case {
 impl Case {
     /// Random inputs; the log decays are those that `decay` gives for a random number in [0, 1).
     fn new(shape: Shape, seed: u64, decay: impl Fn(f64) -> f64) -> Self {
-        let mut draw = Draw::seeded(seed);
+        let mut draw = InitRng::seeded(seed);
         let mut normal = |len: usize, deviation: f64| {
             let mut values = vec![0.0; len];
             Init::Normal(deviation).fill(&mut values, &mut draw);
@@ -59,14 +59,14 @@ impl Case {
 
     fn chunked(&self) -> (Vec<f32>, [Vec<f32>; 7]) {
         let (rows, width) = (self.shape.steps * self.shape.ranks, self.shape.values());
-        let (mut out, mut kept) = (vec![f32::NAN; rows * width], Vec::new());
-        self.group().forward(MatrixMut::new(&mut out, rows, width, width), Some(&mut kept));
-        let gradients = self.group().backward(&kept, Matrix::new(&self.pull, rows, width, width));
+        let (mut out, mut saved) = (vec![f32::NAN; rows * width], Vec::new());
+        self.group().forward(MatrixMut::new(&mut out, rows, width, width), Some(&mut saved));
+        let gradients = self.group().backward(&saved, Matrix::new(&self.pull, rows, width, width));
         let Gradients { q, k, v, decay, own, later, skip } = gradients;
         (out, [q, k, v, decay, own, later, skip])
     }
 
-    fn composed(&self) -> (Vec<f32>, [Vec<f32>; 7]) {
+    fn decomposed(&self) -> (Vec<f32>, [Vec<f32>; 7]) {
         let Shape { steps, ranks, heads, state, width, chunk } = self.shape;
         let (rows, device) = (steps * ranks, crate::device::cpu());
         let leaf = |values: &Vec<f32>| Tensor::<1>::from_floats(values.as_slice(), &device).autodiff().require_grad();
@@ -173,7 +173,7 @@ impl Case {
         let worst = |(out, found): (Vec<f32>, [Vec<f32>; 7])| {
             found.iter().zip(&exact).map(|(found, exact)| apart(found, exact)).fold(apart(&out, &exact_out), f64::max)
         };
-        worst(self.chunked()).max(worst(self.composed()))
+        worst(self.chunked()).max(worst(self.decomposed()))
     }
 }
 
@@ -239,7 +239,7 @@ fn steep_decays_lose_nothing_to_the_length_of_a_sum() {
                 assert!((f64::from(decays[earlier]) - log.exp()).abs() < 1e-6, "{earlier} to {step}");
             }
         }
-        for (_, gradients) in [case.chunked(), case.composed()] {
+        for (_, gradients) in [case.chunked(), case.decomposed()] {
             assert!(gradients.concat().iter().all(|value| value.is_finite()));
         }
     }

@@ -2,22 +2,22 @@
 
 use super::chunk::{Chunk, add_scaled, scale};
 use super::triangle::solve_transposed;
-use super::{Part, Shape};
+use super::{HeadSequence, Shape};
 use crate::ops::dot;
 use crate::ops::matrix::{Matrix, MatrixMut, add_product, multiply};
 
 /// What the forward pass kept of one head of one game.
 #[derive(Clone, Copy)]
-pub struct Kept<'a> {
+pub struct SavedForBackward<'a> {
     /// States before each chunk but the first.
     pub states: &'a [f32],
     /// Corrections u, [steps, value].
     pub corrections: &'a [f32],
 }
 
-/// Room for one chunk's gradients.
+/// Scratch for one chunk's gradients.
 #[derive(Default)]
-struct Room {
+struct Scratch {
     /// Of the answers, [steps, value].
     answers: Vec<f32>,
     /// Of the corrections, then of what they solve, [steps, value].
@@ -39,73 +39,73 @@ struct Room {
 /// Gradients of one head of one game: those of queries, keys, values and gates, in the shapes of these.
 pub fn backward(
     shape: &Shape,
-    part: Part,
+    sequence: HeadSequence,
     [q, k, v, gates]: [&[f32]; 4],
-    kept: Kept<'_>,
+    saved: SavedForBackward<'_>,
     gradient: &[f32],
     into: &mut [Vec<f32>; 4],
 ) {
     let Shape { heads, key, value, .. } = *shape;
-    let (mut chunk, mut room) = (Chunk::default(), Room::default());
+    let (mut chunk, mut scratch) = (Chunk::default(), Scratch::default());
     // Gradient of the state after the chunk; none after the last.
     let mut for_state = vec![0.0; key * value];
-    for steps in shape.chunks(part.steps).rev() {
+    for steps in shape.chunks(sequence.steps).rev() {
         let before = (steps.start / shape.chunk).checked_sub(1);
-        let before = before.map(|index| &kept.states[index * shape.state()..(index + 1) * shape.state()]);
-        chunk.load(shape, part, &steps, [q, k, gates], before);
+        let before = before.map(|index| &saved.states[index * shape.state()..(index + 1) * shape.state()]);
+        chunk.load(shape, sequence, &steps, [q, k, gates], before);
         let n = chunk.steps;
-        let start = ((part.row + steps.start) * heads + part.head) * value;
+        let start = ((sequence.row + steps.start) * heads + sequence.head) * value;
         let of_step = |step: usize| start + step * heads * value..start + step * heads * value + value;
-        room.answers.clear();
-        (0..n).for_each(|step| room.answers.extend_from_slice(&gradient[of_step(step)]));
-        let corrections = &kept.corrections[steps.start * value..steps.end * value];
+        scratch.answers.clear();
+        (0..n).for_each(|step| scratch.answers.extend_from_slice(&gradient[of_step(step)]));
+        let corrections = &saved.corrections[steps.start * value..steps.end * value];
         let corrected = Matrix::new(corrections, n, value, value);
-        room.clear(n, key, value);
+        scratch.clear(n, key, value);
 
-        let has_later = steps.end < part.steps;
-        through_state(&chunk, has_later.then_some(&for_state), before, corrected, &mut room);
-        through_corrections(&chunk, corrected, &mut room);
+        let has_later = steps.end < sequence.steps;
+        through_state(&chunk, has_later.then_some(&for_state), before, corrected, &mut scratch);
+        through_corrections(&chunk, corrected, &mut scratch);
 
         // v, and what was read at queries and keys from the state before.
         for step in 0..n {
-            let for_solved = &room.corrections[step * value..(step + 1) * value];
+            let for_solved = &scratch.corrections[step * value..(step + 1) * value];
             let (decay, strength) = (chunk.since_start[step], chunk.strengths[step]);
             let (read, of_key) = (&chunk.reads[(n + step) * value..(n + step + 1) * value], &v[of_step(step)]);
-            room.strengths[step] += dot(for_solved, of_key) - decay * dot(for_solved, read);
+            scratch.strengths[step] += dot(for_solved, of_key) - decay * dot(for_solved, read);
             add_scaled(&mut into[2][of_step(step)], strength, for_solved);
             let at = n + step;
-            add_scaled(&mut room.reads[at * value..(at + 1) * value], -strength * decay, for_solved);
+            add_scaled(&mut scratch.reads[at * value..(at + 1) * value], -strength * decay, for_solved);
             add_scaled(
-                &mut room.reads[step * value..(step + 1) * value],
+                &mut scratch.reads[step * value..(step + 1) * value],
                 decay,
-                &room.answers[step * value..][..value],
+                &scratch.answers[step * value..][..value],
             );
             if before.is_some() {
                 let slope = |row: usize| {
                     let of = row * value..(row + 1) * value;
-                    f64::from(dot(&room.reads[of.clone()], &chunk.reads[of]))
+                    f64::from(dot(&scratch.reads[of.clone()], &chunk.reads[of]))
                 };
-                room.sums[step] += slope(step) + slope(n + step);
+                scratch.sums[step] += slope(step) + slope(n + step);
             }
         }
-        let reads = Matrix::new(&room.reads, 2 * n, value, value);
+        let reads = Matrix::new(&scratch.reads, 2 * n, value, value);
         if let Some(before) = before {
             let before = Matrix::new(before, key, value, value);
-            add_product(MatrixMut::new(&mut room.rows, 2 * n, key, key), reads, before.transposed());
+            add_product(MatrixMut::new(&mut scratch.rows, 2 * n, key, key), reads, before.transposed());
             scale(&mut for_state, chunk.whole());
             add_product(MatrixMut::new(&mut for_state, key, value, value), chunk.rows().transposed(), reads);
         }
 
         // Scores of queries and keys with keys.
-        let scores = Matrix::new(&room.scores, 2 * n, n, n);
-        add_product(MatrixMut::new(&mut room.rows, 2 * n, key, key), scores, chunk.keys());
-        let for_keys = MatrixMut::new(&mut room.rows, 2 * n, key, key).rows(n..2 * n);
+        let scores = Matrix::new(&scratch.scores, 2 * n, n, n);
+        add_product(MatrixMut::new(&mut scratch.rows, 2 * n, key, key), scores, chunk.keys());
+        let for_keys = MatrixMut::new(&mut scratch.rows, 2 * n, key, key).rows(n..2 * n);
         add_product(for_keys, scores.transposed(), chunk.rows());
-        scatter(shape, part, steps.start, &chunk, &room, [q, k], into);
+        scatter(shape, sequence, steps.start, &chunk, &scratch, [q, k], into);
     }
 }
 
-impl Room {
+impl Scratch {
     /// Zeros where gradients are added.
     fn clear(&mut self, steps: usize, key: usize, value: usize) {
         fn zeros<F: Clone + Default>(values: &mut Vec<F>, len: usize) {
@@ -129,38 +129,38 @@ fn through_state(
     for_state: Option<&Vec<f32>>,
     before: Option<&[f32]>,
     corrected: Matrix<'_>,
-    room: &mut Room,
+    scratch: &mut Scratch,
 ) {
     let Some(for_state) = for_state else { return };
     let (n, key, value) = (chunk.steps, chunk.key, chunk.value);
     let last = n - 1;
     if let Some(before) = before {
-        room.sums[last] += f64::from(chunk.whole()) * f64::from(dot(for_state, before));
+        scratch.sums[last] += f64::from(chunk.whole()) * f64::from(dot(for_state, before));
     }
     let for_state = Matrix::new(for_state, key, value, value);
-    chunk.keys_at_end(&mut room.keys);
-    let keys = Matrix::new(&room.keys, n, key, key);
-    multiply(MatrixMut::new(&mut room.corrections, n, value, value), keys, for_state);
-    multiply(MatrixMut::new(&mut room.for_keys, n, key, key), corrected, for_state.transposed());
+    chunk.keys_at_end(&mut scratch.keys);
+    let keys = Matrix::new(&scratch.keys, n, key, key);
+    multiply(MatrixMut::new(&mut scratch.corrections, n, value, value), keys, for_state);
+    multiply(MatrixMut::new(&mut scratch.for_keys, n, key, key), corrected, for_state.transposed());
     for step in 0..n {
         let of = step * key..(step + 1) * key;
-        let slope = f64::from(dot(&room.for_keys[of.clone()], &room.keys[of.clone()]));
-        room.sums[step] -= slope;
-        room.sums[last] += slope;
-        add_scaled(&mut room.rows[n * key..][of.clone()], chunk.until_end[step], &room.for_keys[of]);
+        let slope = f64::from(dot(&scratch.for_keys[of.clone()], &scratch.keys[of.clone()]));
+        scratch.sums[step] -= slope;
+        scratch.sums[last] += slope;
+        add_scaled(&mut scratch.rows[n * key..][of.clone()], chunk.until_end[step], &scratch.for_keys[of]);
     }
 }
 
 /// From the answers to corrections and, through the triangle, to what they solve; then to scores, strengths and decays.
-fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, room: &mut Room) {
+fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, scratch: &mut Scratch) {
     let (n, value) = (chunk.steps, chunk.value);
     let weights = Matrix::new(&chunk.weights, n, n, n);
-    let answers = Matrix::new(&room.answers, n, value, value);
-    add_product(MatrixMut::new(&mut room.corrections, n, value, value), weights.transposed(), answers);
-    solve_transposed(&chunk.triangle, &mut room.corrections, n);
-    let (for_weights, for_triangle) = room.scores.split_at_mut(n * n);
+    let answers = Matrix::new(&scratch.answers, n, value, value);
+    add_product(MatrixMut::new(&mut scratch.corrections, n, value, value), weights.transposed(), answers);
+    solve_transposed(&chunk.triangle, &mut scratch.corrections, n);
+    let (for_weights, for_triangle) = scratch.scores.split_at_mut(n * n);
     multiply(MatrixMut::new(for_weights, n, n, n), answers, corrected.transposed());
-    let solved = Matrix::new(&room.corrections, n, value, value);
+    let solved = Matrix::new(&scratch.corrections, n, value, value);
     multiply(MatrixMut::new(for_triangle, n, n, n), solved, corrected.transposed());
     for i in 0..n {
         let row = i * n..(i + 1) * n;
@@ -178,12 +178,12 @@ fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, room: &mut Room) {
             let slope = f64::from(for_weights[j] * chunk.weights[i * n + j] + for_l * strength * l);
             for_strength += for_l * l;
             for_sum += slope;
-            room.sums[j] -= slope;
+            scratch.sums[j] -= slope;
             for_weights[j] *= decays[j];
             for_triangle[j] = for_l * strength * decays[j];
         }
-        room.sums[i] += for_sum;
-        room.strengths[i] += for_strength;
+        scratch.sums[i] += for_sum;
+        scratch.strengths[i] += for_strength;
     }
 }
 
@@ -191,10 +191,10 @@ fn through_corrections(chunk: &Chunk, corrected: Matrix<'_>, room: &mut Room) {
 /// over all later steps of the chunk.
 fn scatter(
     shape: &Shape,
-    part: Part,
+    sequence: HeadSequence,
     start: usize,
     chunk: &Chunk,
-    room: &Room,
+    scratch: &Scratch,
     inputs: [&[f32]; 2],
     into: &mut [Vec<f32>; 4],
 ) {
@@ -203,17 +203,17 @@ fn scatter(
     let scales = [1.0 / (key as f32).sqrt(), 1.0];
     let mut for_decay = 0.0;
     for step in (0..n).rev() {
-        let row = part.row + start + step;
-        let of = (row * heads + part.head) * key..(row * heads + part.head + 1) * key;
+        let row = sequence.row + start + step;
+        let of = (row * heads + sequence.head) * key..(row * heads + sequence.head + 1) * key;
         for (which, (input, scale)) in inputs.into_iter().zip(scales).enumerate() {
             let at = which * n + step;
-            let gradient = &room.rows[at * key..(at + 1) * key];
+            let gradient = &scratch.rows[at * key..(at + 1) * key];
             through_normalise(&input[of.clone()], chunk.factors[at], scale, gradient, &mut into[which][of.clone()]);
         }
-        for_decay += room.sums[step];
+        for_decay += scratch.sums[step];
         let gates = &mut into[3][row * 2 * heads..(row + 1) * 2 * heads];
-        gates[part.head] = for_decay as f32;
-        gates[heads + part.head] = room.strengths[step];
+        gates[sequence.head] = for_decay as f32;
+        gates[heads + sequence.head] = scratch.strengths[step];
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Part, Shape, normalise};
+use super::{HeadSequence, Shape, normalise};
 use crate::ops::exp::exp;
 use crate::ops::matrix::{Matrix, MatrixMut, multiply};
 
@@ -41,7 +41,7 @@ impl Chunk {
     pub fn load(
         &mut self,
         shape: &Shape,
-        part: Part,
+        sequence: HeadSequence,
         chunk: &Range<usize>,
         [q, k, gates]: [&[f32]; 3],
         state: Option<&[f32]>,
@@ -58,14 +58,14 @@ impl Chunk {
         let (queries, keys) = self.rows.split_at_mut(steps * key);
         let both = queries.chunks_exact_mut(key).zip(keys.chunks_exact_mut(key));
         for (step, (query, into)) in both.enumerate() {
-            let row = part.row + chunk.start + step;
-            let of = (row * heads + part.head) * key..(row * heads + part.head + 1) * key;
+            let row = sequence.row + chunk.start + step;
+            let of = (row * heads + sequence.head) * key..(row * heads + sequence.head + 1) * key;
             self.factors[step] = normalise(&q[of.clone()], scale, query);
             self.factors[steps + step] = normalise(&k[of], 1.0, into);
             let gates = &gates[row * 2 * heads..(row + 1) * 2 * heads];
-            sum += f64::from(gates[part.head]);
+            sum += f64::from(gates[sequence.head]);
             self.sums.push(sum);
-            self.strengths.push(gates[heads + part.head]);
+            self.strengths.push(gates[heads + sequence.head]);
         }
         self.decay();
         self.multiply(state);

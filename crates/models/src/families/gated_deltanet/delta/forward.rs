@@ -2,12 +2,12 @@
 
 use super::chunk::{Chunk, add_scaled, scale};
 use super::triangle::solve;
-use super::{Part, Shape};
+use super::{HeadSequence, Shape};
 use crate::ops::matrix::{Matrix, MatrixMut, add_product};
 
 /// What the backward pass wants to have kept, part by part.
 #[derive(Default)]
-pub struct Kept {
+pub struct SavedForBackward {
     /// States before each chunk but the first, [key, value] each.
     pub states: Vec<f32>,
     /// Corrections u, [steps, value].
@@ -17,22 +17,22 @@ pub struct Kept {
 /// Answers of one head of one game.
 pub fn forward(
     shape: &Shape,
-    part: Part,
+    sequence: HeadSequence,
     [q, k, v, gates]: [&[f32]; 4],
     answers: &mut [f32],
-    mut kept: Option<&mut Kept>,
+    mut saved: Option<&mut SavedForBackward>,
 ) {
     let Shape { heads, key, value, .. } = *shape;
     let mut chunk = Chunk::default();
     let mut state = vec![0.0; key * value];
     let (mut corrections, mut keys) = (Vec::new(), Vec::new());
-    for steps in shape.chunks(part.steps) {
+    for steps in shape.chunks(sequence.steps) {
         let is_first = steps.start == 0;
-        if let Some(kept) = kept.as_deref_mut().filter(|_| !is_first) {
-            kept.states.extend_from_slice(&state);
+        if let Some(saved) = saved.as_deref_mut().filter(|_| !is_first) {
+            saved.states.extend_from_slice(&state);
         }
-        chunk.load(shape, part, &steps, [q, k, gates], Some(state.as_slice()).filter(|_| !is_first));
-        let start = ((part.row + steps.start) * heads + part.head) * value;
+        chunk.load(shape, sequence, &steps, [q, k, gates], Some(state.as_slice()).filter(|_| !is_first));
+        let start = ((sequence.row + steps.start) * heads + sequence.head) * value;
         let of_step = |step: usize| start + step * heads * value..start + step * heads * value + value;
         let (from_queries, from_keys) = chunk.reads.split_at(chunk.steps * value);
 
@@ -53,14 +53,14 @@ pub fn forward(
         let into = MatrixMut::new(&mut answers[start..], chunk.steps, value, heads * value);
         add_product(into, weights, corrected);
 
-        if steps.end < part.steps {
+        if steps.end < sequence.steps {
             chunk.keys_at_end(&mut keys);
             scale(&mut state, chunk.whole());
             let keys = Matrix::new(&keys, chunk.steps, key, key);
             add_product(MatrixMut::new(&mut state, key, value, value), keys.transposed(), corrected);
         }
-        if let Some(kept) = kept.as_deref_mut() {
-            kept.corrections.extend_from_slice(&corrections);
+        if let Some(saved) = saved.as_deref_mut() {
+            saved.corrections.extend_from_slice(&corrections);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Inverses of unit lower triangles, composed of Burn's operations.
+//! Inverses of unit lower triangles, decomposed into Burn's operations.
 //!
 //! By forward substitution in blocks, as [`super::triangle`] solves, and never by a series or by doubling: the inverse of
 //! a delta rule's triangle has small elements, but powers of it are as large as anything (protocol.md, "Numerics").

@@ -16,12 +16,12 @@
 //! ```
 //!
 //! The triangle is solved by forward substitution, never by a series: with equal keys and strengths near 2 that is off by
-//! any number, while substitution is as exact as the steps (protocol.md, "Numerics"). The composed form inverts it, by
+//! any number, while substitution is as exact as the steps (protocol.md, "Numerics"). The decomposed form inverts it, by
 //! substitution too.
 
 mod backward;
 mod chunk;
-mod composed;
+mod decomposed;
 mod forward;
 mod inverse;
 mod steps;
@@ -38,7 +38,7 @@ pub use self::steps::advance;
 use super::mixer::Size;
 use crate::Tokens;
 use crate::ops::dot;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// Steps of a chunk. From 16 to 80 all are about as fast.
@@ -80,17 +80,17 @@ impl Shape {
     }
 
     /// Every head of every game.
-    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+    fn parts(&self) -> impl Iterator<Item = HeadSequence> + '_ {
         let games = self.lengths.iter().enumerate();
         games.flat_map(move |(game, &steps)| {
-            (0..self.heads).map(move |head| Part { row: game * self.time, steps, head })
+            (0..self.heads).map(move |head| HeadSequence { row: game * self.time, steps, head })
         })
     }
 }
 
 /// One head of one game.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct HeadSequence {
     /// First row of the game.
     row: usize,
     /// Real steps.
@@ -101,8 +101,8 @@ struct Part {
 /// Answers [batch * time, heads * value] to queries and keys [batch * time, heads * key], of any length, values
 /// [batch * time, heads * value] and gates [batch * time, 2 * heads]: log decays, then strengths. Zero at padded steps.
 pub fn delta_rule(q: Tensor<2>, k: Tensor<2>, v: Tensor<2>, gates: Tensor<2>, shape: Shape) -> Tensor<2> {
-    if is_composed(&q.device()) {
-        return composed::compose([q, k, v, gates], &shape, composed::CHUNK);
+    if is_decomposed(&q.device()) {
+        return decomposed::decompose([q, k, v, gates], &shape, decomposed::CHUNK);
     }
     apply([Operand::from(q), Operand::from(k), Operand::from(v), Operand::from(gates)], DeltaRule { shape })
 }
@@ -119,23 +119,23 @@ impl Kernel<4> for DeltaRule {
 
     fn forward(&self, inputs: [&[f32]; 4], keep: bool) -> (Vec<f32>, Vec<Vec<f32>>) {
         let mut answers = vec![0.0; inputs[2].len()];
-        let mut kept = forward::Kept::default();
-        for part in self.shape.parts() {
-            forward::forward(&self.shape, part, inputs, &mut answers, keep.then_some(&mut kept));
+        let mut saved = forward::SavedForBackward::default();
+        for sequence in self.shape.parts() {
+            forward::forward(&self.shape, sequence, inputs, &mut answers, keep.then_some(&mut saved));
         }
-        (answers, if keep { vec![kept.states, kept.corrections] } else { Vec::new() })
+        (answers, if keep { vec![saved.states, saved.corrections] } else { Vec::new() })
     }
 
-    fn backward(&self, inputs: [&[f32]; 4], kept: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
+    fn backward(&self, inputs: [&[f32]; 4], saved: Vec<Vec<f32>>, gradient: &[f32]) -> [Vec<f32>; 4] {
         let mut into = inputs.map(|input| vec![0.0; input.len()]);
-        let [mut states, mut corrections] = [kept[0].as_slice(), kept[1].as_slice()];
-        for part in self.shape.parts() {
-            let chunks = part.steps.div_ceil(self.shape.chunk);
-            let of_part = backward::Kept {
+        let [mut states, mut corrections] = [saved[0].as_slice(), saved[1].as_slice()];
+        for sequence in self.shape.parts() {
+            let chunks = sequence.steps.div_ceil(self.shape.chunk);
+            let of_sequence = backward::SavedForBackward {
                 states: states.split_off(..chunks.saturating_sub(1) * self.shape.state()).expect("kept"),
-                corrections: corrections.split_off(..part.steps * self.shape.value).expect("kept"),
+                corrections: corrections.split_off(..sequence.steps * self.shape.value).expect("kept"),
             };
-            backward::backward(&self.shape, part, inputs, of_part, gradient, &mut into);
+            backward::backward(&self.shape, sequence, inputs, of_sequence, gradient, &mut into);
         }
         into
     }

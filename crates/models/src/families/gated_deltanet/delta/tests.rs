@@ -1,11 +1,11 @@
-//! The chunked form, as kernel and composed, against the plain rule in f64, gradients too; and the hard cases.
+//! The chunked form, as kernel and decomposed, against the plain rule in f64, gradients too; and the hard cases.
 
 use burn::tensor::TensorData;
 use proptest::prelude::*;
 
 use super::*;
-use crate::parameters::{Draw, Init};
-use crate::testing::{assert_close, both_forms, random, values};
+use crate::parameters::{Init, InitRng};
+use crate::testing::{assert_close, both_implementations, random, values};
 
 /// A batch and what the rule is given: q, k, v, gates.
 struct Case {
@@ -21,14 +21,14 @@ impl Case {
         let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
         let mut shape = Shape::new(&tokens, &Size { width: 0, heads, key, value, reach: 1.0 });
         shape.chunk = chunk;
-        let mut draw = Draw::seeded(seed);
+        let mut draw = InitRng::seeded(seed);
         let mut normal = |width: usize| {
             let mut values = vec![0.0; tokens.rows() * heads * width];
             Init::Normal(1.0).fill(&mut values, &mut draw);
             values
         };
         let (q, k, v) = (normal(key), normal(key), normal(value));
-        let row = |draw: &mut Draw| {
+        let row = |draw: &mut InitRng| {
             let decays = (0..heads).map(|_| (-draw.normal().abs() * decay) as f32).collect::<Vec<_>>();
             decays.into_iter().chain((0..heads).map(|_| draw.uniform(0.0, reach) as f32).collect::<Vec<_>>())
         };
@@ -52,13 +52,13 @@ impl Case {
         })
     }
 
-    /// Answers of the kernel, and those of the composed form in chunks of about the kernel's and of its own.
+    /// Answers of the kernel, and those of the decomposed form in chunks of about the kernel's and of its own.
     fn answers(&self, operands: [Tensor<2>; 4]) -> [Tensor<2>; 3] {
         let [q, k, v, gates] = operands.clone();
         let like_the_kernel = self.shape.chunk.next_multiple_of(inverse::BLOCK);
         let [kernel, usual] =
-            both_forms(|| delta_rule(q.clone(), k.clone(), v.clone(), gates.clone(), self.shape.clone()));
-        [kernel, usual, composed::compose(operands, &self.shape, like_the_kernel)]
+            both_implementations(|| delta_rule(q.clone(), k.clone(), v.clone(), gates.clone(), self.shape.clone()));
+        [kernel, usual, decomposed::decompose(operands, &self.shape, like_the_kernel)]
     }
 
     /// Answers in f64, zero at padded steps, with each input moved by `step` along a direction.
@@ -71,12 +71,13 @@ impl Case {
             .collect();
         let Shape { heads, key, value, .. } = self.shape;
         let mut answers = vec![0.0; self.inputs[2].len()];
-        for part in self.shape.parts() {
+        for sequence in self.shape.parts() {
             let mut state = vec![0.0; key * value];
-            for row in part.row..part.row + part.steps {
-                let of = |width: usize| (row * heads + part.head) * width..(row * heads + part.head + 1) * width;
+            for row in sequence.row..sequence.row + sequence.steps {
+                let of =
+                    |width: usize| (row * heads + sequence.head) * width..(row * heads + sequence.head + 1) * width;
                 let gates = &moved[3][row * 2 * heads..(row + 1) * 2 * heads];
-                let (decay, strength) = (gates[part.head], gates[heads + part.head]);
+                let (decay, strength) = (gates[sequence.head], gates[heads + sequence.head]);
                 let (q, k, v) = (&moved[0][of(key)], &moved[1][of(key)], &moved[2][of(value)]);
                 answers[of(value)].copy_from_slice(&advance(&mut state, q, k, v, decay, strength));
             }
@@ -106,7 +107,7 @@ impl Case {
         let weights: Vec<f64> = values(&pull).into_iter().map(f64::from).collect();
         let answers = self.answers(operands.clone());
         let gradients = answers.map(|answers| (answers * pull.clone()).sum().backward());
-        let mut draw = Draw::seeded(5);
+        let mut draw = InitRng::seeded(5);
         for (which, operand) in operands.iter().enumerate() {
             let forms = gradients.each_ref().map(|gradients| values(&operand.grad(gradients).unwrap()));
             for _ in 0..4 {
@@ -186,7 +187,7 @@ fn steep_decays_lose_no_digits() {
     }
 }
 
-/// The same, composed of Burn's operations: a loop over the steps.
+/// The same, decomposed into Burn's operations: a loop over the steps.
 fn reference([q, k, v, gates]: [Tensor<2>; 4], case: &Case) -> Tensor<2> {
     let Shape { heads, key, value, .. } = case.shape;
     let (batch, time) = (case.tokens.batch(), case.tokens.time());

@@ -79,12 +79,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::parameters::{Draw, Init};
+    use crate::parameters::{Init, InitRng};
 
     proptest! {
         #[test]
         fn what_is_solved_multiplies_back(rows in 1usize..70, columns in 1usize..9, seed in 0u64..100) {
-            let mut draw = Draw::seeded(seed);
+            let mut draw = InitRng::seeded(seed);
             let (mut negative, mut y) = (vec![0.0; rows * rows], vec![0.0; rows * columns]);
             Init::Normal(0.2).fill(&mut negative, &mut draw);
             Init::Normal(1.0).fill(&mut y, &mut draw);

@@ -1,6 +1,6 @@
 //! The recurrence of all games and heads of a batch, as one operation.
 
-mod composed;
+mod decomposed;
 #[cfg(test)]
 mod tests;
 
@@ -11,9 +11,9 @@ use burn::tensor::Tensor;
 
 use super::Widths;
 use super::rates::{HeadGradients, Rates};
-use super::rotation::Turns;
+use super::rotation::Rotations;
 use crate::Tokens;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 use crate::ops::matrix::{Matrix, MatrixMut};
 use crate::ops::state_space::{Group, Shape};
@@ -48,8 +48,8 @@ pub struct Parameters {
 /// and turned by angles that grow by Δ π tanh(ang) (models.md §7). The result is [rows, heads * ranks * head width] and
 /// zero at padded steps.
 pub fn scan(inputs: Inputs, parameters: Parameters, widths: Widths, tokens: &Tokens) -> Tensor<2> {
-    if is_composed(&inputs.keys.device()) {
-        return composed::compose(inputs, parameters, widths, tokens);
+    if is_decomposed(&inputs.keys.device()) {
+        return decomposed::decompose(inputs, parameters, widths, tokens);
     }
     let operands = [
         Operand::from(inputs.keys),
@@ -90,8 +90,8 @@ impl Scan {
         Rates::new(&self.widths, &raw[rows.start * columns..rows.end * columns], dt_bias)
     }
 
-    fn turns<'a>(&self, rates: &'a Rates, head: usize) -> Turns<'a> {
-        Turns { pairing: self.widths.pairing, cosines: &rates.cosines[head], sines: &rates.sines[head] }
+    fn rotations<'a>(&self, rates: &'a Rates, head: usize) -> Rotations<'a> {
+        Rotations { pairing: self.widths.pairing, cosines: &rates.cosines[head], sines: &rates.sines[head] }
     }
 
     fn gather(&self, rows: &Range<usize>, head: usize, rates: &Rates, inputs: [&[f32]; 9]) -> Rows {
@@ -102,7 +102,7 @@ impl Scan {
             let mut turned = vec![0.0; rows.len() * all_keys];
             let source = &source[rows.start * all_keys..rows.end * all_keys];
             let bias = &bias[head * all_keys..(head + 1) * all_keys];
-            turn_rows(source, bias, ranks, self.turns(rates, head), &mut turned);
+            rotate_rows(source, bias, ranks, self.rotations(rates, head), &mut turned);
             turned
         };
         let mut v = vec![0.0; rows.len() * all_values];
@@ -191,12 +191,12 @@ impl Kernel<9> for Scan {
                 let mut found = group.backward(states, pull);
 
                 let mut for_angles = vec![0.0; rates.cosines[head].len()];
-                let turns = self.turns(&rates, head);
+                let rotations = self.rotations(&rates, head);
                 for (turned, gradient, for_source, for_bias) in [
                     (&gathered.k, &mut found.k, &mut *for_keys, &mut *for_key_bias),
                     (&gathered.q, &mut found.q, &mut *for_queries, &mut *for_query_bias),
                 ] {
-                    turn_rows_back(turned, gradient, ranks, size.state, turns, &mut for_angles);
+                    turn_rows_back(turned, gradient, ranks, size.state, rotations, &mut for_angles);
                     let for_source = &mut for_source[rows.start * all_keys..rows.end * all_keys];
                     add_rows(gradient, for_source, &mut for_bias[head * all_keys..(head + 1) * all_keys]);
                 }
@@ -221,15 +221,21 @@ impl Kernel<9> for Scan {
 
 /// Rows [steps, ranks * state] plus their bias, turned by each step's angles.
 #[macerator::with_simd]
-fn turn_rows<'a, S: macerator::Simd>(rows: &[f32], bias: &[f32], ranks: usize, turns: Turns<'a>, into: &mut [f32]) {
+fn rotate_rows<'a, S: macerator::Simd>(
+    rows: &[f32],
+    bias: &[f32],
+    ranks: usize,
+    rotations: Rotations<'a>,
+    into: &mut [f32],
+) {
     let state = bias.len() / ranks;
     for (t, (row, into)) in rows.chunks_exact(bias.len()).zip(into.chunks_exact_mut(bias.len())).enumerate() {
         for ((into, row), bias) in into.iter_mut().zip(row).zip(bias) {
             *into = row + bias;
         }
-        let (cosines, sines) = turns.at(t, state);
+        let (cosines, sines) = rotations.at(t, state);
         for row in into.chunks_exact_mut(state) {
-            turns.pairing.turn(row, cosines, sines);
+            rotations.pairing.rotate(row, cosines, sines);
         }
     }
 }
@@ -241,13 +247,13 @@ fn turn_rows_back<'a, S: macerator::Simd>(
     gradient: &mut [f32],
     ranks: usize,
     state: usize,
-    turns: Turns<'a>,
+    rotations: Rotations<'a>,
     slopes: &mut [f32],
 ) {
     for (row, (turned, gradient)) in turned.chunks_exact(state).zip(gradient.chunks_exact_mut(state)).enumerate() {
-        let (cosines, sines) = turns.at(row / ranks, state);
+        let (cosines, sines) = rotations.at(row / ranks, state);
         let slopes = &mut slopes[row / ranks * cosines.len()..][..cosines.len()];
-        turns.pairing.turn_back(turned, gradient, cosines, sines, slopes);
+        rotations.pairing.rotate_back(turned, gradient, cosines, sines, slopes);
     }
 }
 

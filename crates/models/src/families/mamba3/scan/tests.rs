@@ -5,7 +5,7 @@ use burn::tensor::{Bool, TensorData, activation};
 use super::*;
 use crate::families::mamba3::rotation::Pairing;
 use crate::layers::mamba::MixerSize;
-use crate::testing::{assert_close, assert_finite_differences, both_forms, random, values};
+use crate::testing::{assert_close, assert_finite_differences, both_implementations, random, values};
 
 fn widths(ranks: usize, pairing: Pairing) -> Widths {
     Widths { size: MixerSize { width: 5, inner: 10, heads: 2, head_width: 5, state: 8 }, ranks, pairing }
@@ -124,7 +124,7 @@ fn both_forms_equal_the_reference_and_so_do_their_gradients() {
         let truth = reference(operands.clone(), widths, &tokens);
         let pull = random::<2>(truth.dims(), 10, 1.0) * valid(&tokens);
         let expected = (truth.clone() * pull.clone()).sum().backward();
-        for form in both_forms(|| run(operands.clone(), widths, &tokens)) {
+        for form in both_implementations(|| run(operands.clone(), widths, &tokens)) {
             assert_close(&values(&form), &values(&(truth.clone() * valid(&tokens))), 1e-5);
             let found = (form * pull.clone()).sum().backward();
             for tensor in &inputs {

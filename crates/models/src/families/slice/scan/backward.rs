@@ -3,7 +3,7 @@
 use super::Game;
 
 /// Where the gradients of one game go; that of `init` is added.
-pub struct Towards<'a> {
+pub struct Gradients<'a> {
     pub init: &'a mut [f32],
     /// [steps, width * block]
     pub transitions: &'a mut [f32],
@@ -13,7 +13,7 @@ pub struct Towards<'a> {
 
 /// λ_t = g_t + (I + A_{t+1})ᵀ λ_{t+1} is the gradient of c_t, and λ_t y_{t-1}ᵀ that of A_t.
 #[macerator::with_simd]
-pub fn backward<'a, 'b, S: macerator::Simd>(game: Game<'a>, states: &[f32], gradient: &[f32], into: Towards<'b>) {
+pub fn backward<'a, 'b, S: macerator::Simd>(game: Game<'a>, states: &[f32], gradient: &[f32], into: Gradients<'b>) {
     // The same code for each; naming the frequent blocks lets the compiler unroll them.
     match game.block {
         1 => sweep(1, game, states, gradient, into),
@@ -23,7 +23,7 @@ pub fn backward<'a, 'b, S: macerator::Simd>(game: Game<'a>, states: &[f32], grad
 }
 
 #[inline(always)]
-fn sweep(block: usize, game: Game<'_>, states: &[f32], gradient: &[f32], into: Towards<'_>) {
+fn sweep(block: usize, game: Game<'_>, states: &[f32], gradient: &[f32], into: Gradients<'_>) {
     let Game { width, init, transitions, .. } = game;
     let mut slope = vec![0.0; width];
     let mut earlier = vec![0.0; width];

@@ -1,7 +1,7 @@
 //! The linear recurrence y_t = (I + A_t) y_{t-1} + c_t with block-diagonal A, as one operation.
 
 mod backward;
-mod composed;
+mod decomposed;
 mod prefix;
 mod steps;
 #[cfg(test)]
@@ -13,12 +13,12 @@ use burn::tensor::Tensor;
 
 pub use self::steps::advance;
 use crate::Tokens;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Kernel, Operand, apply};
 
 /// How states are computed. The two differ in rounding, and in what becomes of states that explode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ScanAlgorithm {
     /// Products of transitions over [`CHUNK`] steps by an associative scan, applied to the state before the chunk.
     ///
     /// This is what the authors' code does. A product of transitions can overflow where no state does, and then gives NaN.
@@ -57,17 +57,23 @@ impl Shape {
 
 /// States [batch * time, width] from the first one's predecessor `init` [width], the transitions A [batch * time, width *
 /// block], row by row within a block, and the inputs c [batch * time, width]. Zero at padded steps.
-pub fn scan(init: Tensor<1>, transitions: Tensor<2>, inputs: Tensor<2>, shape: Shape, form: Form) -> Tensor<2> {
-    if is_composed(&transitions.device()) {
-        return composed::compose(init, transitions, inputs, &shape, form);
+pub fn scan(
+    init: Tensor<1>,
+    transitions: Tensor<2>,
+    inputs: Tensor<2>,
+    shape: Shape,
+    algorithm: ScanAlgorithm,
+) -> Tensor<2> {
+    if is_decomposed(&transitions.device()) {
+        return decomposed::decompose(init, transitions, inputs, &shape, algorithm);
     }
-    apply([Operand::from(init), Operand::from(transitions), Operand::from(inputs)], Scan { shape, form })
+    apply([Operand::from(init), Operand::from(transitions), Operand::from(inputs)], Scan { shape, algorithm })
 }
 
 #[derive(Debug)]
 struct Scan {
     shape: Shape,
-    form: Form,
+    algorithm: ScanAlgorithm,
 }
 
 /// One game: its real steps alone.
@@ -92,9 +98,9 @@ impl Scan {
         for (row, steps) in self.shape.games() {
             let game = self.game(row, steps, init, transitions);
             let of = row * width..(row + steps) * width;
-            match self.form {
-                Form::Chunked => prefix::chunked(game, &inputs[of.clone()], &mut states[of]),
-                Form::Sequential => steps::sequential(game, &inputs[of.clone()], &mut states[of]),
+            match self.algorithm {
+                ScanAlgorithm::Chunked => prefix::chunked(game, &inputs[of.clone()], &mut states[of]),
+                ScanAlgorithm::Sequential => steps::sequential(game, &inputs[of.clone()], &mut states[of]),
             }
         }
         states
@@ -120,7 +126,7 @@ impl Kernel<3> for Scan {
         let mut for_inputs = vec![0.0; gradient.len()];
         for (row, steps) in self.shape.games() {
             let of = row * width..(row + steps) * width;
-            let into = backward::Towards {
+            let into = backward::Gradients {
                 init: &mut for_init,
                 transitions: &mut for_transitions[row * width * block..(row + steps) * width * block],
                 inputs: &mut for_inputs[of.clone()],

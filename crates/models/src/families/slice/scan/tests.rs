@@ -1,11 +1,11 @@
-//! Both forms, as kernels and composed, against the plain recurrence in f64, gradients too; and what explodes.
+//! Both forms, as kernels and decomposed, against the plain recurrence in f64, gradients too; and what explodes.
 
 use burn::tensor::TensorData;
 use proptest::prelude::*;
 
 use super::*;
-use crate::parameters::{Draw, Init};
-use crate::testing::{assert_close, both_forms, random, values};
+use crate::parameters::{Init, InitRng};
+use crate::testing::{assert_close, both_implementations, random, values};
 
 /// Games of one batch and what drives them.
 struct Case {
@@ -18,11 +18,11 @@ struct Case {
 }
 
 impl Case {
-    /// Transitions I + A with A = `mean` on the diagonal plus noise.
+    /// Transitions I + A with A = `mean` on the diagonal plus rng.
     fn random(lengths: &[usize], width: usize, block: usize, mean: f32, deviation: f64, seed: u64) -> Case {
         let games: Vec<Vec<u16>> = lengths.iter().map(|&length| vec![1; length]).collect();
         let tokens = Tokens::padded(games.iter().map(Vec::as_slice), 0);
-        let mut draw = Draw::seeded(seed);
+        let mut draw = InitRng::seeded(seed);
         let mut normal = |len: usize, deviation: f64| {
             let mut values = vec![0.0; len];
             Init::Normal(deviation).fill(&mut values, &mut draw);
@@ -52,11 +52,11 @@ impl Case {
         )
     }
 
-    /// Of the kernel, and composed.
-    fn states(&self, form: Form) -> [Vec<f32>; 2] {
+    /// Of the kernel, and decomposed.
+    fn states(&self, algorithm: ScanAlgorithm) -> [Vec<f32>; 2] {
         let (init, transitions, inputs) = self.operands();
-        let states = || scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), form);
-        both_forms(states).map(|states| values(&states))
+        let states = || scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), algorithm);
+        both_implementations(states).map(|states| values(&states))
     }
 
     /// States in f64, zero at padded steps, with each operand moved by `step` along a direction.
@@ -92,11 +92,15 @@ impl Case {
     fn check_states(&self, tolerance: f64) {
         let truth = self.truth();
         let largest = truth.iter().fold(1.0f64, |largest, state| largest.max(state.abs()));
-        for form in [Form::Chunked, Form::Sequential] {
-            for (i, (found, exact)) in self.states(form).iter().flat_map(|states| states.iter().zip(&truth)).enumerate()
+        for algorithm in [ScanAlgorithm::Chunked, ScanAlgorithm::Sequential] {
+            for (i, (found, exact)) in
+                self.states(algorithm).iter().flat_map(|states| states.iter().zip(&truth)).enumerate()
             {
                 let error = (f64::from(*found) - exact).abs();
-                assert!(error <= tolerance * largest, "{form:?}: state {i} is {found}, not {exact} (up to {largest})");
+                assert!(
+                    error <= tolerance * largest,
+                    "{algorithm:?}: state {i} is {found}, not {exact} (up to {largest})"
+                );
             }
         }
     }
@@ -109,18 +113,19 @@ impl Case {
         let pull = random::<2>([self.tokens.rows(), self.width], 77, 1.0);
         let weights: Vec<f64> = values(&pull).into_iter().map(f64::from).collect();
         let (init, transitions, inputs) = operands;
-        let of_form = |form: Form| {
-            both_forms(|| scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), form)).map(|states| {
-                let gradients = (states * pull.clone()).sum().backward();
-                [
-                    values(&init.grad(&gradients).unwrap()),
-                    values(&transitions.grad(&gradients).unwrap()),
-                    values(&inputs.grad(&gradients).unwrap()),
-                ]
-            })
+        let with_algorithm = |algorithm: ScanAlgorithm| {
+            both_implementations(|| scan(init.clone(), transitions.clone(), inputs.clone(), self.shape(), algorithm))
+                .map(|states| {
+                    let gradients = (states * pull.clone()).sum().backward();
+                    [
+                        values(&init.grad(&gradients).unwrap()),
+                        values(&transitions.grad(&gradients).unwrap()),
+                        values(&inputs.grad(&gradients).unwrap()),
+                    ]
+                })
         };
-        let forms = [of_form(Form::Chunked), of_form(Form::Sequential)].concat();
-        let mut draw = Draw::seeded(5);
+        let forms = [with_algorithm(ScanAlgorithm::Chunked), with_algorithm(ScanAlgorithm::Sequential)].concat();
+        let mut draw = InitRng::seeded(5);
         for which in 0..3 {
             for _ in 0..4 {
                 let mut along = self.still();
@@ -132,11 +137,14 @@ impl Case {
                 // Richardson's extrapolation: the error goes with the fourth power of the step.
                 let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
                 let exact = (4.0 * central(5e-6) - central(1e-5)) / 3.0;
-                for (form, found) in forms.iter().map(|found| &found[which]).enumerate() {
+                for (algorithm, found) in forms.iter().map(|found| &found[which]).enumerate() {
                     let length = found.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
                     let slope: f64 = found.iter().zip(&along[which]).map(|(&g, d)| f64::from(g) * d).sum();
                     let error = (slope - exact).abs();
-                    assert!(error <= tolerance * length, "{form}, operand {which}: {slope} for {exact} ({length})");
+                    assert!(
+                        error <= tolerance * length,
+                        "{algorithm}, operand {which}: {slope} for {exact} ({length})"
+                    );
                 }
             }
         }
@@ -170,7 +178,7 @@ fn long_games_stay_equal_across_the_edges_of_chunks() {
     }
 }
 
-/// The same, composed of Burn's operations: a loop over the steps.
+/// The same, decomposed into Burn's operations: a loop over the steps.
 fn reference(init: Tensor<1>, transitions: Tensor<2>, inputs: Tensor<2>, case: &Case) -> Tensor<2> {
     let (batch, time, blocks) = (case.tokens.batch(), case.tokens.time(), case.width / case.block);
     let mut state = init.reshape([1, blocks, case.block, 1]).expand([batch, blocks, case.block, 1]);
@@ -196,11 +204,15 @@ fn all_forms_equal_the_reference_and_so_do_their_gradients() {
         let pull = random::<2>([27, 8], 4, 1.0);
         let truth = reference(init.clone(), transitions.clone(), inputs.clone(), &case);
         let expected = (truth.clone() * pull.clone()).sum().backward();
-        let states = |form| scan(init.clone(), transitions.clone(), inputs.clone(), case.shape(), form);
-        let forms = [both_forms(|| states(Form::Chunked)), both_forms(|| states(Form::Sequential))].concat();
-        for form in forms {
-            assert_close(&values(&form), &values(&truth), 1e-5);
-            let found = (form * pull.clone()).sum().backward();
+        let states = |algorithm| scan(init.clone(), transitions.clone(), inputs.clone(), case.shape(), algorithm);
+        let forms = [
+            both_implementations(|| states(ScanAlgorithm::Chunked)),
+            both_implementations(|| states(ScanAlgorithm::Sequential)),
+        ]
+        .concat();
+        for algorithm in forms {
+            assert_close(&values(&algorithm), &values(&truth), 1e-5);
+            let found = (algorithm * pull.clone()).sum().backward();
             assert_close(&values(&init.grad(&found).unwrap()), &values(&init.grad(&expected).unwrap()), 1e-5);
             let of = |x: &Tensor<2>, gradients| values(&x.grad(gradients).unwrap());
             assert_close(&of(&transitions, &found), &of(&transitions, &expected), 1e-5);
@@ -227,21 +239,24 @@ fn states_that_explode_are_reproduced_not_repaired() {
     let case = planted(600, (3.0, 0.5), (3.0, 0.5));
     let truth = case.truth();
     assert!(truth.iter().all(|state| state.is_finite()), "f64 reaches that far");
-    for form in [Form::Chunked, Form::Sequential] {
-        for states in case.states(form) {
+    for algorithm in [ScanAlgorithm::Chunked, ScanAlgorithm::Sequential] {
+        for states in case.states(algorithm) {
             for (t, (found, exact)) in states.iter().zip(&truth).enumerate() {
                 // The product of the transitions overflows a step before the state, and the authors' scan needs it.
-                let largest = if form == Form::Chunked { 3f64.powi(t as i32 + 1) } else { *exact };
+                let largest = if algorithm == ScanAlgorithm::Chunked { 3f64.powi(t as i32 + 1) } else { *exact };
                 if largest <= f64::from(f32::MAX) {
-                    assert!((f64::from(*found) / exact - 1.0).abs() < 1e-4, "{form:?}: step {t}: {found} for {exact}");
+                    assert!(
+                        (f64::from(*found) / exact - 1.0).abs() < 1e-4,
+                        "{algorithm:?}: step {t}: {found} for {exact}"
+                    );
                 } else {
-                    assert_eq!(*found, f32::INFINITY, "{form:?}: step {t}");
+                    assert_eq!(*found, f32::INFINITY, "{algorithm:?}: step {t}");
                 }
             }
         }
     }
     // In PyTorch the first infinite step is the same.
-    for states in case.states(Form::Chunked) {
+    for states in case.states(ScanAlgorithm::Chunked) {
         assert_eq!(states.iter().position(|state| state.is_infinite()), Some(80));
     }
 }
@@ -251,8 +266,8 @@ fn states_that_explode_are_reproduced_not_repaired() {
 #[test]
 fn the_chunked_form_loses_finite_states_where_the_authors_does() {
     let case = planted(300, (0.0, 0.0), (3.0, 0.0));
-    assert!(case.states(Form::Sequential).concat().iter().all(|&state| state == 0.0));
-    for states in case.states(Form::Chunked) {
+    assert!(case.states(ScanAlgorithm::Sequential).concat().iter().all(|&state| state == 0.0));
+    for states in case.states(ScanAlgorithm::Chunked) {
         let lost = (0..states.len()).filter(|&t| states[t].is_nan());
         assert!(lost.eq(255..300), "{states:?}");
     }
@@ -266,7 +281,7 @@ fn whatever_is_padded_changes_no_state_and_no_gradient() {
     padded.transitions[305 * 32..].fill(50.0);
     padded.inputs[305 * 8..310 * 8].fill(f32::NAN);
     padded.inputs[310 * 8..].fill(f32::INFINITY);
-    for form in [Form::Chunked, Form::Sequential] {
+    for algorithm in [ScanAlgorithm::Chunked, ScanAlgorithm::Sequential] {
         let of = |case: &Case| {
             let (init, transitions, inputs) = case.operands();
             let leaves = (
@@ -274,15 +289,14 @@ fn whatever_is_padded_changes_no_state_and_no_gradient() {
                 transitions.autodiff().require_grad(),
                 inputs.autodiff().require_grad(),
             );
-            both_forms(|| scan(leaves.0.clone(), leaves.1.clone(), leaves.2.clone(), case.shape(), form)).map(
-                |states| {
+            both_implementations(|| scan(leaves.0.clone(), leaves.1.clone(), leaves.2.clone(), case.shape(), algorithm))
+                .map(|states| {
                     let gradients = states.clone().sum().backward();
                     let found = [leaves.1.grad(&gradients).unwrap(), leaves.2.grad(&gradients).unwrap()];
                     [values(&states), values(&leaves.0.grad(&gradients).unwrap()), values(&found[0]), values(&found[1])]
-                },
-            )
+                })
         };
-        assert_eq!(of(&padded), of(&plain), "{form:?}");
+        assert_eq!(of(&padded), of(&plain), "{algorithm:?}");
         assert!(of(&padded).concat().concat().iter().all(|value| value.is_finite()));
     }
 }

@@ -17,7 +17,7 @@ pub struct AttentionKernel {
 }
 
 /// One head of one game: where its things lie.
-struct Part {
+struct HeadSequence {
     /// Real steps.
     steps: usize,
     /// First row of the game.
@@ -29,10 +29,10 @@ struct Part {
 }
 
 impl AttentionKernel {
-    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+    fn parts(&self) -> impl Iterator<Item = HeadSequence> + '_ {
         let Shape { time, lengths, heads, head_width } = &self.shape;
         lengths.iter().enumerate().flat_map(move |(game, &steps)| {
-            (0..*heads).map(move |head| Part {
+            (0..*heads).map(move |head| HeadSequence {
                 steps,
                 row: game * time,
                 channel: head * head_width,
@@ -43,25 +43,25 @@ impl AttentionKernel {
 
     /// Copies queries (0), keys (1) or values (2) of a part into [steps, head width], turned by position if wanted, as
     /// operands of a product.
-    fn gather(&self, qkv: &[f32], part: &Part, which: usize, into: &mut Vec<f32>) {
+    fn gather(&self, qkv: &[f32], sequence: &HeadSequence, which: usize, into: &mut Vec<f32>) {
         let (width, d) = (self.shape.width(), self.shape.head_width);
         into.clear();
-        into.resize(part.steps * d, 0.0);
+        into.resize(sequence.steps * d, 0.0);
         for (t, into) in into.chunks_exact_mut(d).enumerate() {
-            let start = (part.row + t) * 3 * width + which * width + part.channel;
+            let start = (sequence.row + t) * 3 * width + which * width + sequence.channel;
             let from = &qkv[start..start + d];
             if which == 2 {
                 into.copy_from_slice(from);
             } else {
-                self.rotation.turn(t, from, into);
+                self.rotation.rotate(t, from, into);
             }
         }
         self.precision.round(into);
     }
 
     /// Ordinal of the probabilities of step `i` among all of the batch, [game, head, time, time].
-    fn ordinal(&self, part: &Part, i: usize) -> usize {
-        (part.ordinal * self.shape.time + i) * self.shape.time
+    fn ordinal(&self, sequence: &HeadSequence, i: usize) -> usize {
+        (sequence.ordinal * self.shape.time + i) * self.shape.time
     }
 
     fn scale(&self) -> f32 {
@@ -85,21 +85,21 @@ impl Kernel<1> for AttentionKernel {
         let mut kept = Vec::new();
         let (mut q, mut k, mut v) = (Vec::new(), Vec::new(), Vec::new());
         let mut row = vec![0.0; self.shape.time];
-        for part in self.parts() {
-            self.gather(qkv, &part, 0, &mut q);
-            self.gather(qkv, &part, 1, &mut k);
-            self.gather(qkv, &part, 2, &mut v);
-            for i in 0..part.steps {
+        for sequence in self.parts() {
+            self.gather(qkv, &sequence, 0, &mut q);
+            self.gather(qkv, &sequence, 1, &mut k);
+            self.gather(qkv, &sequence, 2, &mut v);
+            for i in 0..sequence.steps {
                 let row = &mut row[..=i];
                 probabilities(&q[i * d..(i + 1) * d], &k, self.scale(), row);
                 if keep {
                     kept.extend_from_slice(row);
                 }
                 if let Some(dropout) = self.dropout {
-                    drop_out(row, dropout, self.ordinal(&part, i));
+                    drop_out(row, dropout, self.ordinal(&sequence, i));
                 }
                 self.precision.round(row);
-                let start = (part.row + i) * width + part.channel;
+                let start = (sequence.row + i) * width + sequence.channel;
                 let out = &mut out[start..start + d];
                 weighted_sum(row, &v, out);
                 self.precision.of_results().round(out);
@@ -116,20 +116,20 @@ impl Kernel<1> for AttentionKernel {
         let mut factors = vec![1.0; self.shape.time];
         let mut pull = vec![0.0; d];
         let mut kept = kept[0].as_slice();
-        for part in self.parts() {
-            self.gather(qkv, &part, 0, &mut q);
-            self.gather(qkv, &part, 1, &mut k);
-            self.gather(qkv, &part, 2, &mut v);
-            let (probabilities, rest) = kept.split_at(triangle(part.steps));
+        for sequence in self.parts() {
+            self.gather(qkv, &sequence, 0, &mut q);
+            self.gather(qkv, &sequence, 1, &mut k);
+            self.gather(qkv, &sequence, 2, &mut v);
+            let (probabilities, rest) = kept.split_at(triangle(sequence.steps));
             kept = rest;
             let (mut for_q, mut for_k, mut for_v) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
-            for i in 0..part.steps {
+            for i in 0..sequence.steps {
                 let p = &probabilities[triangle(i)..triangle(i + 1)];
                 if let Some(dropout) = self.dropout {
                     factors[..=i].fill(1.0);
-                    drop_out(&mut factors[..=i], dropout, self.ordinal(&part, i));
+                    drop_out(&mut factors[..=i], dropout, self.ordinal(&sequence, i));
                 }
-                let start = (part.row + i) * width + part.channel;
+                let start = (sequence.row + i) * width + sequence.channel;
                 let at = i * d..(i + 1) * d;
                 pull.copy_from_slice(&gradient[start..start + d]);
                 self.precision.round(&mut pull);
@@ -142,17 +142,17 @@ impl Kernel<1> for AttentionKernel {
                     gradient: &pull,
                     precision: self.precision,
                 };
-                let into = Towards { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
+                let into = Gradients { q: &mut for_q[at], k: &mut for_k, v: &mut for_v };
                 backward_row(of, self.scale(), &mut row[..=i], into);
             }
             for gradient in [&mut for_q, &mut for_k, &mut for_v] {
                 self.precision.of_results().round(gradient);
             }
-            for t in 0..part.steps {
-                let (at, start) = (t * d..(t + 1) * d, (part.row + t) * 3 * width + part.channel);
+            for t in 0..sequence.steps {
+                let (at, start) = (t * d..(t + 1) * d, (sequence.row + t) * 3 * width + sequence.channel);
                 let place = |which: usize| start + which * width..start + which * width + d;
-                self.rotation.turn_back(t, &for_q[at.clone()], &mut for_qkv[place(0)]);
-                self.rotation.turn_back(t, &for_k[at.clone()], &mut for_qkv[place(1)]);
+                self.rotation.rotate_back(t, &for_q[at.clone()], &mut for_qkv[place(0)]);
+                self.rotation.rotate_back(t, &for_k[at.clone()], &mut for_qkv[place(1)]);
                 for_qkv[place(2)].copy_from_slice(&for_v[at]);
             }
         }
@@ -205,7 +205,7 @@ struct Row<'a> {
 }
 
 /// Where the gradients of queries, keys and values go.
-struct Towards<'a> {
+struct Gradients<'a> {
     q: &'a mut [f32],
     k: &'a mut [f32],
     v: &'a mut [f32],
@@ -213,7 +213,7 @@ struct Towards<'a> {
 
 /// Adds the gradients of one query, its keys and values. `slopes` is scratch as long as `row.p`.
 #[macerator::with_simd]
-fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, scale: f32, slopes: &mut [f32], into: Towards<'a>) {
+fn backward_row<'a, S: macerator::Simd>(row: Row<'a>, scale: f32, slopes: &mut [f32], into: Gradients<'a>) {
     let d = row.q.len();
     let weights = row.p.iter().zip(row.factors);
     for (((&p, &factor), slope), (v, for_v)) in

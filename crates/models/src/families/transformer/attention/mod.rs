@@ -1,6 +1,6 @@
 //! Causal softmax attention with rotary positions, as one operation.
 
-mod composed;
+mod decomposed;
 mod kernel;
 #[cfg(test)]
 mod tests;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 
-use self::composed::compose;
+use self::decomposed::decompose;
 use self::kernel::AttentionKernel;
 use super::rope::Rotation;
 use crate::ops::Dropout;
-use crate::ops::form::is_composed;
+use crate::ops::implementation::is_decomposed;
 use crate::ops::kernel::{Operand, apply};
 use crate::{Precision, Tokens};
 
@@ -52,8 +52,8 @@ pub fn attention(
     dropout: Option<Dropout>,
     precision: Precision,
 ) -> Tensor<2> {
-    if is_composed(&qkv.device()) {
-        return compose(qkv, &shape, rotation, dropout, precision);
+    if is_decomposed(&qkv.device()) {
+        return decompose(qkv, &shape, rotation, dropout, precision);
     }
     apply([Operand::from(qkv)], AttentionKernel { shape, rotation: rotation.clone(), dropout, precision })
 }

@@ -3,9 +3,9 @@
 use burn::tensor::{Bool, TensorData, activation::softmax};
 
 use super::*;
+use crate::counter_rng::CounterRng;
 use crate::families::transformer::rope::Layout;
-use crate::noise::Noise;
-use crate::testing::{assert_close, assert_finite_differences, both_forms, random, values};
+use crate::testing::{assert_close, assert_finite_differences, both_implementations, random, values};
 
 const HEADS: usize = 2;
 const D: usize = 6;
@@ -14,7 +14,7 @@ fn batch() -> Tokens {
     Tokens::padded([[1u16; 9].as_slice(), &[1; 5], &[1; 1]], 0)
 }
 
-/// The same, composed of Burn's operations; padded steps hold what they hold.
+/// The same, decomposed into Burn's operations; padded steps hold what they hold.
 fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dropout>) -> Tensor<2> {
     let (batch, time, width) = (tokens.batch(), tokens.time(), HEADS * D);
     let device = qkv.device();
@@ -29,7 +29,7 @@ fn reference(qkv: Tensor<2>, tokens: &Tokens, layout: Layout, dropout: Option<Dr
         for unit in 0..D {
             let (mut x, mut y) = ([0.0; D], [0.0; D]);
             x[unit] = 1.0;
-            rotation.turn(t, &x, &mut y);
+            rotation.rotate(t, &x, &mut y);
             turns.extend(y);
         }
     }
@@ -57,15 +57,15 @@ fn valid(tokens: &Tokens) -> Tensor<2> {
 #[test]
 fn both_forms_equal_the_reference_and_so_do_their_gradients() {
     let tokens = batch();
-    let noise = Dropout { key: Noise::new(1, 1, 1).next_key(), p: 0.3 };
-    for (layout, dropout) in [(Layout::Upstream, None), (Layout::Standard, None), (Layout::Upstream, Some(noise))] {
+    let rng = Dropout { key: CounterRng::new(1, 1, 1).next_key(), p: 0.3 };
+    for (layout, dropout) in [(Layout::Upstream, None), (Layout::Standard, None), (Layout::Upstream, Some(rng))] {
         let x = random::<2>([tokens.rows(), 3 * HEADS * D], 1, 1.0).autodiff().require_grad();
         let pull = random::<2>([tokens.rows(), HEADS * D], 2, 1.0) * valid(&tokens);
         let rotation = Rotation::new(layout, tokens.time(), D);
         let truth = reference(x.clone(), &tokens, layout, dropout);
         let expected = x.grad(&(truth.clone() * pull.clone()).sum().backward()).unwrap();
         let shape = || Shape::new(&tokens, HEADS, D);
-        for form in both_forms(|| attention(x.clone(), shape(), &rotation, dropout, Precision::Fp32)) {
+        for form in both_implementations(|| attention(x.clone(), shape(), &rotation, dropout, Precision::Fp32)) {
             assert_close(&values(&form), &values(&(truth.clone() * valid(&tokens))), 1e-6);
             let found = x.grad(&(form * pull.clone()).sum().backward()).unwrap();
             assert_close(&values(&found), &values(&expected), 3e-6);
@@ -85,7 +85,7 @@ fn a_precision_rounds_what_is_multiplied_and_only_bf16_what_comes_of_it() {
     };
     let strict = both(Precision::Fp32);
     for (precision, unit) in [(Precision::Tf32, 2f32.powi(-11)), (Precision::Bf16, 2f32.powi(-8))] {
-        for found in both_forms(|| both(precision)) {
+        for found in both_implementations(|| both(precision)) {
             for (found, strict) in found.iter().zip(&strict) {
                 let far = found.iter().zip(strict).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 assert!((0.2 * unit..12.0 * unit).contains(&far), "{precision}: {far}");

@@ -1,0 +1,152 @@
+//! Where the arrays of a training are while it runs: in host memory, or all of them on a device.
+
+use cwm_models::counter_rng::CounterRng;
+use cwm_models::gradient::GradientSum;
+use cwm_models::parameters::Weights;
+use cwm_models::worker_pool::WorkerPool;
+use cwm_models::{Device, DeviceWeights, ForwardPass, Precision, device};
+
+use crate::device_trainer::DeviceTrainer;
+use crate::optimiser::{clip_factor, norm};
+use crate::{Metrics, State, Task};
+
+/// Owns the arrays of a training where they are updated.
+pub enum TrainingBackend {
+    /// The arrays are the state's own; the gradient is summed beside them.
+    Cpu(GradientSum),
+    /// The arrays are on a device; the state's are those of the last synchronisation.
+    Device {
+        /// The arrays.
+        trainer: Box<DeviceTrainer>,
+        /// Whether the state's arrays are older than the device's.
+        host_is_stale: bool,
+    },
+}
+
+/// Options of a backward pass.
+#[derive(Clone, Copy)]
+pub struct PassOptions<'a> {
+    /// Threads, for the processor.
+    pub workers: &'a WorkerPool,
+    /// Precision of matrix products.
+    pub precision: Precision,
+    /// Seed of dropout; `None` without dropout.
+    pub dropout_seed: Option<u64>,
+}
+
+impl TrainingBackend {
+    /// The backend for training `state` on `device`.
+    pub fn new<M: Metrics>(device: &Device, state: &State<M>) -> Self {
+        if device::is_cpu(device) {
+            TrainingBackend::Cpu(GradientSum::new(state.weights.layout().clone()))
+        } else {
+            TrainingBackend::on_device(device, state)
+        }
+    }
+
+    /// The backend of devices on `device`, even if that is the processor.
+    pub fn on_device<M: Metrics>(device: &Device, state: &State<M>) -> Self {
+        let trainer = DeviceTrainer::new(&state.weights, &state.adamw, &state.snapshot, device);
+        TrainingBackend::Device { trainer: Box::new(trainer), host_is_stale: false }
+    }
+
+    /// Sums the gradients of all micro-batches, which have so many positions together; returns the sum of their losses.
+    pub fn backward<T: Task>(
+        &mut self,
+        task: &T,
+        options: PassOptions<'_>,
+        state: &State<T::Metrics>,
+        micro_batches: &[T::MicroBatch],
+        positions: usize,
+    ) -> f64 {
+        let step = state.step;
+        let rng = |index: usize| options.dropout_seed.map(|seed| CounterRng::new(seed, step, index as u64));
+        match self {
+            TrainingBackend::Cpu(gradient) => {
+                let weights = DeviceWeights::new(&state.weights, &device::cpu()).with_precision(options.precision);
+                let sums = options.workers.map(micro_batches.len(), |index| {
+                    let pass = ForwardPass::training(&weights, rng(index));
+                    let loss = task.loss(&pass, &micro_batches[index], positions);
+                    gradient.add(index, pass.gradient(&loss.share));
+                    loss.sum()
+                });
+                sums.iter().sum()
+            }
+            TrainingBackend::Device { trainer, .. } => {
+                let weights = trainer.weights().with_precision(options.precision);
+                let mut losses = Vec::with_capacity(micro_batches.len());
+                for (index, micro_batch) in micro_batches.iter().enumerate() {
+                    let pass = ForwardPass::training(&weights, rng(index));
+                    let loss = task.loss(&pass, micro_batch, positions);
+                    trainer.add(pass.device_gradients(&loss.share));
+                    losses.push(loss);
+                }
+                losses.iter().map(cwm_models::loss::Loss::sum).sum()
+            }
+        }
+    }
+
+    /// Returns the global norm of the gradient. If that is finite and an update is `wanted`, updates the weights at `rate`
+    /// with the gradient clipped to `clip`. The gradient is zero afterwards.
+    pub fn update<M: Metrics>(&mut self, state: &mut State<M>, wanted: bool, clip: f64, rate: f64) -> f64 {
+        match self {
+            TrainingBackend::Cpu(gradient) => gradient.with(|gradient| {
+                let norm = norm(gradient.values());
+                if wanted && norm.is_finite() {
+                    state.adamw.update(&mut state.weights, gradient, clip_factor(norm, clip), rate);
+                }
+                norm
+            }),
+            TrainingBackend::Device { trainer, host_is_stale } => {
+                let norm = trainer.gradient_norm();
+                if wanted && norm.is_finite() {
+                    trainer.update(clip_factor(norm, clip), rate);
+                    state.adamw.updates = trainer.updates();
+                    *host_is_stale = true;
+                } else {
+                    trainer.clear_gradient();
+                }
+                norm
+            }
+        }
+    }
+
+    /// Whether every weight is finite.
+    pub fn is_finite(&self, weights: &Weights) -> bool {
+        match self {
+            TrainingBackend::Cpu(_) => weights.is_finite(),
+            TrainingBackend::Device { trainer, .. } => trainer.is_finite(),
+        }
+    }
+
+    /// Sets the weights to the snapshot.
+    pub fn restore_snapshot<M: Metrics>(&mut self, state: &mut State<M>) {
+        match self {
+            TrainingBackend::Cpu(_) => state.weights.clone_from(&state.snapshot),
+            TrainingBackend::Device { trainer, host_is_stale } => {
+                trainer.restore_snapshot();
+                *host_is_stale = true;
+            }
+        }
+    }
+
+    /// Sets the snapshot to the weights.
+    pub fn take_snapshot<M: Metrics>(&mut self, state: &mut State<M>) {
+        match self {
+            TrainingBackend::Cpu(_) => state.snapshot.clone_from(&state.weights),
+            TrainingBackend::Device { trainer, host_is_stale } => {
+                trainer.take_snapshot();
+                *host_is_stale = true;
+            }
+        }
+    }
+
+    /// Brings the state's arrays up to date.
+    pub fn sync_to_host<M: Metrics>(&mut self, state: &mut State<M>) {
+        if let TrainingBackend::Device { trainer, host_is_stale } = self
+            && std::mem::take(host_is_stale)
+        {
+            trainer.sync_to_host(&mut state.weights, &mut state.adamw, &mut state.snapshot);
+        }
+    }
+}

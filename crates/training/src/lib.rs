@@ -1,0 +1,31 @@
+//! The training loop, whatever is trained: order of the examples, prefetching, steps of AdamW with a guard against
+//! numbers that are not finite, validation, checkpoints and resuming, curves, throughput.
+//!
+//! It knows examples by their place in a data set and a task by its loss ([`Examples`], [`Task`], [`Validation`]). It
+//! must not know what an example is, which head or labels a model has, which family it is of, or what becomes of its
+//! outputs: those are the matter of the stage that trains.
+
+mod backend;
+mod best;
+pub mod checkpoint_file;
+pub mod checkpoints;
+pub mod curves;
+pub mod device_trainer;
+pub mod optimiser;
+pub mod order;
+mod prefetch;
+mod run;
+pub mod schedule;
+mod task;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod throughput;
+mod trainer;
+pub mod warm_start;
+
+pub use best::BestWeights;
+pub use run::{Finished, Run, Settings};
+pub use task::{Examples, Metrics, Task, Validation};
+pub use trainer::{State, StepMetrics};

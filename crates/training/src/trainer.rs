@@ -1,0 +1,282 @@
+//! Weights and optimiser, one batch at a time, with the guard against numbers that are not finite (protocol.md).
+
+use cwm_models::Device;
+use cwm_models::parameters::Weights;
+
+use crate::backend::{PassOptions, TrainingBackend};
+use crate::optimiser::{AdamW, AdamWOptions};
+use crate::schedule::Schedule;
+use crate::{BestWeights, Metrics, Task};
+
+/// Bad steps in a row that end a run.
+const MOST_BAD_STEPS: u64 = 20;
+/// Steps between snapshots of the weights; at a bad step none is taken.
+const SNAPSHOT_EVERY: u64 = 500;
+
+/// Everything that changes from step to step, and that a checkpoint holds.
+#[derive(Clone, Debug)]
+pub struct State<M> {
+    /// The weights.
+    pub weights: Weights,
+    /// Moments and number of updates.
+    pub adamw: AdamW,
+    /// Weights that are restored when an update makes one of them not finite.
+    pub snapshot: Weights,
+    /// Batches drawn.
+    pub step: u64,
+    /// Batches that made no lasting update.
+    pub skipped: u64,
+    /// How many of them came last, without a good one between.
+    pub consecutive_bad_steps: u64,
+    /// The last step whose validation is in the curves.
+    pub validated: u64,
+    /// The best weights that were validated, where those are kept.
+    pub best: Option<BestWeights<M>>,
+}
+
+impl<M: Metrics> State<M> {
+    /// The beginning of a run from these weights.
+    pub fn new(weights: Weights, adamw: AdamWOptions) -> Self {
+        State {
+            adamw: AdamW::new(weights.layout().clone(), adamw),
+            snapshot: weights.clone(),
+            weights,
+            step: 0,
+            skipped: 0,
+            consecutive_bad_steps: 0,
+            validated: 0,
+            best: None,
+        }
+    }
+
+    /// Whether too many steps in a row were bad.
+    pub fn has_diverged(&self) -> bool {
+        self.consecutive_bad_steps >= MOST_BAD_STEPS
+    }
+}
+
+/// Metrics of one step.
+#[derive(Clone, Copy, Debug)]
+pub struct StepMetrics {
+    /// Positions of the batch.
+    pub positions: usize,
+    /// Loss of the batch before the update.
+    pub loss: f64,
+    /// Learning rate of the update.
+    pub learning_rate: f64,
+    /// Global norm of the gradient before clipping.
+    pub gradient_norm: f64,
+}
+
+/// Makes training steps.
+pub struct Trainer<'a, T: Task> {
+    /// The task.
+    pub task: &'a T,
+    options: PassOptions<'a>,
+    schedule: Schedule,
+    clip: f64,
+    backend: TrainingBackend,
+    /// The state. Its arrays may be stale: [`Trainer::synced_state`].
+    pub state: State<T::Metrics>,
+}
+
+impl<'a, T: Task> Trainer<'a, T> {
+    /// Continues from `state` on `device`.
+    pub fn new(
+        task: &'a T,
+        options: PassOptions<'a>,
+        schedule: Schedule,
+        clip: f64,
+        state: State<T::Metrics>,
+        device: &Device,
+    ) -> Self {
+        Trainer { task, options, schedule, clip, backend: TrainingBackend::new(device, &state), state }
+    }
+
+    /// The state with its arrays up to date.
+    pub fn synced_state(&mut self) -> &mut State<T::Metrics> {
+        self.backend.sync_to_host(&mut self.state);
+        &mut self.state
+    }
+
+    /// One step on a batch.
+    ///
+    /// A batch whose loss or gradient norm is not finite makes no update and no step of the schedule. An update that
+    /// makes a weight not finite is undone as upstream does it: the weights are restored to the last snapshot, moments
+    /// and schedule go on. Both count as bad.
+    pub fn step(&mut self, micro_batches: &[T::MicroBatch]) -> StepMetrics {
+        let Trainer { task, backend, state, .. } = self;
+        let positions: usize = micro_batches.iter().map(|micro_batch| task.positions(micro_batch)).sum();
+        let sum = backend.backward(*task, self.options, state, micro_batches, positions);
+        let loss = sum / task.denominator(positions);
+        let learning_rate = self.schedule.at(state.adamw.updates);
+        let gradient_norm = backend.update(state, loss.is_finite(), self.clip, learning_rate);
+        state.step += 1;
+        let finite = backend.is_finite(&state.weights);
+        if !finite {
+            backend.restore_snapshot(state);
+        }
+        if finite && loss.is_finite() && gradient_norm.is_finite() {
+            state.consecutive_bad_steps = 0;
+            if state.step.is_multiple_of(SNAPSHOT_EVERY) {
+                backend.take_snapshot(state);
+            }
+        } else {
+            state.consecutive_bad_steps += 1;
+            state.skipped += 1;
+        }
+        StepMetrics { positions, loss, learning_rate, gradient_norm }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cwm_models::device;
+    use cwm_models::worker_pool::WorkerPool;
+
+    use super::*;
+    use crate::schedule::Shape;
+    use crate::testing::{Rows, Straight, adamw, micro_batch, start};
+
+    const SCHEDULE: Schedule = Schedule { shape: Shape::Cosine, rate: 1e-3, warmup: 100, horizon: 200, floor: 0.1 };
+    /// An update at this rate leaves no finite weight.
+    const STEEP: Schedule = Schedule { rate: 1e38, warmup: 0, ..SCHEDULE };
+
+    fn batch() -> [Rows; 1] {
+        [micro_batch(&[0, 1, 2])]
+    }
+
+    /// Makes steps with a state that was changed.
+    fn with_state<R>(
+        schedule: Schedule,
+        change: impl FnOnce(&mut State<f64>),
+        test: impl FnOnce(&mut Trainer<'_, Straight>) -> R,
+    ) -> R {
+        let (task, workers) = (Straight::new(), WorkerPool::new(1).unwrap());
+        let mut state = State::new(start(&task), adamw());
+        change(&mut state);
+        let options = PassOptions { workers: &workers, precision: Default::default(), dropout_seed: None };
+        test(&mut Trainer::new(&task, options, schedule, 1.0, state, &device::cpu()))
+    }
+
+    /// Step, updates, bad steps and how many of them came last.
+    fn counts(state: &State<f64>) -> (u64, u64, u64, u64) {
+        (state.step, state.adamw.updates, state.skipped, state.consecutive_bad_steps)
+    }
+
+    /// Makes all losses infinite, with weights that are not.
+    fn overflow(state: &mut State<f64>) {
+        state.weights.values_mut().fill(f32::MAX);
+    }
+
+    #[test]
+    fn a_batch_without_a_finite_loss_makes_no_update_and_no_step_of_the_schedule() {
+        with_state(SCHEDULE, overflow, |trainer| {
+            let before = trainer.state.clone();
+            let metrics = trainer.step(&batch());
+            assert!(!metrics.loss.is_finite());
+            assert_eq!(counts(&trainer.state), (1, 0, 1, 1));
+            assert_eq!(trainer.state.weights.values(), before.weights.values(), "nothing is restored either");
+            assert_eq!(trainer.state.adamw.first.values(), before.adamw.first.values());
+            trainer.state.weights.clone_from(&before.snapshot);
+            let again = trainer.step(&batch());
+            assert!(again.loss.is_finite());
+            assert_eq!(again.learning_rate, metrics.learning_rate, "the schedule has waited");
+            assert_eq!(counts(&trainer.state), (2, 1, 1, 0));
+            assert!(trainer.step(&batch()).learning_rate > again.learning_rate, "in warm-up it grows by update");
+        });
+    }
+
+    #[test]
+    fn an_update_that_breaks_the_weights_restores_them_and_goes_on_with_all_else() {
+        with_state(
+            STEEP,
+            |_| {},
+            |trainer| {
+                let snapshot = trainer.state.snapshot.values().to_vec();
+                trainer.state.weights.values_mut()[0] += 1.0;
+                assert!(trainer.step(&batch()).loss.is_finite());
+                assert_eq!(trainer.state.weights.values(), snapshot);
+                assert_eq!(counts(&trainer.state), (1, 1, 1, 1), "the schedule's step is made");
+                assert!(trainer.state.adamw.first.values().iter().any(|moment| *moment != 0.0), "moments go on");
+            },
+        );
+    }
+
+    #[test]
+    fn with_everything_on_a_device_steps_and_guard_are_the_same() {
+        let cases: [(&str, Schedule, fn(&mut State<f64>)); 4] = [
+            ("good steps", SCHEDULE, |_| {}),
+            ("losses that are not finite", SCHEDULE, overflow),
+            ("updates that break the weights", STEEP, |_| {}),
+            ("a snapshot", SCHEDULE, |state| state.step = 499),
+        ];
+        for (case, schedule, change) in cases {
+            let run = |on_device: bool| {
+                with_state(schedule, change, |trainer| {
+                    if on_device {
+                        trainer.backend = TrainingBackend::on_device(&device::cpu(), &trainer.state);
+                    }
+                    let metrics: Vec<StepMetrics> = (0..3).map(|_| trainer.step(&batch())).collect();
+                    (metrics, trainer.synced_state().clone())
+                })
+            };
+            let ((metrics, state), (expected, host)) = (run(true), run(false));
+            assert_eq!(counts(&state), counts(&host), "{case}");
+            for (metrics, expected) in metrics.iter().zip(&expected) {
+                let alike = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-5 || (!a.is_finite() && !b.is_finite());
+                assert!(alike(metrics.loss, expected.loss), "{case}: {metrics:?} {expected:?}");
+                assert!(alike(metrics.gradient_norm, expected.gradient_norm), "{case}: {metrics:?} {expected:?}");
+                assert_eq!(metrics.learning_rate, expected.learning_rate, "{case}");
+            }
+            for (found, expected) in [(&state.weights, &host.weights), (&state.snapshot, &host.snapshot)] {
+                let far = found.values().iter().zip(expected.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                // A gradient of nothing but rounding may move a weight by the whole learning rate.
+                assert!(far <= 3e-4, "{case}: {far}");
+            }
+        }
+    }
+
+    #[test]
+    fn snapshots_are_taken_at_every_five_hundredth_step_when_all_is_well() {
+        let at = |step, change: fn(&mut State<f64>)| {
+            let set = move |state: &mut State<f64>| {
+                change(state);
+                state.step = step;
+            };
+            with_state(SCHEDULE, set, |trainer| {
+                let before = trainer.state.snapshot.values().to_vec();
+                trainer.step(&batch());
+                let after = trainer.state.snapshot.values();
+                (after != before, after == trainer.state.weights.values())
+            })
+        };
+        let well: fn(&mut State<f64>) = |_| {};
+        assert_eq!(at(499, well), (true, true));
+        assert_eq!(at(500, well), (false, false));
+        assert_eq!(at(999, well), (true, true));
+        assert_eq!(at(499, overflow), (false, false), "a bad step takes none");
+    }
+
+    #[test]
+    fn twenty_bad_batches_in_a_row_and_no_fewer_end_a_run() {
+        with_state(SCHEDULE, overflow, |trainer| {
+            for _ in 0..19 {
+                trainer.step(&batch());
+            }
+            assert!(!trainer.state.has_diverged());
+            let (broken, good) = (trainer.state.weights.clone(), trainer.state.snapshot.clone());
+            trainer.state.weights = good;
+            trainer.step(&batch());
+            assert_eq!(trainer.state.consecutive_bad_steps, 0);
+            trainer.state.weights = broken;
+            for _ in 0..19 {
+                trainer.step(&batch());
+            }
+            assert!(!trainer.state.has_diverged());
+            trainer.step(&batch());
+            assert!(trainer.state.has_diverged());
+            assert_eq!(counts(&trainer.state), (40, 1, 39, 20));
+        });
+    }
+}
