@@ -1,9 +1,7 @@
-//! The executor of cwm: from a pipeline file to results in a store, and the command line around it.
+//! The command line of cwm, the terminal, and the wiring of the executor's crates and the stages.
 //!
-//! It knows no chess and no models; stages are the crates under `stages/`, met through `cwm-contract`. A pipeline goes
-//! through four hands that never look back: [`spec`] (what was written, with places), [`plan`] (resolved and checked),
-//! [`engine`] (what is cached, what runs, and why), [`exec`] (one action, in a process of its own). `docs/architecture.md`
-//! draws the whole.
+//! It knows no chess and no models; stages are the crates under `stages/`, met through `cwm-contract`. What is below is
+//! `executor/*`; `docs/architecture.md` draws the whole.
 
 pub mod adapters;
 pub mod cli;

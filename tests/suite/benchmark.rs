@@ -144,7 +144,8 @@ fn real_games_go_the_same_way() {
     let Some(shared) = crate::context::shared() else { return };
     let context = Context::new();
     let yaml =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lichess.yaml")).expect("the pipeline");
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model/lichess.yaml"))
+            .expect("the pipeline");
     let names = |yaml: &str| -> BTreeSet<String> {
         let stages =
             yaml.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ") && line.contains(':'));
@@ -180,7 +181,7 @@ fn real_games_go_the_same_way() {
 /// `paper-data.yaml` of the repository.
 fn paper_data() -> Context {
     let context = Context::new();
-    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper-data.yaml");
+    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model/paper-data.yaml");
     context.write("paper-data.yaml", &std::fs::read_to_string(yaml).expect("the pipeline"));
     context
 }

@@ -37,7 +37,9 @@ fn smaller(file: &str, further: &[(&str, &str)]) -> Context {
     let context = Context::with(GAMES);
     let made = context.run(&[]);
     assert_eq!(made.raw.code, 0, "{}\n{}", made.raw.stdout, made.raw.stderr);
-    let mut text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("the pipeline");
+    let mut text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model").join(file))
+            .expect("the pipeline");
     for (old, new) in SMALLER.iter().chain(further) {
         assert!(text.contains(old), "{file} no longer says `{old}`: this test must follow");
         text = text.replace(old, new);

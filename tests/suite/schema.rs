@@ -71,11 +71,11 @@ fn the_committed_schema_and_reference_are_what_the_code_declares() {
 fn every_committed_pipeline_names_the_schema_for_editors() {
     let files = [
         "pipeline",
-        "small",
-        "paper",
-        "sweep",
-        "lichess",
-        "paper-data",
+        "pipelines/chess-world-model/small",
+        "pipelines/chess-world-model/paper",
+        "pipelines/chess-world-model/sweep",
+        "pipelines/chess-world-model/lichess",
+        "pipelines/chess-world-model/paper-data",
         "examples/pytorch/pipeline",
         "tests/golden/pipeline",
     ];
@@ -116,11 +116,11 @@ fn our_pipelines_are_valid_and_misspelt_ones_are_not() {
     let schema: serde_json::Value = serde_json::from_str(&committed("docs/pipeline.schema.json")).expect("JSON");
     let ours = [
         "pipeline",
-        "small",
-        "paper",
-        "sweep",
-        "lichess",
-        "paper-data",
+        "pipelines/chess-world-model/small",
+        "pipelines/chess-world-model/paper",
+        "pipelines/chess-world-model/sweep",
+        "pipelines/chess-world-model/lichess",
+        "pipelines/chess-world-model/paper-data",
         "examples/pytorch/pipeline",
         "tests/golden/pipeline",
         "src/commands/init/pipeline",

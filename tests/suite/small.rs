@@ -8,7 +8,7 @@ use crate::context::Context;
 
 fn small() -> Context {
     let context = Context::new();
-    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("small.yaml");
+    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model/small.yaml");
     context.write("pipeline.yaml", &std::fs::read_to_string(yaml).expect("the pipeline"));
     context
 }

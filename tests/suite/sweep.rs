@@ -113,7 +113,7 @@ fn a_new_result_of_the_sweep_trains_again_only_where_the_choice_changed() {
 /// The pipelines that few machines can run: that they are right, and what they hold, is told without running them.
 fn planned(file: &str) -> Vec<String> {
     let context = Context::new();
-    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let yaml = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model").join(file);
     context.write(file, &std::fs::read_to_string(yaml).expect("the pipeline"));
     let dag = context.cwm(&["dag", "-f", file]);
     assert_eq!(dag.code, 0, "{}", dag.stderr);
@@ -139,7 +139,10 @@ fn the_papers_pipelines_hold_what_the_paper_has() {
 /// The stages that two files both have are the same, so what one made the other finds.
 #[test]
 fn the_papers_pipelines_share_their_data() {
-    let text = |file: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("a file");
+    let text = |file: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chess-world-model").join(file))
+            .expect("a file")
+    };
     let stages = |file: &str| -> BTreeSet<String> {
         let text = text(file);
         let (_, stages) = text.split_once("\nstages:\n").expect("stages");

@@ -2,12 +2,15 @@
 //!
 //! They read text, not syntax: the code is formatted by rustfmt, which makes that enough.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The folders that hold crates.
+const GROUPS: [&str; 3] = ["crates", "executor", "stages"];
 
 /// A file of the repository.
 struct File {
@@ -60,7 +63,7 @@ fn rust_files(folders: &[&str]) -> Vec<File> {
     files.filter(|file| file.path.ends_with(".rs")).collect()
 }
 
-/// The Rust files whose code enters a fingerprint, but for those that only tests use.
+/// The Rust files whose code enters a fingerprint, but for those that only tests use. The executor is in none.
 fn hashed_files() -> Vec<File> {
     let files = rust_files(&["crates", "stages"]);
     let test_only: Vec<String> = files.iter().flat_map(test_modules).collect();
@@ -152,7 +155,7 @@ fn dependencies(manifest: &str, with_development: bool) -> BTreeSet<String> {
 /// Every manifest of the workspace with the folder of its crate (empty for the root).
 fn manifests() -> Vec<(String, String)> {
     let mut found = vec![(String::new(), PathBuf::from(ROOT).join("Cargo.toml"))];
-    for group in ["crates", "stages"] {
+    for group in GROUPS {
         for entry in fs::read_dir(Path::new(ROOT).join(group)).expect("a folder of crates") {
             let folder = entry.expect("an entry").path();
             found.push((relative(&folder), folder.join("Cargo.toml")));
@@ -166,8 +169,13 @@ fn none(offenders: Vec<String>, rule: &str) {
     assert!(offenders.is_empty(), "{rule}:\n  {}", offenders.join("\n  "));
 }
 
-/// Stages whose tests run another stage first, since the golden data holds only the two ends of the path.
-const TESTED_TOGETHER: [(&str, &str); 2] = [("stages/tokenize", "stages/parse"), ("stages/tokenize", "stages/split")];
+/// Crates whose tests use another one of their floor: stages that run another stage first, since the golden data holds only the two
+/// ends of the path, and mutated pipelines, which are planned with mutated lock files.
+const TESTED_TOGETHER: [(&str, &str); 3] = [
+    ("stages/tokenize", "stages/parse"),
+    ("stages/tokenize", "stages/split"),
+    ("executor/pipeline", "executor/project"),
+];
 
 #[test]
 fn arrows_between_crates_point_one_way() {
@@ -177,15 +185,19 @@ fn arrows_between_crates_point_one_way() {
         "crates/inspect" | "crates/query" => 4,
         "crates/foreign" | "crates/training" => 3,
         "crates/chess" | "crates/models" | "crates/python-chess-reader" => 2,
-        "crates/encoding" => 1,
-        "crates/page" => 1,
+        "crates/encoding" | "crates/page" => 1,
+        "executor/history" | "executor/slurm" | "executor/gc" => 5,
+        "executor/engine" => 4,
+        "executor/action" | "executor/remote" => 3,
+        "executor/store" | "executor/pipeline" | "executor/project" => 2,
+        "executor/core" => 1,
         "crates/contract" | "crates/fingerprint" | "crates/random" | "crates/bootstrap" | "crates/functions" => 0,
         stage if stage.starts_with("stages/") => 4,
         other => panic!("{other} is new: say in this test, and in docs/architecture.md, where it stands"),
     };
     let folder_of = |name: &str| {
         let short = name.strip_prefix("cwm-")?;
-        ["crates", "stages"].iter().map(|group| format!("{group}/{short}")).find(|f| Path::new(ROOT).join(f).is_dir())
+        GROUPS.iter().map(|group| format!("{group}/{short}")).find(|f| Path::new(ROOT).join(f).is_dir())
     };
     let mut offenders = Vec::new();
     for (folder, manifest) in manifests() {
@@ -204,9 +216,12 @@ fn arrows_between_crates_point_one_way() {
     }
     none(
         offenders,
-        "src -> stages -> crates/{foreign,training} -> crates/{chess,models} -> crates/encoding -> crates/contract, and no stage another",
+        "src -> stages -> crates/{foreign,training} -> crates/{chess,models} -> crates/encoding -> crates/contract, and no stage another; \
+         src -> executor/{history,slurm,gc} -> engine -> {action,remote} -> {store,pipeline,project} -> core -> crates/contract",
     );
 }
+
+const TERMINAL_AND_YAML: [&str; 6] = ["serde_yaml", "granit-parser", "clap", "indicatif", "anstream", "owo-colors"];
 
 #[test]
 fn no_crate_knows_what_it_must_not() {
@@ -223,7 +238,19 @@ fn no_crate_knows_what_it_must_not() {
                 "datafusion",
                 "polars-core",
             ],
-            _ => &["serde_yaml", "granit-parser", "clap", "indicatif", "anstream", "owo-colors"],
+            folder if folder.starts_with("executor/") => {
+                // Colours are decided where a diagnostic is drawn; YAML is read in one place.
+                let allowed = match folder {
+                    "executor/core" => "anstream",
+                    "executor/pipeline" => "granit-parser",
+                    _ => "",
+                };
+                let used = dependencies(&manifest, false);
+                let wrong = TERMINAL_AND_YAML.iter().filter(|name| **name != allowed && used.contains(**name));
+                offenders.extend(wrong.map(|name| format!("{folder}: {name}")));
+                &[]
+            }
+            _ => &TERMINAL_AND_YAML,
         };
         let used = dependencies(&manifest, false);
         offenders.extend(banned.iter().filter(|name| used.contains(**name)).map(|name| format!("{folder}: {name}")));
@@ -231,9 +258,281 @@ fn no_crate_knows_what_it_must_not() {
     none(offenders, "the executor knows no chess, the stages no YAML and no terminal");
 }
 
+/// The packages of `Cargo.lock`, each with those that it may be built from, tests included.
+fn locked_packages() -> BTreeMap<String, BTreeSet<String>> {
+    let lock = fs::read_to_string(Path::new(ROOT).join("Cargo.lock")).expect("Cargo.lock");
+    let mut packages: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in lock.split("[[package]]\n").skip(1) {
+        let name = package.lines().find_map(|line| line.strip_prefix("name = ")).expect("a name").trim_matches('"');
+        let listed = package.lines().filter_map(|line| line.strip_prefix(" \"")?.split(['"', ' ']).next());
+        packages.entry(name.to_owned()).or_default().extend(listed.map(str::to_owned));
+    }
+    packages
+}
+
+/// The executor's crates build in seconds, tests included, because nothing heavy is below them; features do not matter here.
+#[test]
+fn the_executors_crates_build_neither_stages_nor_what_is_heavy() {
+    let packages = locked_packages();
+    let own: Vec<String> = folders_of("executor").iter().map(|folder| format!("cwm-{folder}")).collect();
+    let is_light = |name: &str| {
+        let heavy = ["burn", "cubecl", "datafusion", "polars", "arrow", "parquet", "shakmaty", "pgn-reader"];
+        let is_heavy = heavy.iter().any(|family| name == *family || name.starts_with(&format!("{family}-")));
+        !is_heavy && (!name.starts_with("cwm-") || name == "cwm-contract" || own.iter().any(|own| own == name))
+    };
+    assert!(packages.contains_key("burn") && packages.contains_key("polars-core") && !is_light("cwm-split"));
+    let mut offenders = Vec::new();
+    for crate_name in &own {
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![crate_name.as_str()]);
+        while let Some(name) = waiting.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            if !is_light(name) {
+                offenders.push(format!("{crate_name} builds {name}"));
+            }
+            waiting.extend(
+                packages.get(name).unwrap_or_else(|| panic!("{name} is in Cargo.lock")).iter().map(String::as_str),
+            );
+        }
+        assert!(seen.len() > 5, "{crate_name} rests on {seen:?}");
+    }
+    none(
+        offenders,
+        "of the executor's crates, `cargo test -p` builds no stage, no chess, no Burn, DataFusion or Polars",
+    );
+}
+
+/// The names of the crates in a folder of crates.
+fn folders_of(group: &str) -> Vec<String> {
+    let entries = fs::read_dir(Path::new(ROOT).join(group)).expect("a folder of crates");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_executors_crates_are_small() {
+    let lines = |folder: &str| rust_files(&[folder]).iter().map(|file| file.text.lines().count()).sum::<usize>();
+    let crates = folders_of("executor").into_iter().map(|name| (format!("executor/{name}"), 9_000));
+    let large = crates.chain([("src".to_owned(), 10_000)]).filter(|(folder, most)| lines(folder) > *most);
+    let offenders = large.map(|(folder, most)| format!("{folder}: {} lines, at most {most}", lines(&folder)));
+    none(offenders.collect(), "a crate of the executor is read in a day");
+}
+
+/// Circles of modules that are still there. A new one fails, and so does one of these that is gone: strike it here then.
+const CIRCLES: [(&str, &str); 6] = [
+    ("executor/action", "attempt work"),
+    ("executor/remote", "backends client"),
+    ("executor/slurm", "cluster submit submitted_task watch"),
+    ("executor/store", "actions remembered"),
+    ("executor/store", "completeness soundness verify"),
+    ("src", "cli commands"),
+];
+
+#[test]
+fn modules_do_not_import_each_other_in_circles() {
+    let folders = folders_of("executor").into_iter().map(|name| format!("executor/{name}"));
+    let mut found = BTreeSet::new();
+    for folder in folders.chain(["src".to_owned()]) {
+        let source = if folder == "src" { "src".to_owned() } else { format!("{folder}/src") };
+        let uses = module_uses(&source, &rust_files(&[&source]));
+        found.extend(circles(&uses).into_iter().map(|circle| (folder.clone(), circle.join(" "))));
+    }
+    let known: BTreeSet<(String, String)> = CIRCLES.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    let new = found.difference(&known).map(|(folder, circle)| format!("{folder}: {circle}"));
+    let gone =
+        known.difference(&found).map(|(folder, circle)| format!("{folder}: {circle}: gone, strike it in CIRCLES"));
+    none(new.chain(gone).collect(), "the modules at the top of a crate import each other one way");
+}
+
+/// Of each module at the top of the crate in `source`, the others that its code names: by `crate::` and by `super::` from wherever it is,
+/// also through what the crate's root gives on. Names that the root itself defines are everybody's.
+fn module_uses(source: &str, files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
+    let inside = |file: &File| -> Vec<String> {
+        let path = file.path.strip_prefix(source).unwrap_or_default().trim_start_matches('/').trim_end_matches(".rs");
+        path.split('/').filter(|piece| *piece != "mod").map(str::to_owned).collect()
+    };
+    let is_root = |file: &File| matches!(inside(file).join("/").as_str(), "lib" | "main");
+    let is_test = |file: &File| inside(file).iter().any(|piece| piece == "tests" || piece.ends_with("_tests"));
+    let top = |file: &File| inside(file).into_iter().next().unwrap_or_default();
+    let modules: BTreeSet<String> = files.iter().filter(|file| !is_root(file) && !is_test(file)).map(top).collect();
+    let mut given_on = BTreeMap::new();
+    for file in files.iter().filter(|file| is_root(file)) {
+        let code = one_line(&file.product_code());
+        for path in code.split("use ").skip(1).filter_map(|rest| rest.split(';').next()) {
+            let Some((module, names)) = path.trim_start_matches("self::").split_once("::") else { continue };
+            if modules.contains(module) {
+                given_on.extend(identifiers(names).map(|name| (name.to_owned(), module.to_owned())));
+            }
+        }
+    }
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in files.iter().filter(|file| !is_root(file) && !is_test(file)) {
+        let (own, code) = (top(file), one_line(&file.product_code()));
+        let to_root = "super::".repeat(inside(file).len());
+        for start in ["crate::".to_owned(), to_root] {
+            for (at, _) in code.match_indices(&start) {
+                let before = &code[..at];
+                if before.ends_with("super::") || before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                    continue;
+                }
+                for name in named_first(&code[at + start.len()..]) {
+                    let module =
+                        if modules.contains(name) { Some(name) } else { given_on.get(name).map(String::as_str) };
+                    if let Some(module) = module.filter(|module| *module != own) {
+                        uses.entry(own.clone()).or_default().insert(module.to_owned());
+                    }
+                }
+            }
+        }
+    }
+    uses
+}
+
+fn one_line(code: &str) -> String {
+    code.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
+}
+
+/// The first names of a path, of which `{a::b, c::{d, e}}` has two.
+fn named_first(path: &str) -> Vec<&str> {
+    let Some(list) = path.strip_prefix('{') else { return identifiers(path).take(1).collect() };
+    let (mut depth, mut names, mut start) = (0, Vec::new(), 0);
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                names.extend(identifiers(&list[start..at]).next());
+                start = at + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The groups of more than one module that reach each other, each in order.
+fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<String>> {
+    let reached = |from: &String| {
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = waiting.pop() {
+            waiting.extend(uses.get(module).into_iter().flatten().filter(|next| seen.insert((*next).clone())));
+        }
+        seen
+    };
+    let reach: BTreeMap<&String, BTreeSet<String>> = uses.keys().map(|module| (module, reached(module))).collect();
+    let round = reach.iter().filter(|(module, reached)| reached.contains(**module));
+    let group = |(module, there): (&&String, &BTreeSet<String>)| {
+        let comes_back = |other: &&String| reach.get(*other).is_some_and(|back| back.contains(*module));
+        there.iter().filter(comes_back).cloned().collect()
+    };
+    round.map(group).collect()
+}
+
+#[test]
+fn circles_of_modules_are_seen() {
+    let file = |path: &str, text: &str| File { path: format!("x/src/{path}"), text: text.to_owned() };
+    let files = [
+        file("lib.rs", "mod a;\nmod b;\nmod c;\npub use b::{Thing, other};\npub struct Own;"),
+        file("a.rs", "use crate::{Own, Thing};\n#[cfg(test)]\nmod tests {\n    use crate::c::test;\n}"),
+        file("b/mod.rs", "use super::c::{a, d};"),
+        file("b/deep.rs", "fn f() {\n    super::super::c::g(super::c::h);\n}"),
+        file("c.rs", "// crate::b\nuse crate::{Own, a::{self, b}};"),
+        file("c/tests.rs", "use crate::b;"),
+        file("d.rs", "use crate::a;"),
+    ];
+    let uses = module_uses("x/src", &files);
+    let expected = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")];
+    let expected = expected.map(|(from, to)| (from.to_owned(), BTreeSet::from([to.to_owned()])));
+    assert_eq!(uses, expected.into());
+    assert_eq!(circles(&uses), BTreeSet::from([["a", "b", "c"].map(str::to_owned).to_vec()]));
+}
+
+/// Names that the house had before it took the field's (issue 20); whoever writes one again is looking for another word.
+const FORMER_NAMES: [&str; 60] = [
+    "Analyst",
+    "AnswerForm",
+    "ArticleId",
+    "Courier",
+    "Errand",
+    "Gauge",
+    "Harvest",
+    "Ledger",
+    "Misbelief",
+    "NewTask",
+    "Parcel",
+    "Probed",
+    "Probing",
+    "Provisions",
+    "PutBack",
+    "SameAs",
+    "TableAbout",
+    "Tidings",
+    "UnderWay",
+    "Unfetched",
+    "Workbench",
+    "as_known",
+    "asks_for_the_locked",
+    "begins_nothing",
+    "can_go",
+    "close_jobs",
+    "end_pauses",
+    "find_moot",
+    "for_room",
+    "give_up_pauses",
+    "has_arrived",
+    "has_departed",
+    "has_to_go_alone",
+    "heard_of_remote",
+    "holds_on",
+    "in_vain",
+    "is_away",
+    "is_deaf",
+    "is_moot",
+    "is_slurms_alone",
+    "is_struck",
+    "last_words",
+    "leave_jobs",
+    "let_go_of",
+    "lost_an_input",
+    "make_what_is_nowhere",
+    "must_be_reached",
+    "reconsider_dependents",
+    "remake_missing_sources",
+    "skipped_behind",
+    "something_starts",
+    "takes_awaited",
+    "to_remake",
+    "told_of_pull",
+    "told_of_remotes",
+    "wait_again",
+    "was_overtaken",
+    "why_lacking",
+    "withdraw_those_that_cannot_go",
+    "without_secrets_of",
+];
+
+#[test]
+fn no_former_name_comes_back() {
+    let wrong = |line: &str| identifiers(line).any(|name| FORMER_NAMES.contains(&name));
+    let files = rust_files(&["src", "executor", "crates", "stages"]);
+    assert!(wrong("let courier = Courier::new();") && !wrong("courier"));
+    let offenders = files.iter().flat_map(|file| file.lines(&file.product_code(), wrong)).collect();
+    none(offenders, "names are the field's terms (docs/concepts.md)");
+}
+
 #[test]
 fn every_crate_says_what_it_is() {
-    let roots = rust_files(&["src", "crates", "stages"]);
+    let roots = rust_files(&["src", "executor", "crates", "stages"]);
     let is_root = |file: &&File| file.path.ends_with("src/lib.rs") || file.path == "src/main.rs";
     let silent = roots.iter().filter(is_root).filter(|file| !file.text.starts_with("//!"));
     none(silent.map(|file| file.path.clone()).collect(), "a crate begins with `//!`: what it is and must not know");
@@ -282,7 +581,7 @@ fn nothing_below_the_command_line_prints() {
     let banned = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
     let wrong = |line: &str| banned.iter().any(|word| mentions(line, word));
     let mut files = hashed_files();
-    files.extend(rust_files(&["crates/contract/src", "crates/fingerprint/src"]));
+    files.extend(rust_files(&["crates/contract/src", "crates/fingerprint/src", "executor"]));
     files.retain(|file| !file.path.contains("/tests/"));
     let offenders = files.iter().flat_map(|file| file.lines(&file.product_code(), wrong)).collect();
     none(offenders, "only src/ prints; a stage reports through its context");
@@ -291,7 +590,7 @@ fn nothing_below_the_command_line_prints() {
 #[test]
 fn no_serde_attribute_gives_bad_messages() {
     let wrong = |line: &str| line.contains("serde(") && (mentions(line, "flatten") || mentions(line, "untagged"));
-    let files = rust_files(&["src", "crates", "stages"]);
+    let files = rust_files(&["src", "executor", "crates", "stages"]);
     let offenders = files.iter().flat_map(|file| file.lines(&without_comments(&file.text), wrong)).collect();
     none(offenders, "serde's `flatten` and `untagged` are banned: their errors say neither what nor where");
 }
@@ -356,8 +655,11 @@ fn no_tensor_is_made_on_burns_default_device() {
 
 #[test]
 fn no_file_is_long() {
-    let files = rust_files(&["src", "crates", "stages"]);
-    let long = files.iter().map(|file| (&file.path, file.text.lines().count())).filter(|(_, lines)| *lines > 700);
+    let files = rust_files(&["src", "executor", "crates", "stages"]);
+    // The scheduler's transition table stands in one file with the transitions.
+    let most = |path: &str| if path == "executor/engine/src/scheduler.rs" { 800 } else { 700 };
+    let long = files.iter().map(|file| (&file.path, file.text.lines().count()));
+    let long = long.filter(|(path, lines)| *lines > most(path));
     none(
         long.map(|(path, lines)| format!("{path}: {lines} lines")).collect(),
         "a file has one idea, and at most 700 lines",
@@ -409,7 +711,10 @@ fn tracked_files() -> Vec<File> {
             let names = names.split_terminator('\0').map(|name| (name.to_owned(), Path::new(ROOT).join(name)));
             names.filter_map(|(path, file)| Some(File { path, text: fs::read_to_string(file).ok()? })).collect()
         }
-        _ => ["src", "crates", "stages", "tests", "docs"].iter().flat_map(|folder| files_below(folder)).collect(),
+        _ => ["src", "executor", "crates", "stages", "tests", "docs"]
+            .iter()
+            .flat_map(|folder| files_below(folder))
+            .collect(),
     }
 }
 

@@ -18,8 +18,10 @@ fn pipelines() -> &'static [String] {
     static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
     TEXTS.get_or_init(|| {
         let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-        let names = ["pipeline.yaml", "small.yaml", "paper.yaml", "sweep.yaml", "lichess.yaml", "paper-data.yaml"];
-        let own = names.map(|name| fs_err::read_to_string(root.join(name)).expect("a pipeline of ours"));
+        let names = ["small", "paper", "sweep", "lichess", "paper-data"];
+        let papers = names.map(|name| format!("pipelines/chess-world-model/{name}.yaml"));
+        let own = std::iter::once("pipeline.yaml".to_owned()).chain(papers);
+        let own = own.map(|name| fs_err::read_to_string(root.join(name)).expect("a pipeline of ours"));
         // The small one comes most often: there is less around what is wrong.
         std::iter::repeat_n(meaning::MINIATURE.to_owned(), 6).chain(own).collect()
     })
