@@ -1,12 +1,16 @@
-//! The command line of cwm, the terminal, and the wiring of the executor's crates and the stages.
+//! The command line of cwm: its words, its commands, and what joins the crates of the executor.
 //!
-//! It knows no chess and no models; stages are the crates under `stages/`, met through `cwm-contract`. What is below is
-//! `executor/*`; `docs/architecture.md` draws the whole.
+//! It knows no chess and no models; stages are the crates under `stages/`, used through `cwm-contract`. Folders use only what is
+//! below them: [`dispatch`], `commands`, `workspace`, [`cli`], `locate` and `output`. `docs/architecture.md` draws the whole.
 
 pub mod adapters;
 pub mod cli;
-pub mod commands;
+mod commands;
 pub mod curves;
+pub mod dispatch;
 pub mod events;
 mod fingerprint;
+mod locate;
+mod output;
 pub mod registry;
+mod workspace;

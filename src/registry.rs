@@ -1,11 +1,12 @@
-//! The kinds of stages that this program has, and who looks into what they write, answers queries over it, or works on models.
+//! What was compiled in: the stages, the inspector of artifacts, the SQL engine and the model tools.
 
 use cwm_contract::{Inspector, ModelTools, QueryEngine, Stage};
+use cwm_core::error::Error;
 use cwm_core::registry::Registry;
 
 use crate::fingerprint::code_of;
 
-/// Every kind that a full build has, whether it was compiled into this one or not; each is a cargo feature of its name.
+/// All kinds of a full build. Each is a cargo feature of its name.
 const ALL: &[&str] = &[
     "download",
     "play",
@@ -22,7 +23,7 @@ const ALL: &[&str] = &[
     "report",
 ];
 
-/// The stages that were compiled in.
+/// Returns the stages that were compiled in.
 pub fn built_in() -> Registry {
     let stages: Vec<&'static dyn Stage> = vec![
         #[cfg(feature = "download")]
@@ -55,7 +56,7 @@ pub fn built_in() -> Registry {
     Registry::new(stages, ALL, code_of).with_gpu_support(cfg!(feature = "cuda"))
 }
 
-/// Who looks into artifacts, if that is compiled in: the cargo feature `inspect`.
+/// Returns the inspector of artifacts, if it is compiled in: the cargo feature `inspect`.
 pub fn inspector() -> Option<&'static dyn Inspector> {
     #[cfg(feature = "inspect")]
     return Some(&cwm_inspect::ChessInspector);
@@ -63,7 +64,7 @@ pub fn inspector() -> Option<&'static dyn Inspector> {
     None
 }
 
-/// Who answers queries over artifacts, if that is compiled in: the cargo feature `sql`.
+/// Returns the SQL engine, if it is compiled in: the cargo feature `sql`.
 pub fn query_engine() -> Option<&'static dyn QueryEngine> {
     #[cfg(feature = "sql")]
     return Some(&cwm_query::SqlEngine);
@@ -71,12 +72,23 @@ pub fn query_engine() -> Option<&'static dyn QueryEngine> {
     None
 }
 
-/// Who works on models by hand, if that is compiled in: the cargo feature `model-tools`.
+/// Returns the tools for single models, if they are compiled in: the cargo feature `model-tools`.
 pub fn model_tools() -> Option<&'static dyn ModelTools> {
     #[cfg(feature = "model-tools")]
     return Some(&cwm_model_tools::ChessModelTools);
     #[cfg(not(feature = "model-tools"))]
     None
+}
+
+/// Returns the model tools, for a command that needs them.
+///
+/// # Errors
+/// They are not compiled in.
+pub fn require_model_tools() -> Result<&'static dyn ModelTools, Error> {
+    model_tools().ok_or_else(|| {
+        Error::usage("this build of cwm has no models")
+            .hint("build it with the cargo feature `model-tools`, which is on by default")
+    })
 }
 
 #[cfg(test)]

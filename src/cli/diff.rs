@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::candidates::compared;
+use super::completers::compared;
 
 /// Arguments of `diff`.
 #[derive(Debug, Args)]

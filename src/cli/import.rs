@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::HintArguments;
+use super::ModelHintArguments;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -17,7 +17,7 @@ pub struct ImportArguments {
     pub folder: PathBuf,
     /// What is known of the model
     #[command(flatten)]
-    pub hints: HintArguments,
+    pub hints: ModelHintArguments,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -6,7 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::{stages, variables};
+use super::completers::{stages, variables};
 use super::pipeline::assignment;
 
 /// Arguments of `log`. Its `-f` is that of `tail`, so that the pipeline is named by `--file` alone.

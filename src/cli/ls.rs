@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::candidates::stages_and_tags;
+use super::completers::stages_and_tags;
 
 /// Arguments of `ls`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! The command line: what can be typed, one file a command. What each does is in the file of its name under `commands/`.
 
 mod accept;
-mod candidates;
+mod completers;
 mod completions;
 mod dag;
 mod devices;
@@ -10,17 +10,17 @@ mod du;
 mod exec;
 mod export;
 mod gc;
-mod hints;
 mod import;
 mod init;
 mod log;
 mod ls;
 mod man;
-mod mistyped;
+mod model_hints;
 mod parity;
 mod path;
 mod pin;
 mod pipeline;
+mod pipeline_options;
 mod pull;
 mod push;
 mod remote;
@@ -33,6 +33,7 @@ mod tag;
 mod take;
 mod tensorboard;
 mod track;
+mod usage_error;
 mod verify;
 mod watch;
 mod why;
@@ -42,7 +43,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use accept::AcceptArguments;
-pub use candidates::ASKED_BY;
+pub use completers::ASKED_BY;
 pub use completions::{CompletionsArguments, Shell};
 pub use dag::{DagArguments, DagFormat};
 pub use devices::DevicesArguments;
@@ -51,16 +52,17 @@ pub use du::DuArguments;
 pub use exec::ExecArguments;
 pub use export::ExportArguments;
 pub use gc::GcArguments;
-pub use hints::HintArguments;
 pub use import::ImportArguments;
 pub use init::InitArguments;
 pub use log::LogArguments;
 pub use ls::LsArguments;
 pub use man::ManArguments;
+pub use model_hints::ModelHintArguments;
 pub use parity::ParityArguments;
 pub use path::PathArguments;
 pub use pin::PinArguments;
 pub use pipeline::PipelineArguments;
+pub use pipeline_options::pipeline_options;
 pub use pull::PullArguments;
 pub use push::PushArguments;
 pub use remote::{RemoteArguments, RemoteCommand};
@@ -93,7 +95,7 @@ pub struct Cli {
 impl Cli {
     /// What was typed, and whether its command has an option `--json` that was given. Ends the program where it is wrong.
     pub fn read() -> (Self, bool) {
-        let matches = Cli::command().try_get_matches().unwrap_or_else(|error| mistyped::end(&error));
+        let matches = Cli::command().try_get_matches().unwrap_or_else(|error| usage_error::exit(&error));
         let has_json = |command: &ArgMatches| command.try_get_one("json").ok().flatten().is_some_and(|json| *json);
         let mut innermost = &matches;
         while let Some((_, command)) = innermost.subcommand() {

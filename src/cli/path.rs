@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::outputs;
+use super::completers::outputs;
 
 /// Arguments of `path`.
 #[derive(Debug, Args)]

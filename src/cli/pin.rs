@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::stages;
+use super::completers::stages;
 
 /// Arguments of `pin`.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::candidates::variables;
+use super::completers::variables;
 use cwm_core::error::Error;
 
 /// Which pipeline.

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::{devices, files_and_stages, stages};
+use super::completers::{devices, files_and_stages, stages};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::results;
+use super::completers::results;
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]

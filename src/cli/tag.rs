@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::candidates::{names_of_tags, stages};
+use super::completers::{names_of_tags, stages};
 
 /// Arguments of `tag`.
 #[derive(Debug, Args)]

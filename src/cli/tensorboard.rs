@@ -6,7 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::stages;
+use super::completers::stages;
 
 /// Arguments of `tensorboard`.
 #[derive(Debug, Args)]

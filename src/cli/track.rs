@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::HintArguments;
+use super::ModelHintArguments;
 use super::PipelineArguments;
-use super::candidates::stages;
+use super::completers::stages;
 
 /// Arguments of `track`.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub struct TrackArguments {
     pub json: bool,
     /// What is known of a model from a file
     #[command(flatten)]
-    pub hints: HintArguments,
+    pub hints: ModelHintArguments,
     /// Which pipeline
     #[command(flatten)]
     pub pipeline: PipelineArguments,

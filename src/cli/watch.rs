@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::candidates::devices;
+use super::completers::devices;
 use super::{Output, PipelineArguments, RunArguments};
 
 /// Arguments of `watch`.

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::PipelineArguments;
-use super::candidates::files_and_stages;
+use super::completers::files_and_stages;
 
 /// Arguments of `why`.
 #[derive(Debug, Args)]

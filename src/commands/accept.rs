@@ -1,6 +1,6 @@
 //! `cwm accept`: a change of code changes no result, so those of the older code stay (`docs/design/accept.md`).
 
-mod candidates;
+mod assess;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,14 +8,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::AcceptArguments;
-use crate::commands::{Workspace, print, print_json};
-use candidates::{Look, affected, look};
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
+use assess::{Assessment, affected, assess};
 use cwm_action::probe::Judge;
 use cwm_action::user;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{list_some, plural, visible_lines};
-use cwm_project::accepted::{Accepted, Alias};
+use cwm_project::accepted::{Accepted, AcceptedChange};
 use cwm_store::Machine;
 
 /// Cells that are named of those that a change is about.
@@ -36,7 +37,7 @@ struct Change {
     /// Its name in `accepted.lock`.
     name: String,
     /// What stands there.
-    alias: Alias,
+    alias: AcceptedChange,
     /// Cells of this pipeline whose results stay because of it.
     cells: Vec<String>,
 }
@@ -82,8 +83,11 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
 }
 
 fn listed(accepted: &Accepted) -> Answer {
-    let change =
-        |(name, alias): (&str, &Alias)| Change { name: name.to_owned(), alias: alias.clone(), cells: Vec::new() };
+    let change = |(name, alias): (&str, &AcceptedChange)| Change {
+        name: name.to_owned(),
+        alias: alias.clone(),
+        cells: Vec::new(),
+    };
     Answer { changes: accepted.aliases().map(change).collect(), ..Answer::default() }
 }
 
@@ -93,7 +97,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
     for index in cells {
         let cell = &workspace.plan.cells[*index];
         let Some(code) = cell.code()? else { continue };
-        for name in workspace.accepted.leading_to(&cell.kind, &code) {
+        for name in workspace.accepted.changes_leading_to(&cell.kind, &code) {
             names.entry(name).or_default().push(cell.label.to_string());
         }
     }
@@ -102,7 +106,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
             .hint("`cwm accept --list` lists what was accepted"));
     }
     workspace.accepted.save(Vec::new(), &names.keys().cloned().collect::<Vec<_>>())?;
-    let all: BTreeMap<&str, &Alias> = workspace.accepted.aliases().collect();
+    let all: BTreeMap<&str, &AcceptedChange> = workspace.accepted.aliases().collect();
     let change = |(name, cells): (String, Vec<String>)| {
         let alias = (*all.get(name.as_str())?).clone();
         Some(Change { name, alias, cells })
@@ -118,24 +122,24 @@ fn accept(workspace: &mut Workspace, cells: Vec<usize>, arguments: &AcceptArgume
     let mut up_to_date = Vec::new();
     let mut survey = workspace.survey()?;
     loop {
-        let mut found: BTreeMap<String, Alias> = BTreeMap::new();
+        let mut found: BTreeMap<String, AcceptedChange> = BTreeMap::new();
         let mut waiting = Vec::new();
         for index in std::mem::take(&mut pending) {
             let label = workspace.plan.cells[index].label.to_string();
-            match look(workspace, &survey, index)? {
-                Look::Change(alias) => _ = found.insert(alias.name(), *alias),
-                Look::UpToDate => up_to_date.push(label),
-                Look::Waits(words) => waiting.push((index, label, words)),
+            match assess(workspace, &survey, index)? {
+                Assessment::Change(alias) => _ = found.insert(alias.name(), *alias),
+                Assessment::UpToDate => up_to_date.push(label),
+                Assessment::Waits(words) => waiting.push((index, label, words)),
                 // Of all stages, only those count whose code changed alone.
-                Look::Refused(_) if arguments.stages.is_empty() => {}
-                Look::Refused(why) => _ = answer.refused.insert(label, why),
+                Assessment::Refused(_) if arguments.stages.is_empty() => {}
+                Assessment::Refused(why) => _ = answer.refused.insert(label, why),
             }
         }
         let mut added = false;
         for (name, alias) in found {
             let affected = affected(workspace, &alias)?;
             if arguments.probed {
-                let refused = candidates::refused(workspace, &affected, &mut judge)?;
+                let refused = assess::refused(workspace, &affected, &mut judge)?;
                 if !refused.is_empty() {
                     let all = affected.iter().map(|(index, _)| workspace.plan.cells[*index].label.to_string());
                     let other = refused.keys().next().cloned().unwrap_or_default();
@@ -174,8 +178,8 @@ fn accept(workspace: &mut Workspace, cells: Vec<usize>, arguments: &AcceptArgume
     Ok(answer)
 }
 
-fn signed(alias: Alias, arguments: &AcceptArguments) -> Alias {
-    Alias {
+fn signed(alias: AcceptedChange, arguments: &AcceptArguments) -> AcceptedChange {
+    AcceptedChange {
         by: format!("{}@{}", user(), Machine::here().host),
         at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         why: arguments.message.clone(),

@@ -4,7 +4,7 @@ use clap_complete::env::Shells;
 use serde::Serialize;
 
 use crate::cli::{ASKED_BY, CompletionsArguments};
-use crate::commands::{print, print_json};
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 

@@ -3,12 +3,12 @@
 use cwm_contract::{DescribeOptions, Description, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
-use crate::commands::Workspace;
+use crate::workspace::Workspace;
 use cwm_core::error::{Error, ErrorKind};
 use cwm_engine::{CellState, Survey, output_of};
 use cwm_store::ActionRecord;
 
-/// What is in some outputs of one record.
+/// The contents of some outputs of one record.
 #[derive(Default)]
 pub struct Contents {
     /// By output: `train`.
@@ -91,7 +91,7 @@ fn describe(
 ) -> Result<Option<Description>, Error> {
     let Some(inspector) = crate::registry::inspector() else { return Ok(None) };
     let output = output_of(record, port)?;
-    workspace.must_be_whole(record, port)?;
+    workspace.require_complete_output(record, port)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
     inspector.describe(&output.format, &path, detail).map_err(inside)
 }

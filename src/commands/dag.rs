@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::cli::{DagArguments, DagFormat};
-use crate::commands::{pipeline_file, print, print_json};
+use crate::locate::pipeline_file;
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::sources;

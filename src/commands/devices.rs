@@ -3,7 +3,8 @@
 use cwm_contract::{DeviceChoice, DeviceInfo};
 
 use crate::cli::DevicesArguments;
-use crate::commands::{print, print_json};
+use crate::output::{print, print_json};
+use crate::registry::require_model_tools;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 
@@ -12,10 +13,7 @@ use cwm_core::exit_code::ExitCode;
 /// # Errors
 /// This build has no models.
 pub fn run(arguments: &DevicesArguments) -> Result<ExitCode, Error> {
-    let model_tools = crate::registry::model_tools().ok_or_else(|| {
-        Error::usage("this build of cwm has no models that would compute on a device")
-            .hint("build it with the cargo feature `model-tools`, which is on by default")
-    })?;
+    let model_tools = require_model_tools()?;
     let devices = model_tools.devices();
     if arguments.json {
         print_json(&devices)?

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::DiffArguments;
-use crate::commands::{print, print_json};
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible_lines;
@@ -76,7 +76,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
         (old, new) => {
             let tables = |name: &str, found: Found| match found {
                 Found::Report(tables) => Ok(tables),
-                Found::Lock(lock) => reports::only_one(name, &lock, &places.store()?),
+                Found::Lock(lock) => reports::single_cell(name, &lock, &places.store()?),
             };
             let (old, new) = (tables(&answer.old, old)?, tables(&answer.new, new)?);
             let difference = Some(compare(&old, &new, tolerance));

@@ -6,7 +6,7 @@ use cwm_contract::DeviceChoice;
 
 use crate::cli::RunArguments;
 use crate::commands::devices::missing;
-use crate::commands::{PassedOver, Workspace};
+use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{Cause, CellState, Estimates, Explainer, IncompleteResult, Machine, Rebuild, RunPrediction};
@@ -41,7 +41,8 @@ pub fn run(
     let targets: Vec<usize> = targets.iter().copied().collect();
     let prediction = RunPrediction::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
     workspace.files.save_if_possible();
-    let explainer = Explainer::new(plan, &workspace.store, &workspace.files, workspace.known(), &survey, &prediction);
+    let explainer =
+        Explainer::new(plan, &workspace.store, &workspace.files, workspace.project_state(), &survey, &prediction);
     for index in cells {
         let label = plan.cells[index].label.clone();
         let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
@@ -131,7 +132,7 @@ pub fn run(
         }
     }
     for finding in workspace.store.take_damaged_records() {
-        sinks.event(&RunEvent::Warning { message: PassedOver::words(&finding) });
+        sinks.event(&RunEvent::Warning { message: SkippedRecordsWarning::message(&finding) });
     }
     let total = estimates.total();
     sinks.event(&RunEvent::DrySummary { would_run, may_run, cached, would_fail: failed, total });

@@ -6,7 +6,9 @@ use cwm_contract::amount;
 use serde::Serialize;
 
 use crate::cli::DuArguments;
-use crate::commands::{PassedOver, existing_store_of, print_json, print_words};
+use crate::locate::open_existing_store;
+use crate::output::{print_json, print_text};
+use crate::workspace::SkippedRecordsWarning;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
@@ -29,7 +31,7 @@ struct Answer<'a> {
 /// # Errors
 /// The store cannot be read, something in it is damaged, or it has nothing of a stage that is named.
 pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Error> {
-    let (store, _passed_over) = PassedOver::by(existing_store_of(store, arguments.file.as_deref())?);
+    let (store, _passed_over) = SkippedRecordsWarning::watch(open_existing_store(store, arguments.file.as_deref())?);
     let mut usage = Usage::of(&store)?;
     for name in &arguments.stages {
         if !usage.stages.iter().any(|stage| stage.stage == *name) {
@@ -41,7 +43,7 @@ pub fn run(store: Option<&Path>, arguments: &DuArguments) -> Result<ExitCode, Er
     if arguments.json {
         print_json(&Answer { format: FORMAT, bytes: usage.bytes(), usage: &usage })?;
     } else {
-        print_words(&text(&usage, arguments.stages.is_empty()))?;
+        print_text(&text(&usage, arguments.stages.is_empty()))?;
     }
     Ok(ExitCode::OK)
 }

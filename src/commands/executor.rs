@@ -1,7 +1,9 @@
 //! Who does the work of a run: this machine, or Slurm.
 
 use crate::cli::{Executor, RunArguments};
-use crate::commands::{Workspace, again, print};
+use crate::commands::retry_command;
+use crate::output::print;
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_project::site::{ExecutorKind, JobStore, Remote, Site};
@@ -74,7 +76,7 @@ pub fn detach(workspace: &Workspace, settings: &Settings) -> Result<ExitCode, Er
     let words = std::env::args().skip(1).filter(|word| word != "--detach");
     let words: Vec<String> = words.chain(["--executor=slurm".to_owned()]).collect();
     let pipeline = std::fs::canonicalize(&workspace.plan.file).unwrap_or_else(|_| workspace.plan.file.clone());
-    let run = cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &again::typed())?;
+    let run = cwm_slurm::detach(&workspace.store, settings, &pipeline, &folder, &words, &retry_command::invocation())?;
     let what = if run.already_running { "is already a run of this pipeline" } else { "runs it" };
     print(&format!("job {} {what}; it writes to {}", run.job, run.output.display()))?;
     Ok(ExitCode::OK)

@@ -7,8 +7,8 @@ use std::os::fd::AsFd;
 use cwm_contract::{ExportOptions, ExportTarget, Inspector};
 
 use crate::cli::ExportArguments;
-use crate::commands::Workspace;
 use crate::commands::contents::inside;
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_store::{Exported, OutputRecord};
 

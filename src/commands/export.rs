@@ -5,7 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::ExportArguments;
-use crate::commands::{Workspace, expand, print, print_json};
+use crate::commands::expand;
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{CellState, output_of};
@@ -29,10 +31,10 @@ struct Copied {
 /// # Errors
 /// The output is not made yet, has no such form, or the destination cannot be written.
 pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
-    let record = workspace.made(&arguments.source, &survey, index)?;
+    let record = workspace.complete_result(&arguments.source, &survey, index)?;
     let output = output_of(record, &port)?;
     if arguments.is_stream() && arguments.json {
         return Err(Error::usage("`-` streams the dataset to standard output, so `--json` has no place there"));

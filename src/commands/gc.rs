@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
-use crate::commands::{existing_store_of, print_json, print_words};
+use crate::locate::open_existing_store;
+use crate::output::{print_json, print_text};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{list_some, plural};
@@ -73,7 +74,7 @@ struct RootTold<'a> {
 /// # Errors
 /// The store cannot be read, or, to delete, written; or something in it is damaged, so that what is wanted cannot be told.
 pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Error> {
-    let store = existing_store_of(store, arguments.file.as_deref())?;
+    let store = open_existing_store(store, arguments.file.as_deref())?;
     if let Some(lock) = &arguments.forget
         && !cwm_gc::forget(&store, lock)?
     {
@@ -92,7 +93,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
     if arguments.json {
         print_json(&answer(&collection, arguments.delete))?;
     } else {
-        print_words(&text(&collection, arguments))?;
+        print_text(&text(&collection, arguments))?;
     }
     Ok(ExitCode::OK)
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::cli::ImportArguments;
-use crate::commands::{model_tools, print, print_json};
+use crate::output::{print, print_json};
+use crate::registry::require_model_tools;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 
@@ -15,7 +16,7 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     if std::fs::metadata(&arguments.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Err(Error::usage(format!("there is no file {}", arguments.file.display())));
     }
-    let model_tools = model_tools()?;
+    let model_tools = require_model_tools()?;
     let target = &arguments.folder;
     if is_taken(target)? {
         let error = Error::usage(format!("{} is there already", target.display()));

@@ -9,7 +9,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::LogArguments;
-use crate::commands::{Workspace, print, print_json};
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::as_shown;
@@ -32,7 +33,7 @@ struct Written {
 /// # Errors
 /// There is no log, or it cannot be read.
 pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline())?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline())?;
     let Some(stage) = &arguments.stage else {
         if arguments.follow {
             return Err(Error::usage("which stage is to be followed?").hint("`cwm log` lists those that have a log"));

@@ -7,7 +7,9 @@ use cwm_contract::{Label, amount};
 use serde::Serialize;
 
 use crate::cli::LsArguments;
-use crate::commands::{PassedOver, pipeline_file, print_json, print_words, store_of, warn_of, warn_of_tags};
+use crate::locate::{open_store, pipeline_file};
+use crate::output::{print_json, print_text};
+use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
@@ -55,10 +57,10 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         Err(_) if store.is_some() && arguments.all => LockFile::default(),
         Err(error) => return Err(error),
     };
-    let (store, _passed_over) = PassedOver::by(store_of(store, arguments.file.as_deref())?);
-    warn_of(&lock);
+    let (store, _passed_over) = SkippedRecordsWarning::watch(open_store(store, arguments.file.as_deref())?);
+    warn_about_lock_file(&lock);
     let tags = tags::list(&store)?;
-    warn_of_tags(&tags);
+    warn_about_tags(&tags);
     let (mut records, mut absent) = (Vec::new(), Vec::new());
     let mut words = Vec::new();
     for word in &arguments.what {
@@ -143,7 +145,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     if arguments.json {
         print_json(&rows)?;
     } else {
-        print_words(&text(&rows, arguments.all))?;
+        print_text(&text(&rows, arguments.all))?;
     }
     Ok(ExitCode::OK)
 }

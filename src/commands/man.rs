@@ -5,7 +5,7 @@ use clap_mangen::Man;
 use serde::Serialize;
 
 use crate::cli::{Cli, ManArguments};
-use crate::commands::{print, print_json};
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 

@@ -7,7 +7,8 @@ use cwm_contract::{Comparison, Difference, ParityRequest, Quantity};
 use serde_json::{Value, json};
 
 use crate::cli::ParityArguments;
-use crate::commands::print;
+use crate::output::print;
+use crate::registry::require_model_tools;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
@@ -17,10 +18,7 @@ use cwm_core::text::plural;
 /// # Errors
 /// There is nothing to compare, or no such family, option or device; or this build cannot do it.
 pub fn run(arguments: &ParityArguments) -> Result<ExitCode, Error> {
-    let model_tools = crate::registry::model_tools().ok_or_else(|| {
-        Error::usage("this build of cwm has no models to compare")
-            .hint("build it with the cargo feature `model-tools`, which is on by default")
-    })?;
+    let model_tools = require_model_tools()?;
     let request = ParityRequest {
         paths: arguments.files.clone(),
         family: arguments.family.clone(),

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::PathArguments;
-use crate::commands::{Workspace, print, print_json};
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::output_of;
@@ -26,10 +27,10 @@ struct Located {
 /// # Errors
 /// There is no such output, or it is not made yet.
 pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
     let survey = workspace.survey()?;
-    let record = workspace.made(&arguments.source, &survey, index)?;
+    let record = workspace.complete_result(&arguments.source, &survey, index)?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
     if arguments.json {

@@ -8,8 +8,9 @@ use cwm_contract::{FetchRequest, amount};
 use serde::Serialize;
 
 use crate::cli::PinArguments;
-use crate::commands::{Workspace, print, print_json};
 use crate::events::{Plain, RunLog, Terminal};
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{EventSink, EventSinks, RunEvent};
@@ -97,7 +98,7 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         force: cells.iter().copied().collect(),
         machine: Machine::here(None),
         device: None,
-        command: super::again::typed(),
+        command: super::retry_command::invocation(),
         drain_requested: std::sync::Arc::default(),
     };
     let known = Known { locked, pins, accepted };

@@ -53,7 +53,7 @@ pub fn evict_unkept(
     evict(store, locked, cells.filter(|(_, record)| !kept.contains(&record.key)).collect(), sinks)
 }
 
-/// The same, of these cells with their results.
+/// Evicts the files of these cells, as [`evict_unkept`] does.
 ///
 /// # Errors
 /// The store cannot be read or written.

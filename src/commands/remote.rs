@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::adapters::{REMOTE_KINDS, check_is_no_store};
 use crate::cli::{RemoteArguments, RemoteCommand};
-use crate::commands::{pipeline_file, print, print_json, store_root};
+use crate::locate::{pipeline_file, store_folder};
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible;
@@ -38,7 +39,7 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
             let new = NewRemote { name: &add.name, url: &add.url, read_only: add.read_only, options };
             let folder = file.parent().unwrap_or(Path::new("."));
             add_remote(&Site::path_for(&file), REMOTE_KINDS, &new, |site, remote| {
-                check_is_no_store(remote, &store_root(store, site, folder))
+                check_is_no_store(remote, &store_folder(store, site, folder))
             })?;
             (file, add.json)
         }

@@ -1,20 +1,20 @@
 //! `cwm run`: do what is not done yet.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::adapters::Remotes;
-use crate::cli::{Output, RunArguments};
-use crate::commands::again;
+use crate::cli::RunArguments;
 use crate::commands::dry_run;
 use crate::commands::executor;
-use crate::commands::output::Events;
+use crate::commands::post_run;
+use crate::commands::progress::progress_sink;
+use crate::commands::retry_command;
 use crate::commands::transfer;
-use crate::commands::{Workspace, post_run};
-use crate::events::{Json, Plain, RunLog, Terminal};
+use crate::events::RunLog;
+use crate::workspace::Workspace;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
@@ -87,14 +87,14 @@ pub fn run_until(
     for message in cwm_engine::contradictions(&workspace.plan, &workspace.pins) {
         sinks.event(&RunEvent::Warning { message });
     }
-    for message in workspace.plan.unnamed_files(&targets.iter().copied().collect::<Vec<_>>()) {
+    for message in workspace.plan.undeclared_deps(&targets.iter().copied().collect::<Vec<_>>()) {
         sinks.event(&RunEvent::Warning { message });
     }
-    for variable in &workspace.plan.idle_variables {
+    for variable in &workspace.plan.unused_variables {
         sinks.event(&RunEvent::Warning { message: variable.words(&workspace.plan) });
     }
     if arguments.dry_run {
-        workspace.pass_over_damaged_records();
+        workspace.skip_damaged_records();
         return dry_run::run(&mut workspace, &targets, &force, &arguments, remote_store.is_some(), &mut sinks);
     }
     let pushing = match arguments.push {
@@ -121,8 +121,9 @@ pub fn run_until(
             targets,
             machine: Machine::here(arguments.jobs),
             device: arguments.device,
-            command: again::typed(),
-            batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
+            command: retry_command::invocation(),
+            batch: cluster
+                .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
         };
         let Workspace { plan, store, files, locked, pins, accepted, .. } = &workspace;
         let inputs = RunInputs { plan, store, files, known: Known { locked, pins, accepted } };
@@ -135,7 +136,7 @@ pub fn run_until(
         {
             sinks.event(&RunEvent::Warning { message });
         }
-        let again = again::command(store_given, &arguments, &workspace.plan, |_| true);
+        let again = retry_command::command(store_given, &arguments, &workspace.plan, |_| true);
         return Ok(checked(outcome, again, &mut sinks));
     }
     if !arguments.pull
@@ -158,9 +159,10 @@ pub fn run_until(
         force,
         machine: Machine::here(arguments.jobs),
         device: arguments.device,
-        command: again::typed(),
+        command: retry_command::invocation(),
         drain_requested,
-        batch: cluster.map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, again::typed())),
+        batch: cluster
+            .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
     };
     let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
     let known = Known { locked, pins, accepted };
@@ -185,7 +187,7 @@ pub fn run_until(
     drop(guard);
     let dropped = post_run::evict_unkept(plan, store, locked, &records, &mut sinks);
     if !report.failed.is_empty() {
-        let again = again::command(store_given, &arguments, plan, |cell| records[cell].is_some());
+        let again = retry_command::command(store_given, &arguments, plan, |cell| records[cell].is_some());
         sinks.event(&report.event(again));
     }
     let Summary { ran, cached, failed, skipped, .. } = summary;
@@ -241,21 +243,6 @@ fn checked(outcome: VerifyOutcome, again: String, sinks: &mut EventSinks) -> Exi
     }
 }
 
-/// Who shows what happens.
-pub fn shown(output: Output, json: bool, verbose: bool) -> Box<dyn EventSink> {
-    let output = match output {
-        _ if json => Output::Json,
-        Output::Auto if stderr().is_terminal() => Output::Live,
-        Output::Auto => Output::Plain,
-        chosen => chosen,
-    };
-    match output {
-        Output::Live => Box::new(Terminal::new(verbose)),
-        Output::Json => Box::new(Json(Events::here())),
-        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), verbose)),
-    }
-}
-
 /// Adds the exports of these cells that could not be made when the run has ended: an hour's work is not for that.
 fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnostics) {
     for export in workspace.plan.exports.iter().filter(|export| cells.contains(&export.cell)) {
@@ -266,7 +253,7 @@ fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnost
 }
 
 fn sinks(arguments: &RunArguments, workspace: &Workspace) -> EventSinks {
-    let mut sinks = vec![shown(arguments.output, arguments.json, arguments.verbose)];
+    let mut sinks = vec![progress_sink(arguments.output, arguments.json, arguments.verbose)];
     if !arguments.dry_run && !arguments.check {
         sinks.push(Box::new(RunLog::new(workspace.store.root().join("runs"))));
     }

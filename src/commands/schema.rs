@@ -1,7 +1,7 @@
 //! `cwm schema`: what a pipeline file may hold, for editors and for people.
 
 use crate::cli::SchemaArguments;
-use crate::commands::{print, print_json};
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_pipeline::schema;

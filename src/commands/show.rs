@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::cli::ShowArguments;
 use crate::commands::contents::Contents;
 use crate::commands::ls::{no_tag, of_lock};
-use crate::commands::{Workspace, print_json, print_words, warn_of_tags};
+use crate::output::{print_json, print_text};
+use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{duration, list_some, visible_lines};
@@ -26,7 +27,7 @@ const INPUTS_SHOWN: usize = 20;
 /// Nothing of that name or hash is known, the store cannot be read, or an output is not what its format says; what can
 /// be told is told before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let survey = workspace.survey()?;
     let shown = match (arguments.what.strip_prefix(tags::PREFIX), named(&workspace, &arguments.what)) {
         (Some(name), _) => by_tag(&workspace, &survey, name)?,
@@ -51,7 +52,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
     if arguments.json {
         print_json(&documents)?
     } else {
-        print_words(&texts.join("\n"))?
+        print_text(&texts.join("\n"))?
     }
     match faults.into_iter().next() {
         Some(fault) => Err(fault),
@@ -101,7 +102,7 @@ fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<Stri
 /// The results that a tag names.
 fn by_tag(workspace: &Workspace, survey: &Survey, name: &str) -> Result<Vec<Shown>, Error> {
     let tag = tags::find(&workspace.store, name)?.ok_or_else(|| no_tag(name))?;
-    warn_of_tags(std::slice::from_ref(&tag));
+    warn_about_tags(std::slice::from_ref(&tag));
     let records = of_lock(&workspace.store, &tag.lock)?;
     let all = |record: &ActionRecord| record.outputs.keys().cloned().collect();
     Ok(records.into_iter().map(|record| shown(survey, record.clone(), all(&record))).collect())

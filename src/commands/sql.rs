@@ -6,7 +6,8 @@ use std::path::Path;
 use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 
 use crate::cli::SqlArguments;
-use crate::commands::{Workspace, print, print_json};
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible;
@@ -26,7 +27,7 @@ pub fn run(store: Option<&Path>, arguments: &SqlArguments) -> Result<ExitCode, E
             .hint("build it with the cargo feature `sql`, which is on by default")
     })?;
     let (sources, query) = arguments.sources_and_query().map_err(Error::usage)?;
-    let workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let artifacts = artifacts(workspace, sources)?;
     let Some(query) = query else { return list(query_engine, &artifacts, arguments.json) };
     let stdout = std::io::stdout();
@@ -72,7 +73,7 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
         };
         // Optional outputs may not have been written.
         let Some(output) = record.outputs.get(&port) else { continue };
-        workspace.must_be_whole(record, &port)?;
+        workspace.require_complete_output(record, &port)?;
         let path = workspace.store.path_of(output, &workspace.files)?;
         let cell = workspace.plan.cells[index].label.to_string();
         artifacts.push(Artifact { cell, port, format: output.format.clone(), path });

@@ -7,8 +7,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::StatusArguments;
-use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
-use crate::commands::{Workspace, print_json, print_words};
+use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
+use crate::output::{print_json, print_text};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{Cause, CellState, IncompleteResult, Rebuild, Survey, own_causes, unread, why_now};
@@ -46,7 +47,7 @@ const WAITS: &str = "for what would run before it";
 /// The pipeline or the store cannot be read.
 pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitCode, Error> {
     arguments.pipeline.take_from(&mut arguments.stages)?;
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let mut chosen = Vec::new();
     for word in &arguments.stages {
         chosen.extend(workspace.plan.select(word)?);
@@ -98,10 +99,14 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 (*state, Some(key.short()), detail.clone())
             }
             CellState::Absent(resolved) => {
-                let causes =
-                    why_now(&workspace.plan, index, resolved, &workspace.store, workspace.known(), &|source| {
-                        survey.record(source)
-                    })?;
+                let causes = why_now(
+                    &workspace.plan,
+                    index,
+                    resolved,
+                    &workspace.store,
+                    workspace.project_state(),
+                    &|source| survey.record(source),
+                )?;
                 let shared = prediction.shared(&workspace.plan, index);
                 let state = if shared.is_some() { "may run" } else { "would run" };
                 let words: Vec<String> = causes.iter().map(ToString::to_string).chain(shared).collect();
@@ -110,7 +115,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
             }
             CellState::Open => {
                 let Workspace { plan, store, files, .. } = &workspace;
-                match own_causes(plan, index, &survey, store, files, workspace.known()) {
+                match own_causes(plan, index, &survey, store, files, workspace.project_state()) {
                     Ok(causes) if causes.is_empty() => ("waits", None, WAITS.into()),
                     Ok(causes) => ("waits", None, format!("{WAITS}; {}", join(&causes))),
                     Err(error) => ("unreadable", None, error.message),
@@ -139,7 +144,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     }
     let counted: Vec<String> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
     text += &counted.join(", ");
-    print_words(&text)?;
+    print_text(&text)?;
     hint_at_missing_files(&workspace.plan, &chosen);
     hint_at_remotes(&workspace.site, open.iter());
     Ok(ExitCode::OK)

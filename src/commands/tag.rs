@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::cli::TagArguments;
 use crate::commands::ls::no_tag;
-use crate::commands::{pipeline_file, print_json, print_words, store_of, warn_of, warn_of_tags};
+use crate::locate::{open_store, pipeline_file};
+use crate::output::{print_json, print_text};
+use crate::workspace::{warn_about_lock_file, warn_about_tags};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
@@ -33,7 +35,7 @@ struct Told {
 /// # Errors
 /// The name is none, or taken; nothing is there of what is to be named; or the store cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TagArguments) -> Result<ExitCode, Error> {
-    let opened = store_of(store, arguments.file.as_deref())?;
+    let opened = open_store(store, arguments.file.as_deref())?;
     let Some(name) = &arguments.name else {
         return list(&tags::list(&opened)?, arguments.json, false);
     };
@@ -79,7 +81,7 @@ fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine
     let mut lines = Vec::new();
     if arguments.what.is_empty() || !stages.is_empty() {
         let lock = lock?;
-        warn_of(&lock);
+        warn_about_lock_file(&lock);
         if let Some(warning) = lock.lost_line() {
             return Err(Error::store(format!("{warning}: what it names is not known in whole, and is not tagged"))
                 .hint("take the lock file from git, or correct the line; or name results by their hashes"));
@@ -124,7 +126,7 @@ fn incomplete(store: &Store, lines: &[(Label, LockLine)]) -> Result<u64, Error> 
 }
 
 fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
-    warn_of_tags(tags);
+    warn_about_tags(tags);
     if json {
         let cells = |tag: &Tag| tag.lock.cells().map(|(label, _)| label.to_owned()).collect();
         let told: Vec<Told> =
@@ -145,6 +147,6 @@ fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
         eprintln!("no tags");
         return Ok(ExitCode::OK);
     }
-    print_words(&text)?;
+    print_text(&text)?;
     Ok(ExitCode::OK)
 }

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::TakeArguments;
-use crate::commands::{Workspace, print_json};
+use crate::output::print_json;
+use crate::workspace::Workspace;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;

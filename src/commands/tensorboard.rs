@@ -7,8 +7,9 @@ use cwm_contract::Label;
 use serde::Serialize;
 
 use crate::cli::TensorboardArguments;
-use crate::commands::{Workspace, print};
 use crate::curves::TensorBoardWriter;
+use crate::output::print;
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::CellState;
@@ -22,7 +23,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// # Errors
 /// No named stage has curves, they cannot be read, or the folder cannot be written.
 pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<ExitCode, Error> {
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let inspector = crate::registry::inspector().ok_or_else(|| {
         Error::usage("this build of cwm cannot read curves")
             .hint("build it with the cargo feature `inspect`, which is on by default")

@@ -10,7 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::VerifyArguments;
 use crate::commands::ls::of_lock;
-use crate::commands::{existing_store_of, pipeline_file, print_json, print_words};
+use crate::locate::{open_existing_store, pipeline_file};
+use crate::output::{print_json, print_text};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{duration, plural};
@@ -25,7 +26,7 @@ use cwm_store::VerifyProgress;
 pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode, Error> {
     let named =
         (!arguments.stages.is_empty()).then(|| pipeline_file(arguments.pipeline.file.as_deref())).transpose()?;
-    let store = existing_store_of(store, arguments.pipeline.file.as_deref())?;
+    let store = open_existing_store(store, arguments.pipeline.file.as_deref())?;
     let progress = Progress::new();
     let report = match named {
         None => {
@@ -67,7 +68,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
                 plural(report.findings.len() as u64, "finding", "findings")
             }
         );
-        print_words(&text)?;
+        print_text(&text)?;
         if !report.findings.is_empty() {
             eprintln!(
                 "hint: a run makes again what it reads of that; `cwm run STAGE` makes all of a stage's result again, also what \

@@ -12,7 +12,10 @@ use std::time::Duration;
 use cwm_contract::SourceFiles;
 
 use crate::cli::{RunArguments, WatchArguments};
-use crate::commands::{pipeline_file, refused, run, tell};
+use crate::commands::progress::progress_sink;
+use crate::commands::run;
+use crate::locate::pipeline_file;
+use crate::output::{print_error, print_error_as_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::files::Stat;
@@ -45,7 +48,7 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
         signal_hook::flag::register(signal, asked.clone())
             .map_err(|error| Error::system(format!("cannot watch for signals: {error}")))?;
     }
-    let mut sinks = run::shown(arguments.output, arguments.json, false);
+    let mut sinks = progress_sink(arguments.output, arguments.json, false);
     let mut watched = Watched::look(&file, &arguments, &BTreeSet::new());
     loop {
         let ended = run_once(store, arguments.run(), &watched);
@@ -53,9 +56,9 @@ pub fn run(store: Option<&Path>, mut arguments: WatchArguments) -> Result<ExitCo
             Ok(ExitCode::INTERRUPTED) => return Ok(ExitCode::INTERRUPTED),
             Ok(_) => {}
             Err(error) => {
-                tell(&error);
+                print_error(&error);
                 if arguments.json {
-                    refused::print(&error, true);
+                    print_error_as_json(&error, true);
                 }
             }
         }

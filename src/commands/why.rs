@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::cli::WhyArguments;
-use crate::commands::elsewhere::{hint_at_missing_files, hint_at_remotes};
-use crate::commands::{Workspace, print_json, print_words};
+use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
+use crate::output::{print_json, print_text};
+use crate::workspace::Workspace;
 use cwm_action::probe::Judge;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
@@ -19,7 +20,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     if arguments.stages.is_empty() {
         return Err(Error::usage("no stage is named").hint("`cwm status` lists them"));
     }
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let mut cells = Vec::new();
     for word in &arguments.stages {
         cells.extend(workspace.plan.select(word)?);
@@ -27,7 +28,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     let survey = workspace.survey()?;
     let prediction = workspace.prediction(&survey)?;
     let Workspace { plan, store, files, locked, .. } = &workspace;
-    let explainer = Explainer::new(plan, store, files, workspace.known(), &survey, &prediction);
+    let explainer = Explainer::new(plan, store, files, workspace.project_state(), &survey, &prediction);
     let mut judge = Judge::default();
     let mut reasons = Vec::new();
     for &index in &cells {
@@ -46,7 +47,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     } else {
         let mut text = String::new();
         reasons.iter().for_each(|reason| tell(reason, 0, &mut text));
-        print_words(&text)?;
+        print_text(&text)?;
         hint_at_missing_files(&workspace.plan, &cells);
         hint_at_remotes(&workspace.site, reasons.iter().flat_map(|reason| &reason.causes));
     }

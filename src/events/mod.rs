@@ -1,6 +1,6 @@
 //! The four sinks of a run's events ([`cwm_engine::RunEvent`]): the terminal, plain lines, JSON and the run log.
 
-mod cached;
+mod collapsed_hits;
 mod failures;
 mod json;
 mod plain;

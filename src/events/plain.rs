@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_contract::amount;
 
-use crate::events::cached::{self, Cached};
+use crate::events::collapsed_hits::{self, CollapsedHits};
 use crate::events::failures::failures;
 use crate::events::transfers;
 use cwm_core::text::{duration, list_some, plural, short_path, visible_lines};
@@ -17,7 +17,7 @@ pub struct Plain<W: Write> {
     out: W,
     /// Whether progress and each cached cell are shown.
     verbose: bool,
-    cached: Cached,
+    cached: CollapsedHits,
 }
 
 /// So many cached cells in a row are listed; more are counted.
@@ -26,7 +26,7 @@ const FEW: usize = 20;
 impl<W: Write> Plain<W> {
     /// A reader that writes to `out`; `verbose` also shows progress, and each cached cell.
     pub fn new(out: W, verbose: bool) -> Self {
-        Plain { out, verbose, cached: Cached::new(FEW) }
+        Plain { out, verbose, cached: CollapsedHits::new(FEW) }
     }
 }
 
@@ -62,7 +62,7 @@ fn told(event: &RunEvent, verbose: bool) -> Vec<String> {
         RunEvent::Read { path, bytes: size, .. } => {
             vec![format!("  read     {}  ({})", path.display(), amount::format_bytes(*size))]
         }
-        RunEvent::Cached { label, origin, .. } => vec![cached::line(label, origin)],
+        RunEvent::Cached { label, origin, .. } => vec![collapsed_hits::line(label, origin)],
         RunEvent::WouldRun { label, cause, uncertain, estimate } => {
             let verb = if *uncertain { "may run  " } else { "would run" };
             let mut lines = vec![format!("{verb}  {label}")];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cwm_contract::Label;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::events::cached::Cached;
+use crate::events::collapsed_hits::CollapsedHits;
 use crate::events::plain::lines;
 use cwm_engine::{EventSink, RunEvent};
 
@@ -16,7 +16,7 @@ pub struct Terminal {
     running: HashMap<Label, ProgressBar>,
     /// Whether each cached cell is shown.
     verbose: bool,
-    cached: Cached,
+    cached: CollapsedHits,
 }
 
 /// So many cached cells in a row are listed; more are counted.
@@ -26,7 +26,7 @@ impl Terminal {
     /// Nothing drawn yet; `verbose` shows each cached cell.
     pub fn new(verbose: bool) -> Self {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        Terminal { bars, running: HashMap::new(), verbose, cached: Cached::new(FEW) }
+        Terminal { bars, running: HashMap::new(), verbose, cached: CollapsedHits::new(FEW) }
     }
 
     fn print(&self, text: &[String]) {

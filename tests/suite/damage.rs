@@ -156,7 +156,7 @@ fn a_damaged_record_is_set_aside_by_a_run_and_passed_over_by_those_who_only_read
             let text = read.stdout + &read.stderr;
             assert!(read.code == 0 && text.contains(told), "{words:?}: {text}");
             assert_eq!(text.matches("warning: ").count(), 1, "{words:?}: {text}");
-            assert!(text.contains("does not have the digest that names it; it is passed over"), "{words:?}: {text}");
+            assert!(text.contains("does not have the digest that names it; it is skipped"), "{words:?}: {text}");
         }
     }
     assert_eq!(context.inventory("artifacts"), before);

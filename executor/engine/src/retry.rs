@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use cwm_action::FailedKind;
-use cwm_pipeline::plan::Attempts;
+use cwm_pipeline::plan::RetryOptions;
 use cwm_store::WorkFolder;
 
 /// How often an action is attempted.
 #[derive(Clone, Copy, Debug)]
-pub struct RetryPolicy(pub Attempts);
+pub struct RetryPolicy(pub RetryOptions);
 
 /// What follows a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Retry {
 impl RetryPolicy {
     /// How many attempts there may be.
     pub fn max_attempts(&self) -> u32 {
-        self.0.in_all()
+        self.0.max_attempts()
     }
 
     /// What follows the attempt of this number, from 1.

@@ -174,7 +174,7 @@ pub fn find(
     if found.is_some() {
         return Ok(found);
     }
-    for older in known.accepted.stand_ins(components) {
+    for older in known.accepted.equivalent_keys(components) {
         let found = best(store, files, older.key(), label, known.locked)?;
         if found.is_some() {
             return Ok(found);

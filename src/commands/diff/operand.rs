@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::reports;
 use crate::commands::ls::no_tag;
-use crate::commands::{pipeline_file, store_of};
+use crate::locate::{open_store, pipeline_file};
 use cwm_core::error::Error;
 use cwm_gc::tags;
 use cwm_history::diff::TableFile;
@@ -45,7 +45,7 @@ impl<'a> Places<'a> {
     /// # Errors
     /// There is no pipeline, or the store is of a newer format.
     pub fn store(&self) -> Result<Store, Error> {
-        store_of(self.store, self.file)
+        open_store(self.store, self.file)
     }
 }
 

@@ -104,7 +104,7 @@ pub fn of_both(old: &LockFile, new: &LockFile, store: &Store) -> Result<Vec<Pair
 ///
 /// # Errors
 /// It has none or several, or the report is not in the store.
-pub fn only_one(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<TableFile>, Error> {
+pub fn single_cell(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<TableFile>, Error> {
     let mut found = Vec::new();
     for (label, line) in lock.cells() {
         found.extend(reports_of(line, store)?.into_iter().map(|(port, digest)| (format!("{label}.{port}"), digest)));

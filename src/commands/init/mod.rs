@@ -7,7 +7,7 @@ use fs_err as fs;
 use serde::Serialize;
 
 use crate::cli::InitArguments;
-use crate::commands::{print, print_json};
+use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::registry::Registry;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use cwm_contract::CurvePoint;
 
-use crate::commands::{Workspace, print};
 use crate::curves::{Tail, curves_of};
+use crate::output::print;
+use crate::workspace::Workspace;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::commands::{Workspace, print, print_json};
+use crate::output::{print, print_json};
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::CellState;

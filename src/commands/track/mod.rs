@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{Failure, Format, TrackRequest};
 
 use crate::cli::TrackArguments;
-use crate::commands::{Workspace, model_tools, print};
+use crate::output::print;
+use crate::registry::require_model_tools;
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::output_of;
@@ -22,7 +24,7 @@ use summary::Summary;
 /// # Errors
 /// There is no such model or game, or a move is not legal; or this build cannot do it. What came before was printed.
 pub fn run(store: Option<&Path>, arguments: &TrackArguments) -> Result<ExitCode, Error> {
-    let model_tools = model_tools()?;
+    let model_tools = require_model_tools()?;
     let request =
         TrackRequest { model: model(store, arguments)?, hints: arguments.hints.hints(), game: arguments.game };
     let mut text = moves(arguments)?;
@@ -65,11 +67,11 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     if path.is_dir() && arguments.checkpoint.contains('/') {
         return Err(Error::usage(format!("{} is no checkpoint: it has no model.json", path.display())));
     }
-    let mut workspace = Workspace::open_to_read(store, &arguments.pipeline)?;
+    let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
-    let (index, port) = workspace.only_output(&arguments.checkpoint, outputs)?;
+    let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
     let survey = workspace.survey()?;
-    let record = workspace.made(&arguments.checkpoint, &survey, index)?;
+    let record = workspace.complete_result(&arguments.checkpoint, &survey, index)?;
     let output = output_of(record, &port)?;
     if output.format != Format::CHECKPOINT {
         let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);

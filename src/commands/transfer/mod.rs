@@ -1,6 +1,6 @@
 //! What `push` and `pull` share: results go to and come from remotes, told as events.
 
-mod locked;
+mod locked_results;
 pub mod pull;
 pub mod push;
 
@@ -11,8 +11,8 @@ use std::time::Instant;
 use cwm_contract::Label;
 
 use crate::cli::Output;
-use crate::commands::Workspace;
-use crate::commands::run::shown;
+use crate::commands::progress::progress_sink;
+use crate::workspace::Workspace;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
@@ -176,7 +176,7 @@ fn chosen(workspace: &Workspace, words: &[String]) -> Result<BTreeSet<usize>, Er
     Ok(cells)
 }
 
-/// Who shows how it goes.
+/// Returns the sinks that show the progress of a transfer.
 fn sinks(json: bool, verbose: bool) -> EventSinks {
-    EventSinks(vec![shown(Output::Auto, json, verbose)])
+    EventSinks(vec![progress_sink(Output::Auto, json, verbose)])
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
-use super::locked::{is_other, locked_of, locked_ones, of_line, on_others};
+use super::locked_results::{depends_on_divergent, is_other, locked_of, locked_results, of_line};
 use super::{Transfer, chosen, sinks};
 use crate::cli::PullArguments;
-use crate::commands::Workspace;
+use crate::workspace::Workspace;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
@@ -39,7 +39,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     let survey = loop {
         let survey = records(&mut workspace, &all, &chosen, &others, &mut transfer, &mut so_far)?;
         // The key of what rests on a result follows from it: with the lock file's, others are asked for.
-        let locked = locked_ones(&workspace, &survey, &all, &mut others)?;
+        let locked = locked_results(&workspace, &survey, &all, &mut others)?;
         if locked.is_empty() {
             break survey;
         }
@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         }
         transfer.wait(&workspace.plan);
     };
-    let resting = on_others(&workspace, &survey, &all, &others)?;
+    let resting = depends_on_divergent(&workspace, &survey, &all, &others)?;
     let nowhere = |what: &str| match so_far.nobody_told(&service.names()) {
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
@@ -201,7 +201,7 @@ fn records(
         // Of what waits for a result that is nowhere, so that no key is known today, the lock file's is asked for: it is today's
         // again once that result is made and comes out the same. So is that of what rests on another result.
         if transfer.begun == before {
-            let resting = on_others(workspace, &survey, cells, tried)?;
+            let resting = depends_on_divergent(workspace, &survey, cells, tried)?;
             for &index in cells {
                 let line = workspace.locked.get(&workspace.plan.cells[index].label);
                 let is_open = matches!(&survey.states[index], CellState::Open | CellState::Unread(_));
@@ -251,7 +251,7 @@ fn records(
 fn wanted(workspace: &Workspace, survey: &Survey, index: usize, chosen: bool) -> Vec<Key> {
     match &survey.states[index] {
         CellState::Absent(resolved) if !cwm_action::brought::is_open(&resolved.components) => {
-            let older = workspace.accepted.stand_ins(&resolved.components).map(|older| older.key());
+            let older = workspace.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
             [resolved.components.key()].into_iter().chain(older).collect()
         }
         CellState::Cached(record) => {

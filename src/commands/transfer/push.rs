@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Transfer, chosen, sinks};
 use crate::cli::PushArguments;
-use crate::commands::Workspace;
+use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;

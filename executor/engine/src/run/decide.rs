@@ -64,7 +64,7 @@ impl Engine<'_> {
                 let work = self.work_of(index);
                 work.fetch_keys.push(key);
                 if found.is_none() {
-                    let older = inputs.known.accepted.stand_ins(&resolved.components).map(|older| older.key());
+                    let older = inputs.known.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
                     work.fetch_keys.extend(older);
                 }
                 return Ok(Decision::FetchRecords(key));
@@ -215,7 +215,7 @@ impl Engine<'_> {
         let needs = |index: usize| needs_of(&cells[index], self.policy.device);
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
-        let is_tried_again = is_transient && one.in_all() > known.attempts;
+        let is_tried_again = is_transient && one.max_attempts() > known.attempts;
         let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.reason);
         (has_same_limits && !is_tried_again).then(|| AttemptFailure { reason, ..failure.clone() })
     }

@@ -318,7 +318,7 @@ impl Engine<'_> {
         let planned = &self.inputs.plan.cells[cell];
         let terms = Terms {
             attempt: attempts + 1,
-            attempts: planned.attempts.in_all(),
+            attempts: planned.attempts.max_attempts(),
             time: planned.attempts.time,
             memory: planned.attempts.memory,
             check: false,

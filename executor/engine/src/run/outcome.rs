@@ -187,7 +187,7 @@ impl Engine<'_> {
             label: planned.label.clone(),
             key: *key,
             attempt,
-            attempts: planned.attempts.in_all(),
+            attempts: planned.attempts.max_attempts(),
             kind: failure.kind,
             reason: failure.reason.clone(),
             wait_seconds: wait.as_secs_f64(),

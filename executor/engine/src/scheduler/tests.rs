@@ -10,7 +10,7 @@ use proptest::test_runner::TestCaseResult;
 use super::*;
 use crate::local::place;
 use crate::machine::{Machine, Pool, Share};
-use cwm_pipeline::plan::Attempts;
+use cwm_pipeline::plan::RetryOptions;
 
 /// A cell of a made-up run.
 #[derive(Clone, Debug)]
@@ -80,7 +80,8 @@ impl<'m> World<'m> {
             }
         }
         let spec = |(index, model): (usize, &Model)| {
-            let attempts = Attempts { retries: model.retries, wait: Duration::from_secs(1), ..Attempts::default() };
+            let attempts =
+                RetryOptions { retries: model.retries, wait: Duration::from_secs(1), ..RetryOptions::default() };
             selected[index].then(|| CellSpec {
                 inputs: inputs(models, index),
                 retry: RetryPolicy(attempts),
@@ -380,7 +381,7 @@ proptest! {
 }
 
 fn spec(inputs: &[usize]) -> Option<CellSpec> {
-    let retry = RetryPolicy(Attempts { retries: 1, wait: Duration::from_secs(5), ..Attempts::default() });
+    let retry = RetryPolicy(RetryOptions { retries: 1, wait: Duration::from_secs(5), ..RetryOptions::default() });
     Some(CellSpec { inputs: inputs.to_vec(), retry, needs_upload: false, outlives_run: false })
 }
 

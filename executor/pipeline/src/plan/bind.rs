@@ -15,7 +15,7 @@ use cwm_core::text::visible;
 
 /// What a written source stands for in one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Given {
+pub enum InputSource {
     /// A reference, by number.
     Reference(usize),
     /// A file from outside, absolute.
@@ -24,7 +24,7 @@ pub enum Given {
 
 /// An input and what it is given.
 #[derive(Clone, Debug)]
-pub struct Bound {
+pub struct BoundInput {
     /// The input.
     pub input: Takes,
     /// Where its name or, without one, the reference is written.
@@ -50,7 +50,7 @@ pub enum BoundSource {
 }
 
 /// What there is to bind to.
-pub struct Known<'a> {
+pub struct PlannedStages<'a> {
     /// Stages as written.
     pub stages: &'a [StageSpec],
     /// References, resolved.
@@ -64,10 +64,10 @@ pub struct Known<'a> {
 pub fn bind(
     stage: &StageSpec,
     kind: &Kind,
-    given: &[Option<Given>],
-    known: &Known,
+    given: &[Option<InputSource>],
+    known: &PlannedStages,
     problems: &mut Diagnostics,
-) -> Option<Vec<Bound>> {
+) -> Option<Vec<BoundInput>> {
     let inputs: Vec<Takes> = match kind {
         Kind::Built { inputs, .. } => inputs.iter().map(Takes::from).collect(),
         Kind::Command => match &stage.from {
@@ -94,7 +94,7 @@ pub fn bind(
                     .map(|(source, written)| named_source(source.as_ref()?, written, input, known, problems))
                     .collect();
                 complete &= found.is_some();
-                bound.push(Bound {
+                bound.push(BoundInput {
                     input: input.clone(),
                     place: name.place,
                     is_list: spec.is_list,
@@ -135,21 +135,21 @@ pub fn bind(
 fn by_name(
     stage: &StageSpec,
     inputs: &[Takes],
-    given: &[Option<Given>],
-    known: &Known,
+    given: &[Option<InputSource>],
+    known: &PlannedStages,
     problems: &mut Diagnostics,
-) -> (Vec<Bound>, bool) {
-    let mut bound: Vec<Bound> = Vec::new();
+) -> (Vec<BoundInput>, bool) {
+    let mut bound: Vec<BoundInput> = Vec::new();
     let mut complete = true;
     let mut add = |input: &Takes, place: Place, source: BoundSource| match bound
         .iter_mut()
         .find(|bound| bound.input.name == input.name)
     {
         Some(bound) => bound.sources.push(source),
-        None => bound.push(Bound { input: input.clone(), place, is_list: given.len() > 1, sources: vec![source] }),
+        None => bound.push(BoundInput { input: input.clone(), place, is_list: given.len() > 1, sources: vec![source] }),
     };
     for source in given {
-        let Some(Given::Reference(number)) = source else {
+        let Some(InputSource::Reference(number)) = source else {
             complete = false;
             continue;
         };
@@ -194,18 +194,18 @@ fn free(name: &str) -> Takes {
 }
 
 fn named_source(
-    given: &Given,
+    given: &InputSource,
     written: &SourceSpec,
     input: &Takes,
-    known: &Known,
+    known: &PlannedStages,
     problems: &mut Diagnostics,
 ) -> Option<BoundSource> {
     match given {
-        Given::File(path) => {
+        InputSource::File(path) => {
             let SourceSpec::File(node) = written else { return None };
             Some(BoundSource::File(path.clone(), node.place))
         }
-        Given::Reference(number) => {
+        InputSource::Reference(number) => {
             let reference = &known.references[*number];
             let outputs = known.outputs[reference.stage].as_ref()?;
             match output(reference, &known.stages[reference.stage], outputs, input) {
@@ -234,7 +234,7 @@ fn unknown_input(stage: &StageSpec, name: &Word, inputs: &[Takes]) -> Diagnostic
         .maybe_hint(hint)
 }
 
-fn missing_input(stage: &StageSpec, input: &Takes, known: &Known) -> Diagnostic {
+fn missing_input(stage: &StageSpec, input: &Takes, known: &PlannedStages) -> Diagnostic {
     let candidates: Vec<_> = known
         .stages
         .iter()
@@ -256,7 +256,7 @@ fn nothing_joins(
     reference: &Reference,
     inputs: &[Takes],
     outputs: &[OutputPlan],
-    known: &Known,
+    known: &PlannedStages,
 ) -> Diagnostic {
     let names: Vec<_> = inputs.iter().map(|input| input.name.as_str()).collect();
     let from = &known.stages[reference.stage].name.text;

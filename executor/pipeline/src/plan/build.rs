@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use cwm_contract::{DeviceChoice, Label, Needs};
 
 use super::axes::Labels;
-use super::bind::{Bound, Given, Known, bind};
-use super::cells::{Grid, grids};
-use super::given::{Sources, given};
+use super::bind::{BoundInput, InputSource, PlannedStages, bind};
+use super::cells::{Matrix, grids};
 use super::group::Cells;
+use super::input_sources::{Sources, given};
 use super::join::Joins;
 use super::order::{Edges, order};
 use super::parameters::{Complete, Folders, complete};
@@ -17,8 +17,8 @@ use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
 use super::{
-    Attempts, Body, Cell, Dependency, Export, OutputPlan, StagePlan, attempts, command, dependencies, device, export,
-    needs, unused,
+    Body, Cell, Dependency, Export, OutputPlan, RetryOptions, StagePlan, command, dependencies, device, export, needs,
+    retry, unused_axes,
 };
 use crate::spec::{FromSpec, Spec, StageSpec};
 use cwm_core::diagnostics::Diagnostics;
@@ -79,8 +79,8 @@ pub fn build(
     for &number in &order {
         building.stage(number, &sources[number], &references, &mut used[number], problems);
     }
-    unused::check(spec, &grids, &references.list, &sources, &used, problems);
-    let known = export::Known {
+    unused_axes::check(spec, &grids, &references.list, &sources, &used, problems);
+    let known = export::ExportContext {
         spec,
         variables,
         grids: &grids,
@@ -105,19 +105,19 @@ pub fn build(
     Built { stages, cells: building.cells, exports }
 }
 
-fn addresses(spec: &Spec, grids: &[Option<Grid>]) -> Vec<Vec<Label>> {
-    let of = |(stage, grid): (&StageSpec, &Option<Grid>)| {
+fn addresses(spec: &Spec, grids: &[Option<Matrix>]) -> Vec<Vec<Label>> {
+    let of = |(stage, grid): (&StageSpec, &Option<Matrix>)| {
         let grid = grid.iter();
         grid.flat_map(|grid| (0..grid.cells.len()).map(|cell| grid.label(&stage.name.text, cell))).collect()
     };
     spec.stages.iter().zip(grids).map(of).collect()
 }
 
-fn edges(spec: &Spec, grids: &[Option<Grid>], sources: &[Sources], references: &References) -> Edges {
+fn edges(spec: &Spec, grids: &[Option<Matrix>], sources: &[Sources], references: &References) -> Edges {
     let mut edges: Edges = vec![BTreeMap::new(); spec.stages.len()];
     for (number, below) in edges.iter_mut().enumerate() {
         for given in sources[number].variants.iter().flatten().flatten() {
-            if let Given::Reference(reference) = given {
+            if let InputSource::Reference(reference) = given {
                 let reference = &references.list[*reference];
                 below.entry(reference.stage).or_insert(reference.place);
             }
@@ -135,7 +135,7 @@ struct Building<'a> {
     code_of: CodeOf,
     variables: &'a Variables,
     folders: &'a Folders,
-    grids: &'a [Option<Grid>],
+    grids: &'a [Option<Matrix>],
     kinds: &'a [Option<Kind>],
     labels: Vec<Vec<Label>>,
     outputs: Vec<Option<Vec<OutputPlan>>>,
@@ -161,8 +161,8 @@ impl Building<'_> {
             self.what_can_be_told(number, used, problems);
             return;
         };
-        let known = Known { stages: &self.spec.stages, references: &references.list, outputs: &self.outputs };
-        let bound: Vec<Option<Vec<Bound>>> =
+        let known = PlannedStages { stages: &self.spec.stages, references: &references.list, outputs: &self.outputs };
+        let bound: Vec<Option<Vec<BoundInput>>> =
             sources.variants.iter().map(|variant| bind(stage, kind, variant, &known, problems)).collect();
         self.outputs[number] = outputs(stage, kind, &bound, problems);
         let mut grouping = Cells {
@@ -250,7 +250,7 @@ fn unknown_kind(stage: &StageSpec, mut scope: Scope, used: &mut BTreeSet<String>
     device.inspect(|node| _ = device::choice(node, problems));
     let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
     let (retry, limits) = (substituted(&stage.retry), substituted(&stage.limits));
-    attempts::attempts(retry.as_ref(), limits.as_ref(), problems);
+    retry::retry_options(retry.as_ref(), limits.as_ref(), problems);
     used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
 }
 
@@ -261,7 +261,7 @@ struct Resolved {
     needs: Needs,
     time: Option<std::time::Duration>,
     device: DeviceChoice,
-    attempts: Attempts,
+    attempts: RetryOptions,
 }
 
 /// What one cell runs with.
@@ -296,7 +296,7 @@ impl CellValues<'_> {
         let on = self.stage.device.as_ref().map(|(key, node)| Some((key, scope.node(node, problems)?)));
         let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
         let (retry, limits) = (substituted(&self.stage.retry), substituted(&self.stage.limits));
-        let attempts = attempts::attempts(retry.as_ref(), limits.as_ref(), problems);
+        let attempts = retry::retry_options(retry.as_ref(), limits.as_ref(), problems);
         used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
         match self.kind {
             Kind::Built { stage, parameters, .. } => {
@@ -326,11 +326,11 @@ impl CellValues<'_> {
 fn outputs(
     stage: &StageSpec,
     kind: &Kind,
-    bound: &[Option<Vec<Bound>>],
+    bound: &[Option<Vec<BoundInput>>],
     problems: &mut Diagnostics,
 ) -> Option<Vec<OutputPlan>> {
     let Kind::Built { outputs, .. } = kind else { return Some(command::outputs(&stage.outputs)) };
-    let given = |bound: &Option<Vec<Bound>>| -> Option<BTreeSet<String>> {
+    let given = |bound: &Option<Vec<BoundInput>>| -> Option<BTreeSet<String>> {
         match (&stage.from, bound) {
             (_, Some(bound)) => Some(bound.iter().map(|bound| bound.input.name.clone()).collect()),
             (FromSpec::Inputs(named), None) => Some(named.iter().map(|(name, _)| name.text.clone()).collect()),

@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 200_000;
 
 /// The cells of one stage.
 #[derive(Clone, Debug, Default)]
-pub struct Grid {
+pub struct Matrix {
     /// Its axes, those of the stage that `each` names first.
     pub axes: Vec<Rc<Axis>>,
     /// Of each cell, the number of its value on each axis.
@@ -26,7 +26,7 @@ pub struct Grid {
     pub each: Option<usize>,
 }
 
-impl Grid {
+impl Matrix {
     /// The position of the axis of that name.
     pub fn axis(&self, name: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis.name == name)
@@ -62,7 +62,7 @@ pub fn grids(
     variables: &Variables,
     labels: &mut Labels,
     problems: &mut Diagnostics,
-) -> Vec<Option<Grid>> {
+) -> Vec<Option<Matrix>> {
     let stages = &spec.stages;
     let parents: Vec<Option<Option<usize>>> = stages
         .iter()
@@ -79,7 +79,7 @@ pub fn grids(
             found.map(Some)
         })
         .collect();
-    let mut grids: Vec<Option<Grid>> = vec![None; stages.len()];
+    let mut grids: Vec<Option<Matrix>> = vec![None; stages.len()];
     let mut done = vec![false; stages.len()];
     let mut total = 0;
     for start in 0..stages.len() {
@@ -103,8 +103,8 @@ pub fn grids(
             let base = match parents[stage] {
                 _ if cyclic => None,
                 None => None,
-                Some(None) => Some(Grid { axes: Vec::new(), cells: vec![Vec::new()], each: None }),
-                Some(Some(parent)) => grids[parent].as_ref().map(|grid| Grid { each: Some(parent), ..grid.clone() }),
+                Some(None) => Some(Matrix { axes: Vec::new(), cells: vec![Vec::new()], each: None }),
+                Some(Some(parent)) => grids[parent].as_ref().map(|grid| Matrix { each: Some(parent), ..grid.clone() }),
             };
             let complete = own.len() == stages[stage].matrix.len();
             grids[stage] =
@@ -115,12 +115,12 @@ pub fn grids(
 }
 
 fn multiply(
-    mut grid: Grid,
+    mut grid: Matrix,
     own: Vec<Rc<Axis>>,
     stage: &crate::spec::StageSpec,
     total: &mut usize,
     problems: &mut Diagnostics,
-) -> Option<Grid> {
+) -> Option<Matrix> {
     for axis in &own {
         if let Some(inherited) = grid.axes.iter().find(|other| other.name == axis.name) {
             let each = stage.each.as_ref().map_or("", |each| each.text.as_str());

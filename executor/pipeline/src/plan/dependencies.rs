@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 use globset::GlobBuilder;
 
 use super::Dependency;
-use super::own_files::{holds_results, is_own_file};
+use super::generated_files::{holds_results, is_own_file};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::files::exported_files;
 use cwm_core::located::Word;

@@ -2,7 +2,7 @@
 
 use std::path::{Component, PathBuf};
 
-use super::cells::Grid;
+use super::cells::Matrix;
 use super::parameters::Folders;
 use super::ports::{Takes, output};
 use super::references::References;
@@ -16,13 +16,13 @@ use cwm_core::names::list;
 use cwm_core::text::visible;
 
 /// What is known when exports are resolved.
-pub struct Known<'a> {
+pub struct ExportContext<'a> {
     /// The file as written.
     pub spec: &'a Spec,
     /// Variables, for paths.
     pub variables: &'a Variables,
     /// Axes and cells of each stage.
-    pub grids: &'a [Option<Grid>],
+    pub grids: &'a [Option<Matrix>],
     /// Outputs of each stage; `None` where that is not known because of a fault.
     pub outputs: &'a [Option<Vec<OutputPlan>>],
     /// Where the cells of each stage stand in the plan.
@@ -32,7 +32,7 @@ pub struct Known<'a> {
 }
 
 /// All exports; what is wrong is reported and left out.
-pub fn exports(known: &Known, references: &mut References, problems: &mut Diagnostics) -> Vec<Export> {
+pub fn exports(known: &ExportContext, references: &mut References, problems: &mut Diagnostics) -> Vec<Export> {
     let mut exports: Vec<Export> = Vec::new();
     let mut places: Vec<(PathBuf, Place)> = Vec::new();
     for (what, path) in &known.spec.exports {
@@ -52,7 +52,7 @@ pub fn exports(known: &Known, references: &mut References, problems: &mut Diagno
 }
 
 /// Where an export goes, and where that is written.
-fn place(path: &Word, known: &Known, problems: &mut Diagnostics) -> Option<(PathBuf, Place)> {
+fn place(path: &Word, known: &ExportContext, problems: &mut Diagnostics) -> Option<(PathBuf, Place)> {
     let node = Scope::new(known.variables).node(&text(path), problems)?;
     let path = known.folders.absolute(&node.value().to_string(), node.origin);
     let problem = if path.components().any(|part| part == Component::ParentDir) {
@@ -79,7 +79,7 @@ fn text(word: &Word) -> cwm_core::located::Node {
 
 fn source(
     what: &Word,
-    known: &Known,
+    known: &ExportContext,
     references: &mut References,
     problems: &mut Diagnostics,
 ) -> Option<(usize, String)> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Count, Label};
 
-use super::bind::{Bound, BoundSource};
-use super::cells::Grid;
+use super::bind::{BoundInput, BoundSource};
+use super::cells::Matrix;
 use super::join::Joins;
 use super::references::Reference;
 use super::{InputPlan, Origin, Source};
@@ -19,7 +19,7 @@ const MOST_SOURCES: usize = 1_000_000;
 /// What stages and cells there are.
 pub struct Cells<'a> {
     /// The axes and cells of each stage.
-    pub grids: &'a [Option<Grid>],
+    pub grids: &'a [Option<Matrix>],
     /// The addresses of the cells of each stage.
     pub labels: &'a [Vec<Label>],
     /// Where the cells of each stage stand in the plan.
@@ -35,7 +35,13 @@ pub struct Cells<'a> {
 impl Cells<'_> {
     /// The sources of `bound` for the cell numbered `cell` of the stage numbered `stage`. `None` if something is wrong,
     /// which is reported.
-    pub fn input(&mut self, stage: usize, cell: usize, bound: &Bound, problems: &mut Diagnostics) -> Option<InputPlan> {
+    pub fn input(
+        &mut self,
+        stage: usize,
+        cell: usize,
+        bound: &BoundInput,
+        problems: &mut Diagnostics,
+    ) -> Option<InputPlan> {
         let here = self.grids[stage].as_ref()?;
         let name = &bound.input.name;
         let mut sources: Vec<(Label, String, Origin)> = Vec::new();
@@ -107,7 +113,7 @@ fn file_label(path: &Path) -> Label {
 }
 
 /// With where each is written.
-fn placed(sources: Vec<(Label, String, Origin)>, bound: &Bound) -> Vec<Source> {
+fn placed(sources: Vec<(Label, String, Origin)>, bound: &BoundInput) -> Vec<Source> {
     let written = bound.sources.iter().filter_map(|source| match source {
         BoundSource::File(path, place) => Some((path, *place)),
         BoundSource::Output { .. } => None,
@@ -123,7 +129,7 @@ fn placed(sources: Vec<(Label, String, Origin)>, bound: &Bound) -> Vec<Source> {
 /// Sorted by label, with the port put into the labels of those that would else have the same.
 fn distinct(
     mut sources: Vec<(Label, String, Origin)>,
-    bound: &Bound,
+    bound: &BoundInput,
     problems: &mut Diagnostics,
 ) -> Option<Vec<Source>> {
     if sources.len() > 1 {
@@ -149,7 +155,7 @@ fn distinct(
 /// The artifacts of a list in its order. Labels may be the same (files of one name in several folders), artifacts not.
 fn all_different(
     sources: Vec<(Label, String, Origin)>,
-    bound: &Bound,
+    bound: &BoundInput,
     problems: &mut Diagnostics,
 ) -> Option<Vec<Source>> {
     let mut seen = HashSet::new();
@@ -165,7 +171,7 @@ fn all_different(
     Some(placed(sources, bound))
 }
 
-fn not_one(bound: &Bound, sources: &[(Label, String, Origin)], open: &[String]) -> Diagnostic {
+fn not_one(bound: &BoundInput, sources: &[(Label, String, Origin)], open: &[String]) -> Diagnostic {
     let optional = bound.input.count == Some(Count::Optional);
     let takes = if optional { "at most one artifact" } else { "one artifact" };
     let mut axes: Vec<_> = open.iter().map(String::as_str).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::cells::Grid;
+use super::cells::Matrix;
 use super::references::Reference;
 
 /// The cells that a reference means, indexed by their labels on the axes that both stages have.
@@ -22,7 +22,7 @@ pub struct Joins(HashMap<(usize, usize), Rc<Join>>);
 
 impl Joins {
     /// The join of `reader` (a stage, by number) with a reference (by number).
-    pub fn get(&mut self, reader: usize, number: usize, reference: &Reference, grids: &[Option<Grid>]) -> Rc<Join> {
+    pub fn get(&mut self, reader: usize, number: usize, reference: &Reference, grids: &[Option<Matrix>]) -> Rc<Join> {
         self.0
             .entry((reader, number))
             .or_insert_with(|| match (&grids[reader], &grids[reference.stage]) {
@@ -34,7 +34,7 @@ impl Joins {
 }
 
 impl Join {
-    fn new(here: &Grid, there: &Grid, fixed: &[(usize, u32)]) -> Self {
+    fn new(here: &Matrix, there: &Matrix, fixed: &[(usize, u32)]) -> Self {
         let (mut on, mut key, mut open) = (Vec::new(), Vec::new(), Vec::new());
         for (position, axis) in there.axes.iter().enumerate() {
             if fixed.iter().any(|(fixed, _)| *fixed == position) {
@@ -58,7 +58,7 @@ impl Join {
     }
 
     /// The cells of the stage that is read which agree with this cell of the reader on all shared axes.
-    pub fn cells(&self, here: &Grid, cell: usize) -> &[usize] {
+    pub fn cells(&self, here: &Matrix, cell: usize) -> &[usize] {
         let key: Vec<u32> = self.on.iter().map(|&position| here.id(cell, position)).collect();
         self.cells.get(&key).map_or(&[], Vec::as_slice)
     }

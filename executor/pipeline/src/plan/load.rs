@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::Plan;
 use super::build::build;
-use super::idle_variables::idle;
 use super::parameters::{Folders, plain};
+use super::unused_variables::find_unused;
 use super::variables::{set_sources, variables};
 use crate::spec::{self, LARGEST};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
@@ -92,7 +92,7 @@ pub(super) fn resolve(
         stages: built.stages,
         cells: built.cells,
         exports: built.exports,
-        idle_variables: idle(&root, &spec.vars),
+        unused_variables: find_unused(&root, &spec.vars),
         sources,
     })
 }

@@ -2,7 +2,6 @@
 //!
 //! [`load`] reads a pipeline file in steps that never look back: text, spec (what was written), plan.
 
-mod attempts;
 mod axes;
 mod bind;
 mod build;
@@ -11,24 +10,25 @@ mod command;
 mod dependencies;
 mod device;
 mod export;
-mod given;
+mod file_references;
+mod generated_files;
 mod group;
-mod idle_variables;
+mod input_sources;
 mod join;
 mod load;
 mod needs;
 mod order;
-mod outside;
-mod own_files;
 mod parameters;
 mod ports;
 mod references;
-mod scripts;
+mod retry;
 mod select;
 mod substitute;
 #[cfg(test)]
 mod tests;
-mod unused;
+mod undeclared_deps;
+mod unused_axes;
+mod unused_variables;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -43,11 +43,11 @@ use cwm_core::error::Error;
 use cwm_core::registry::CodeOf;
 use parameters::Written;
 
-pub use attempts::Attempts;
 pub use command::RUN as COMMAND_RUN;
-pub use idle_variables::IdleVariable;
 pub use load::load;
+pub use retry::RetryOptions;
 pub use select::SelectError;
+pub use unused_variables::UnusedVariable;
 
 /// A pipeline, resolved.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub struct Plan {
     /// What is copied out after a run.
     pub exports: Vec<Export>,
     /// Variables that nothing uses.
-    pub idle_variables: Vec<IdleVariable>,
+    pub unused_variables: Vec<UnusedVariable>,
     /// The texts that places point into.
     pub sources: Sources,
 }
@@ -109,7 +109,7 @@ pub struct Cell {
     /// Where it should compute, if its stage asks.
     pub device: DeviceChoice,
     /// How often it is tried, and when an attempt is ended.
-    pub attempts: Attempts,
+    pub attempts: RetryOptions,
     /// Whether its files stay when all that reads them is done.
     pub keep: bool,
     /// Where its stage's name is written.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::axes::Labels;
-use super::cells::Grid;
+use super::cells::Matrix;
 use crate::spec::Spec;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
 use cwm_core::located::Word;
@@ -71,7 +71,7 @@ pub struct Reference {
 pub struct References<'a> {
     spec: &'a Spec,
     names: &'a HashMap<&'a str, usize>,
-    grids: &'a [Option<Grid>],
+    grids: &'a [Option<Matrix>],
     labels: &'a Labels,
     /// Those that are right.
     pub list: Vec<Reference>,
@@ -83,7 +83,7 @@ impl<'a> References<'a> {
     pub fn new(
         spec: &'a Spec,
         names: &'a HashMap<&'a str, usize>,
-        grids: &'a [Option<Grid>],
+        grids: &'a [Option<Matrix>],
         labels: &'a Labels,
     ) -> Self {
         References { spec, names, grids, labels, list: Vec::new(), known: HashMap::new() }

@@ -32,7 +32,7 @@ pub type Code = BTreeMap<String, String>;
 /// It names what changed and, as what all the rest is known by, `base`. So it says nothing of any other state of the code
 /// than these two, but holds for all parameters that select other parts, which it does not name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Alias {
+pub struct AcceptedChange {
     /// Kind of stage.
     pub kind: String,
     /// Digest before and after, by `base`, `crate …` or `part …`; none where there was no such entry.
@@ -49,16 +49,23 @@ pub struct Alias {
     pub probed: bool,
 }
 
-impl Alias {
+impl AcceptedChange {
     /// The change from `old` to `new` of a stage of this kind; none if the two are the same.
-    pub fn between(kind: &str, old: &Code, new: &Code) -> Option<Alias> {
+    pub fn between(kind: &str, old: &Code, new: &Code) -> Option<AcceptedChange> {
         if old == new {
             return None;
         }
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let entry = |name: &String| (name.clone(), (old.get(name).cloned(), new.get(name).cloned()));
         let code = names.into_iter().map(entry).filter(|(name, (old, new))| old != new || name == BASE).collect();
-        Some(Alias { kind: kind.to_owned(), code, by: String::new(), at: String::new(), why: None, probed: false })
+        Some(AcceptedChange {
+            kind: kind.to_owned(),
+            code,
+            by: String::new(),
+            at: String::new(),
+            why: None,
+            probed: false,
+        })
     }
 
     /// Its name in the file: the same for the same change, whoever accepts it.
@@ -99,7 +106,7 @@ impl Alias {
 #[derive(Clone, Debug, Default)]
 pub struct Accepted {
     path: PathBuf,
-    aliases: BTreeMap<String, Alias>,
+    aliases: BTreeMap<String, AcceptedChange>,
     /// What is on disk.
     text: Option<String>,
     warnings: Vec<String>,
@@ -139,12 +146,12 @@ impl Accepted {
     }
 
     /// All of it, by name.
-    pub fn aliases(&self) -> impl Iterator<Item = (&str, &Alias)> {
+    pub fn aliases(&self) -> impl Iterator<Item = (&str, &AcceptedChange)> {
         self.aliases.iter().map(|(name, alias)| (name.as_str(), alias))
     }
 
     /// Adds one in memory; false if it is there already.
-    pub fn add(&mut self, alias: Alias) -> bool {
+    pub fn add(&mut self, alias: AcceptedChange) -> bool {
         let name = alias.name();
         let is_new = !self.aliases.contains_key(&name);
         if is_new {
@@ -174,7 +181,7 @@ impl Accepted {
     }
 
     /// The components that results are looked up by in place of `components`, the nearest code first.
-    pub fn stand_ins(&self, components: &Components) -> impl Iterator<Item = Components> {
+    pub fn equivalent_keys(&self, components: &Components) -> impl Iterator<Item = Components> {
         // What has no code in its key rests on none.
         let older = if components.code.is_empty() || self.aliases.is_empty() {
             Vec::new()
@@ -185,11 +192,12 @@ impl Accepted {
     }
 
     /// The names of those by which older results stand for results of `code`, directly or not.
-    pub fn leading_to(&self, kind: &str, code: &Code) -> Vec<String> {
+    pub fn changes_leading_to(&self, kind: &str, code: &Code) -> Vec<String> {
         let mut codes = self.older(kind, code);
         codes.push(code.clone());
-        let leads = |alias: &&Alias| alias.kind == kind && codes.iter().any(|code| alias.before(code).is_some());
-        self.aliases.values().filter(leads).map(Alias::name).collect()
+        let leads =
+            |alias: &&AcceptedChange| alias.kind == kind && codes.iter().any(|code| alias.before(code).is_some());
+        self.aliases.values().filter(leads).map(AcceptedChange::name).collect()
     }
 
     /// The file's text.
@@ -202,7 +210,7 @@ impl Accepted {
     ///
     /// # Errors
     /// It cannot be read or written; it is then what it was.
-    pub fn save(&self, added: Vec<Alias>, removed: &[String]) -> Result<(), Error> {
+    pub fn save(&self, added: Vec<AcceptedChange>, removed: &[String]) -> Result<(), Error> {
         // Through a link, so that the link stays one.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let _alone = lock(path.parent().unwrap_or(Path::new("/")))?;

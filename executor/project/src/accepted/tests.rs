@@ -13,9 +13,14 @@ fn code(base: u8, parts: &[(&str, u8)]) -> Code {
         .collect()
 }
 
-fn alias(old: &Code, new: &Code) -> Alias {
-    let alias = Alias::between("split", old, new).unwrap();
-    Alias { by: "ada@host".into(), at: "2026-11-21T18:02:00Z".into(), why: Some("a \"comment\"".into()), ..alias }
+fn alias(old: &Code, new: &Code) -> AcceptedChange {
+    let alias = AcceptedChange::between("split", old, new).unwrap();
+    AcceptedChange {
+        by: "ada@host".into(),
+        at: "2026-11-21T18:02:00Z".into(),
+        why: Some("a \"comment\"".into()),
+        ..alias
+    }
 }
 
 fn accepted(changes: &[(Code, Code)]) -> Accepted {
@@ -54,7 +59,7 @@ fn a_crate_that_came_or_went_is_a_change() {
     new.insert("crate cwm-new".into(), "n".into());
     assert_eq!(alias(&old, &new).before(&new), Some(old.clone()));
     assert_eq!(alias(&new, &old).before(&old), Some(new));
-    assert_eq!(Alias::between("split", &old, &old), None);
+    assert_eq!(AcceptedChange::between("split", &old, &old), None);
 }
 
 #[test]
@@ -109,11 +114,11 @@ proptest! {
         prop_assert_eq!(found.len(), expected.len(), "each once");
         prop_assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
 
-        for name in accepted.leading_to("split", &code(from, &[])) {
+        for name in accepted.changes_leading_to("split", &code(from, &[])) {
             prop_assert!(accepted.remove(&name));
         }
         prop_assert!(accepted.older("split", &code(from, &[])).is_empty());
-        prop_assert!(accepted.leading_to("split", &code(from, &[])).is_empty());
+        prop_assert!(accepted.changes_leading_to("split", &code(from, &[])).is_empty());
     }
 
     #[test]

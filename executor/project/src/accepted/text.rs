@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::Alias;
+use super::AcceptedChange;
 use cwm_core::error::Error;
 
 /// Version of this format.
@@ -23,7 +23,7 @@ const INTRODUCTION: &str = "\
 ";
 
 /// The text of a file that holds these.
-pub fn write(aliases: &BTreeMap<String, Alias>) -> String {
+pub fn write(aliases: &BTreeMap<String, AcceptedChange>) -> String {
     let mut text = format!("{INTRODUCTION}cwm-accepted: {FORMAT}\n");
     for (name, alias) in aliases {
         let line = serde_json::to_string(alias).unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn write(aliases: &BTreeMap<String, Alias>) -> String {
 ///
 /// # Errors
 /// A newer cwm wrote it.
-pub fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, Alias>, Vec<String>), Error> {
+pub fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, AcceptedChange>, Vec<String>), Error> {
     let mut aliases = BTreeMap::new();
     let mut warnings = Vec::new();
     let mut in_base = false;
@@ -69,7 +69,7 @@ pub fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, Alias>, Vec<St
             }
             continue;
         }
-        match serde_json::from_str::<BTreeMap<String, Alias>>(&format!("{{{line}}}")) {
+        match serde_json::from_str::<BTreeMap<String, AcceptedChange>>(&format!("{{{line}}}")) {
             Ok(mut one) if one.len() == 1 => {
                 let Some((name, alias)) = one.pop_first() else { continue };
                 // A line that was edited would accept something else than its name says.

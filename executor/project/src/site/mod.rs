@@ -8,7 +8,7 @@ mod read;
 mod slurm;
 #[cfg(test)]
 mod tests;
-mod tree;
+mod toml_tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

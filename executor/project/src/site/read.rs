@@ -8,7 +8,7 @@ use std::time::Duration;
 use cwm_contract::Value;
 
 use super::slurm::Slurm;
-use super::tree::parse;
+use super::toml_tree::parse;
 use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_secret};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 use cwm_core::files::read_plain;

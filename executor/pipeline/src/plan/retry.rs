@@ -11,7 +11,7 @@ use cwm_core::text::visible;
 
 /// How often a cell is tried, and when an attempt is ended. Nothing of it is in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempts {
+pub struct RetryOptions {
     /// How many more attempts there are after one that failed.
     pub retries: u32,
     /// How long it is before the second attempt; twice as long before each one after that.
@@ -22,7 +22,7 @@ pub struct Attempts {
     pub memory: Option<u64>,
 }
 
-impl Attempts {
+impl RetryOptions {
     /// What is waited at most, unless more was asked for.
     const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
@@ -33,22 +33,22 @@ impl Attempts {
     }
 
     /// How many attempts there are in all.
-    pub fn in_all(&self) -> u32 {
+    pub fn max_attempts(&self) -> u32 {
         self.retries + 1
     }
 }
 
-impl Default for Attempts {
+impl Default for RetryOptions {
     fn default() -> Self {
-        Attempts { retries: 0, wait: Duration::from_secs(10), time: None, memory: None }
+        RetryOptions { retries: 0, wait: Duration::from_secs(10), time: None, memory: None }
     }
 }
 
 const MOST_RETRIES: i128 = 100;
 
 /// What is written (names already substituted) under `retry` and `limits`.
-pub fn attempts(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diagnostics) -> Attempts {
-    let mut attempts = Attempts::default();
+pub fn retry_options(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diagnostics) -> RetryOptions {
+    let mut attempts = RetryOptions::default();
     if let Some(node) = retry {
         if matches!(node.content, Content::Map(_)) {
             for (key, node) in entries(node, "retry", &["times", "wait"], problems) {
@@ -134,11 +134,11 @@ mod tests {
     #[test]
     fn waits_double_up_to_ten_minutes_or_what_was_asked_for() {
         let waits = |wait: u64| {
-            let attempts = Attempts { retries: 100, wait: Duration::from_secs(wait), ..Attempts::default() };
+            let attempts = RetryOptions { retries: 100, wait: Duration::from_secs(wait), ..RetryOptions::default() };
             [1, 2, 3, 8, 100].map(|attempt| attempts.wait_after(attempt).as_secs())
         };
         assert_eq!(waits(10), [10, 20, 40, 600, 600]);
         assert_eq!(waits(3600), [3600; 5]);
-        assert_eq!(Attempts { retries: 2, ..Attempts::default() }.in_all(), 3);
+        assert_eq!(RetryOptions { retries: 2, ..RetryOptions::default() }.max_attempts(), 3);
     }
 }

@@ -11,7 +11,7 @@ use cwm_core::files::{is_read_once, lasting_name};
 
 /// A file from outside, where a plan names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct FileReference {
     /// Where it is written.
     pub place: Place,
     /// Whether it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
@@ -21,10 +21,10 @@ pub struct Mention {
 
 impl Plan {
     /// Every file from outside that these cells name, as an input, a parameter or a dependency; where it is written.
-    pub fn outside_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, Mention> {
+    pub fn outside_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
         let mut files = BTreeMap::new();
         let mut add = |path: PathBuf, place: Place, may_be_piped: bool| {
-            let mention = files.entry(path).or_insert(Mention { place, may_be_piped });
+            let mention = files.entry(path).or_insert(FileReference { place, may_be_piped });
             mention.may_be_piped &= may_be_piped;
         };
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
@@ -70,7 +70,7 @@ impl Plan {
     /// Those of [`Plan::outside_files`] that are not there or cannot be used, to be told before anything runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
-        for (path, Mention { place, may_be_piped }) in self.outside_files(cells) {
+        for (path, FileReference { place, may_be_piped }) in self.outside_files(cells) {
             let shown = path.display();
             problems.push(match std::fs::metadata(&path) {
                 Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),

@@ -1,7 +1,7 @@
-//! What a shell may complete a word to: stages, cells, outputs and variables of the pipeline at hand.
+//! Completes words for a shell: stages, cells, outputs and variables of the pipeline at hand.
 //!
 //! A shell calls `cwm` with the variable [`ASKED_BY`] set and the words typed so far after `--` (`cwm completions`). A
-//! pipeline that is wrong or not there gives no candidates, and no word of complaint in the middle of a line.
+//! pipeline that is wrong or missing gives no candidates, and no message in the middle of a line.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 
 use super::PipelineArguments;
 use super::pipeline::assignment;
-use crate::commands::{pipeline_file, store_of};
+use crate::locate::{open_store, pipeline_file};
 use cwm_core::diagnostics::Diagnostics;
 use cwm_gc::tags;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_pipeline::spec;
 
-/// The variable of the environment by which a shell asks.
+/// The environment variable by which a shell requests completions.
 pub const ASKED_BY: &str = "CWM_COMPLETE";
 
-/// Stages and cells, and pipeline files, for commands that take both.
+/// Completes stages, cells and pipeline files, for commands that take all of them.
 pub fn files_and_stages(current: &OsStr) -> Vec<CompletionCandidate> {
     let is_pipeline = |path: &std::path::Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
     let mut all = stages(current);
@@ -29,13 +29,13 @@ pub fn files_and_stages(current: &OsStr) -> Vec<CompletionCandidate> {
     all
 }
 
-/// Stages; and the cells of the stage that `current` names.
+/// Completes stages, and the cells of the stage that `current` names.
 pub fn stages(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some((plan, typed)) = plan().zip(current.to_str()) else { return Vec::new() };
     beginning(typed, addresses(&plan, unquoted(typed)))
 }
 
-/// The same, and their outputs.
+/// Completes stages, cells and their outputs.
 pub fn outputs(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some((plan, typed)) = plan().zip(current.to_str()) else { return Vec::new() };
     let word = unquoted(typed);
@@ -52,21 +52,21 @@ pub fn outputs(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning(typed, all)
 }
 
-/// The same, and tags.
+/// Completes outputs and tags.
 pub fn results(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut all = outputs(current);
     all.extend(tags(current));
     all
 }
 
-/// Stages, and tags.
+/// Completes stages and tags.
 pub fn stages_and_tags(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut all = stages(current);
     all.extend(tags(current));
     all
 }
 
-/// What `cwm diff` compares: tags, files and folders.
+/// Completes the operands of `cwm diff`: tags, files and folders.
 pub fn compared(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut all = tags(current);
     all.extend(PathCompleter::any().complete(current));
@@ -80,7 +80,7 @@ fn tags(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning(typed, names.collect())
 }
 
-/// The names of tags, as `cwm tag` takes them.
+/// Completes the names of tags, as `cwm tag` takes them.
 pub fn names_of_tags(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = current.to_str() else { return Vec::new() };
     beginning(typed, tag_names().into_iter().map(|name| (name, String::new())).collect())
@@ -90,12 +90,12 @@ fn tag_names() -> Vec<String> {
     let named = words().windows(2).rev().find(|two| two[0] == "--store").map(|two| PathBuf::from(&two[1]));
     let root = named.or_else(|| std::env::var_os("CWM_STORE").map(PathBuf::from));
     let file = asked().and_then(|asked| asked.file);
-    let store = store_of(root.as_deref(), file.as_deref());
+    let store = open_store(root.as_deref(), file.as_deref());
     let tags = store.ok().and_then(|store| tags::list(&store).ok()).unwrap_or_default();
     tags.into_iter().map(|tag| tag.name).collect()
 }
 
-/// Where models can be computed: what `--device` takes.
+/// Completes the values of `--device`.
 pub fn devices(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = current.to_str() else { return Vec::new() };
     let mut all = vec![("auto".to_owned(), "a GPU if one can be used, else the processor".to_owned())];
@@ -107,7 +107,7 @@ pub fn devices(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning(typed, all)
 }
 
-/// The variables of the pipeline, as `--set` takes them.
+/// Completes the variables of the pipeline, as `--set` takes them.
 pub fn variables(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some((arguments, typed)) = asked().zip(current.to_str()) else { return Vec::new() };
     let Ok(file) = pipeline_file(arguments.file.as_deref()) else { return Vec::new() };

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::bind::Given;
-use super::cells::Grid;
+use super::bind::InputSource;
+use super::cells::Matrix;
 use super::parameters::Folders;
 use super::references::References;
 use super::substitute::Scope;
@@ -17,7 +17,7 @@ use cwm_core::located::Word;
 #[derive(Debug)]
 pub struct Sources {
     /// The different lists of sources (`None`: not right, and reported).
-    pub variants: Vec<Vec<Option<Given>>>,
+    pub variants: Vec<Vec<Option<InputSource>>>,
     /// Which one each cell has; empty where all have the first.
     cells: Vec<usize>,
 }
@@ -32,7 +32,7 @@ impl Sources {
 /// Resolves the sources of `stage`; the axes that they use go to `used`.
 pub fn given(
     stage: &StageSpec,
-    grid: Option<&Grid>,
+    grid: Option<&Matrix>,
     variables: &Variables,
     folders: &Folders,
     references: &mut References,
@@ -54,12 +54,12 @@ pub fn given(
         }
         return Sources { variants: vec![vec![None; written.len()]], cells: Vec::new() };
     };
-    let mut variants: Vec<Vec<Option<Given>>> = Vec::new();
-    let mut known: HashMap<Vec<Option<Given>>, usize> = HashMap::new();
+    let mut variants: Vec<Vec<Option<InputSource>>> = Vec::new();
+    let mut known: HashMap<Vec<Option<InputSource>>, usize> = HashMap::new();
     let mut cells = Vec::new();
     for cell in 0..grid.cells.len() {
         let mut scope = Scope::with_axes(variables, grid.bindings(cell));
-        let sources: Vec<Option<Given>> = written
+        let sources: Vec<Option<InputSource>> = written
             .iter()
             .map(|&source| {
                 let (node, is_file) = match source {
@@ -78,11 +78,11 @@ pub fn given(
                     return None;
                 };
                 if is_file {
-                    return Some(Given::File(folders.absolute(text, node.origin)));
+                    return Some(InputSource::File(folders.absolute(text, node.origin)));
                 }
                 // A reference that is the value of an axis or a variable is shown where that stands.
                 let place = node.origin.unwrap_or(node.place);
-                references.resolve(&Word { text: text.to_owned(), place }, problems).map(Given::Reference)
+                references.resolve(&Word { text: text.to_owned(), place }, problems).map(InputSource::Reference)
             })
             .collect();
         if scope.used.is_empty() && cell == 0 {

@@ -11,7 +11,7 @@ use cwm_core::located::{Content, Node, Word};
 
 /// A variable that nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdleVariable {
+pub struct UnusedVariable {
     /// Its name.
     pub name: String,
     /// Where it is written.
@@ -20,7 +20,7 @@ pub struct IdleVariable {
     pub in_command: bool,
 }
 
-impl IdleVariable {
+impl UnusedVariable {
     /// In words, with what to do.
     pub fn words(&self, plan: &Plan) -> String {
         let file = plan.sources.get(self.place).map_or("", |source| source.name.as_str());
@@ -35,7 +35,7 @@ impl IdleVariable {
 }
 
 /// Those of `variables` that nothing in the file at `root` uses.
-pub fn idle(root: &Node, variables: &[(Word, Node)]) -> Vec<IdleVariable> {
+pub fn find_unused(root: &Node, variables: &[(Word, Node)]) -> Vec<UnusedVariable> {
     if variables.is_empty() {
         return Vec::new();
     }
@@ -44,7 +44,7 @@ pub fn idle(root: &Node, variables: &[(Word, Node)]) -> Vec<IdleVariable> {
         entries.iter().filter(|(key, _)| key.text != "vars").for_each(|(_, node)| used.node(node));
     }
     let idle = variables.iter().filter(|(name, _)| !used.names.contains(name.text.as_str()));
-    idle.map(|(name, _)| IdleVariable {
+    idle.map(|(name, _)| UnusedVariable {
         name: name.text.clone(),
         place: name.place,
         in_command: used.by_shells.contains(name.text.as_str()),

@@ -1,4 +1,4 @@
-//! A command line that is none: told as `--json` asks for it, and with what was probably meant.
+//! Errors of the command line itself.
 
 use std::ffi::OsString;
 
@@ -6,11 +6,11 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Error};
 
 use super::Cli;
-use crate::commands::refused;
+use crate::output::print_error_as_json;
 use cwm_core::text::shell_quote;
 
-/// Tells what is wrong with the command line, or what it asked to be told (`--help`), and ends the program.
-pub fn end(error: &Error) -> ! {
+/// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well.
+pub fn exit(error: &Error) -> ! {
     if !error.use_stderr() {
         error.exit();
     }
@@ -21,16 +21,16 @@ pub fn end(error: &Error) -> ! {
         eprintln!("hint: {hint}");
     }
     if words.iter().any(|word| word == "--json") {
-        // The rest of what clap says is usage.
+        // The rest of clap's message is the usage.
         let text = error.to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim();
         let error = cwm_core::error::Error::usage(message);
-        refused::print(&hint.into_iter().fold(error, cwm_core::error::Error::hint), false);
+        print_error_as_json(&hint.into_iter().fold(error, cwm_core::error::Error::hint), false);
     }
     std::process::exit(error.exit_code());
 }
 
-/// Options that stand before the command, after which they belong: how it should be typed.
+/// Returns the right order of words where options stand before the command.
 fn after_command(words: &[OsString]) -> Option<String> {
     let commands: Vec<String> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let at =

@@ -1,8 +1,8 @@
-//! What is missing here, and where it may come from: results that remotes may have, files that people have to bring.
+//! Hints about results that remotes may have, and about missing files.
 
 use std::collections::BTreeSet;
 
-use crate::commands::Workspace;
+use crate::workspace::Workspace;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_engine::{Cause, CellState, Survey, sources};
@@ -10,7 +10,7 @@ use cwm_pipeline::plan::Plan;
 use cwm_project::lock_file::LockLine;
 use cwm_project::site::Site;
 
-/// Says, where remotes may have results that the lock file names and the store has not, how to ask them.
+/// Prints how to fetch results of the lock file that are not in the store, if there are remotes.
 pub fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cause>) {
     let is_theirs = |cause: &Cause| matches!(cause, Cause::RecordMissing { same: Some(true) | None });
     if !site.remotes.is_empty() && causes.any(is_theirs) {
@@ -20,7 +20,7 @@ pub fn hint_at_remotes<'c>(site: &Site, mut causes: impl Iterator<Item = &'c Cau
     }
 }
 
-/// Says, where files that these cells rest on are not there, that a run of them does not begin.
+/// Prints that a run of these cells cannot begin, if files that they read are missing.
 pub fn hint_at_missing_files(plan: &Plan, cells: &[usize]) {
     if !plan.missing_files(&plan.ancestors(cells)).is_empty() {
         eprintln!("hint: files that these read are missing: `cwm run` begins only when they are there");

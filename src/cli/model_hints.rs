@@ -1,4 +1,4 @@
-//! What is known of a model in a file of another program.
+//! Options that describe a model in a file of another program.
 
 use clap::Args;
 
@@ -6,7 +6,7 @@ use super::pipeline::assignment;
 
 /// What is known of a model in a file of another program.
 #[derive(Debug, Args)]
-pub struct HintArguments {
+pub struct ModelHintArguments {
     /// The family of a model from a file, where its names and shapes leave it open
     #[arg(long, value_name = "NAME")]
     pub family: Option<String>,
@@ -24,8 +24,8 @@ pub struct HintArguments {
     pub round: bool,
 }
 
-impl HintArguments {
-    /// The same, for whoever reads the file.
+impl ModelHintArguments {
+    /// Converts the options for the reader of the file.
     pub fn hints(&self) -> cwm_contract::ModelHints {
         cwm_contract::ModelHints {
             family: self.family.clone(),

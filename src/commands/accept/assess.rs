@@ -1,20 +1,20 @@
-//! What of a cell could be accepted, and which results that would keep.
+//! Finds the changes that can be accepted, and the results that they keep.
 
 use std::collections::BTreeMap;
 
-use crate::commands::Workspace;
+use crate::workspace::Workspace;
 use cwm_action::keyed;
 use cwm_action::probe::{Judge, Verdict};
 use cwm_core::error::Error;
 use cwm_engine::{Cause, CellState, Survey, differences_of, previous_record, sources};
 use cwm_pipeline::plan::Body;
-use cwm_project::accepted::Alias;
+use cwm_project::accepted::AcceptedChange;
 use cwm_store::ActionRecord;
 
-/// What is to be said of a cell.
-pub enum Look {
+/// Whether the change of a cell can be accepted.
+pub enum Assessment {
     /// Its code changed, and nothing else.
-    Change(Box<Alias>),
+    Change(Box<AcceptedChange>),
     /// Its result is of today's code, or was accepted.
     UpToDate,
     /// What it depends on would run: why its key is not known.
@@ -23,28 +23,28 @@ pub enum Look {
     Refused(String),
 }
 
-/// Looks at a cell.
+/// Decides whether the change of a cell can be accepted.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn look(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Look, Error> {
+pub fn assess(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Assessment, Error> {
     let Workspace { plan, store, locked, .. } = workspace;
     let cell = &plan.cells[index];
     let resolved = match &survey.states[index] {
-        CellState::Cached(_) => return Ok(Look::UpToDate),
+        CellState::Cached(_) => return Ok(Assessment::UpToDate),
         CellState::Absent(resolved) => resolved,
         CellState::Open => {
             let open = sources(cell).find(|source| !matches!(survey.states[*source], CellState::Cached(_)));
             let open = open.map(|source| plan.cells[source].label.to_string()).unwrap_or_default();
             let words =
                 format!("it depends on {open}, which would run: accept that as well (name it first), or run it");
-            return Ok(Look::Waits(words));
+            return Ok(Assessment::Waits(words));
         }
-        CellState::Unread(path) => return Ok(Look::Refused(cwm_engine::unread(path))),
-        CellState::Unreadable(error) => return Ok(Look::Refused(error.message.clone())),
+        CellState::Unread(path) => return Ok(Assessment::Refused(cwm_engine::unread(path))),
+        CellState::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
     };
     let Some(record) = previous_record(store, &cell.label, locked)? else {
-        return Ok(Look::Refused("it never ran: there is no result that could stay".into()));
+        return Ok(Assessment::Refused("it never ran: there is no result that could stay".into()));
     };
     let causes = differences_of(plan, index, &record.components, &resolved.components);
     let others: Vec<String> =
@@ -55,11 +55,11 @@ pub fn look(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Look
             Body::Command(_) => format!("; `cwm take '{}' --before` takes its result of before over", cell.label),
             Body::Stage(_) => String::new(),
         };
-        return Ok(Look::Refused(format!("not only its code changed: {}{keep}", others.join("; "))));
+        return Ok(Assessment::Refused(format!("not only its code changed: {}{keep}", others.join("; "))));
     }
-    Ok(match Alias::between(&cell.kind, &record.components.code, &resolved.components.code) {
-        Some(alias) => Look::Change(Box::new(alias)),
-        None => Look::Refused("its code did not change".into()),
+    Ok(match AcceptedChange::between(&cell.kind, &record.components.code, &resolved.components.code) {
+        Some(alias) => Assessment::Change(Box::new(alias)),
+        None => Assessment::Refused("its code did not change".into()),
     })
 }
 
@@ -67,7 +67,7 @@ pub fn look(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Look
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn affected(workspace: &Workspace, alias: &Alias) -> Result<Vec<(usize, ActionRecord)>, Error> {
+pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(usize, ActionRecord)>, Error> {
     let Workspace { plan, store, files, locked, .. } = workspace;
     let mut affected = Vec::new();
     for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.kind == alias.kind) {

@@ -1,13 +1,13 @@
-//! What a person types: the options of this command line for another command on the same pipeline.
+//! Options of this command line, repeated in commands that hints name.
 
 use std::path::Path;
 
 use cwm_core::text::shell_quote;
 
-use crate::cli::PipelineArguments;
+use super::PipelineArguments;
 
-/// What names the pipeline, its variables and its store, each option after a space.
-pub fn options(store: Option<&Path>, arguments: &PipelineArguments) -> String {
+/// Returns the options that name the pipeline, its variables and its store, each with a space before it.
+pub fn pipeline_options(store: Option<&Path>, arguments: &PipelineArguments) -> String {
     let mut options = String::new();
     if let Some(file) = &arguments.file {
         options += &format!(" -f {}", shell_quote(&file.to_string_lossy()));
@@ -30,11 +30,11 @@ mod tests {
         let sets = [("url", "http://x/y?a=1&b=2"), ("who", "it's I"), ("none", "")];
         let sets = sets.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let arguments = PipelineArguments { file: Some("a folder/lichess.yaml".into()), sets };
-        let typed = options(Some(Path::new("/store")), &arguments);
+        let typed = pipeline_options(Some(Path::new("/store")), &arguments);
         let echoed = std::process::Command::new("sh").args(["-c", &format!("printf '%s\\n' {typed}")]).output();
         let words = String::from_utf8(echoed.expect("a shell").stdout).expect("text");
         let expected = "-f\na folder/lichess.yaml\n--set\nurl=http://x/y?a=1&b=2\n--set\nwho=it's I\n--set\nnone=\n";
         assert_eq!(words, format!("{expected}--store\n/store\n"));
-        assert_eq!(options(None, &PipelineArguments { file: None, sets: Vec::new() }), "");
+        assert_eq!(pipeline_options(None, &PipelineArguments { file: None, sets: Vec::new() }), "");
     }
 }

@@ -9,7 +9,7 @@ use cwm_core::diagnostics::Place;
 impl Plan {
     /// For each word of the commands of these cells that is a file below the pipeline's folder, but neither one of the
     /// command's `deps:` nor one that it is given or writes: a warning, with its place and what to write.
-    pub fn unnamed_files(&self, cells: &[usize]) -> BTreeSet<String> {
+    pub fn undeclared_deps(&self, cells: &[usize]) -> BTreeSet<String> {
         let mut warnings = BTreeSet::new();
         let mut seen = BTreeSet::new();
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {

@@ -1,8 +1,8 @@
-//! What the lock file names where other results are here, and what rests on those.
+//! Finds results of the lock file where the store has other ones, and the cells that depend on those.
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::commands::Workspace;
+use crate::workspace::Workspace;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
@@ -10,20 +10,20 @@ use cwm_engine::{CellState, Survey, sources};
 use cwm_project::lock_file::LockLine;
 use cwm_store::ActionRecord;
 
-/// Whether the lock file names another result of the key than `record`, which is taken as nothing better is here.
+/// Returns whether the lock file names another result of the key than `record`, which stands in for it.
 pub(super) fn is_other(workspace: &Workspace, index: usize, record: &ActionRecord) -> bool {
     let line = workspace.locked.get(&workspace.plan.cells[index].label).filter(|line| line.key == record.key);
     line.is_some_and(|line| line.outputs != record.output_digests())
 }
 
-/// The lock file's result, if its record is here.
+/// Returns the lock file's result, if its record is in the store.
 pub(super) fn of_line(workspace: &Workspace, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
     let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;
     Ok(recorded.filter(|record| record.output_digests() == line.outputs))
 }
 
 /// The lock file's results of cells that have another one here, each once: their files are not here, or not all.
-pub(super) fn locked_ones(
+pub(super) fn locked_results(
     workspace: &Workspace,
     survey: &Survey,
     cells: &[usize],
@@ -49,7 +49,7 @@ pub(super) fn locked_ones(
 /// Cells whose keys are not those of the lock file, as they rest on results that are others than the lock file's, where that one
 /// is nowhere, or its files are not: `tried` are the keys whose files were asked for. What the lock file names of such cells is
 /// today's once that result is made again and comes out the same.
-pub(super) fn on_others(
+pub(super) fn depends_on_divergent(
     workspace: &Workspace,
     survey: &Survey,
     cells: &[usize],
@@ -98,7 +98,8 @@ pub(super) fn locked_of(workspace: &Workspace, survey: &Survey, index: usize) ->
     };
     let is_same = |components: &Components| {
         let theirs = of_any_input(components);
-        theirs == of_any_input(today) || workspace.accepted.stand_ins(today).any(|older| theirs == of_any_input(&older))
+        theirs == of_any_input(today)
+            || workspace.accepted.equivalent_keys(today).any(|older| theirs == of_any_input(&older))
     };
     Ok(of_line(workspace, line)?.filter(|record| is_same(&record.components)))
 }

@@ -3,23 +3,22 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::cli::{Executor, RunArguments};
-use crate::commands::typed::options;
+use crate::cli::{Executor, RunArguments, pipeline_options};
 use cwm_core::text::shell_quote;
 use cwm_pipeline::plan::Plan;
 
-/// What was typed to start this program, as a shell reads it.
-pub fn typed() -> String {
+/// Returns the command line of this process, quoted for a shell.
+pub fn invocation() -> String {
     let mut words = std::env::args_os().map(|word| shell_quote(&word.to_string_lossy()));
     let _ = words.next();
     ["cwm".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The command that does what is not `done` of what these arguments asked for: the same, but what was forced and is done
-/// is not forced again.
+/// Returns the command that runs what is not `done` of these arguments: the same words, except that `--force` names only what is
+/// not done.
 pub fn command(store: Option<&Path>, arguments: &RunArguments, plan: &Plan, done: impl Fn(usize) -> bool) -> String {
     let mut command = "cwm run".to_owned();
-    command += &options(store, &arguments.pipeline);
+    command += &pipeline_options(store, &arguments.pipeline);
     if let Some(device) = arguments.device {
         command += &format!(" --device {device}");
     }

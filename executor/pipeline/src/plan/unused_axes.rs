@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::bind::Given;
-use super::cells::Grid;
-use super::given::Sources;
+use super::bind::InputSource;
+use super::cells::Matrix;
+use super::input_sources::Sources;
 use super::references::Reference;
 use crate::spec::Spec;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
@@ -14,7 +14,7 @@ use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 /// `from` or `needs`, or by reading a stage that has an axis of its own by that name.
 pub fn check(
     spec: &Spec,
-    grids: &[Option<Grid>],
+    grids: &[Option<Matrix>],
     references: &[Reference],
     sources: &[Sources],
     used: &[BTreeSet<String>],
@@ -38,8 +38,8 @@ pub fn check(
             .flatten()
             .flatten()
             .filter_map(|given| match given {
-                Given::Reference(reference) => Some(&references[*reference]),
-                Given::File(_) => None,
+                InputSource::Reference(reference) => Some(&references[*reference]),
+                InputSource::File(_) => None,
             })
             .collect();
         for axis in &grid.axes {

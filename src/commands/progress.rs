@@ -1,0 +1,24 @@
+//! Shows the events of a run or a transfer while it goes on.
+
+use std::io::{IsTerminal, stderr};
+
+use cwm_engine::EventSink;
+
+use crate::cli::Output;
+use crate::events::{Json, Plain, Terminal};
+use crate::output::EventOutput;
+
+/// Returns the sink that shows events as `--output` or `--json` asks.
+pub fn progress_sink(output: Output, json: bool, verbose: bool) -> Box<dyn EventSink> {
+    let output = match output {
+        _ if json => Output::Json,
+        Output::Auto if stderr().is_terminal() => Output::Live,
+        Output::Auto => Output::Plain,
+        chosen => chosen,
+    };
+    match output {
+        Output::Live => Box::new(Terminal::new(verbose)),
+        Output::Json => Box::new(Json(EventOutput::open())),
+        Output::Plain | Output::Auto => Box::new(Plain::new(stderr(), verbose)),
+    }
+}

@@ -1,0 +1,119 @@
+//! Runs the command that was typed, and prints its error.
+
+use cwm_core::digest::Key;
+use cwm_core::error::Error;
+use cwm_core::exit_code::ExitCode;
+
+use crate::cli::{Cli, Command};
+use crate::commands::{
+    accept, completions, dag, devices, diff, du, export, gc, import, init, log, ls, man, parity, path, pin, remote,
+    run, schema, show, sql, status, tag, take, tensorboard, track, transfer, verify, watch, why,
+};
+use crate::output::{self, print_error, print_error_as_json};
+
+/// Runs a command and prints its error on standard error; with `--json`, also on standard output.
+pub fn main(cli: Cli, as_json: bool) -> ExitCode {
+    let survives_closed_pipe = match &cli.command {
+        Command::Run(_) | Command::Watch(_) | Command::Exec(_) | Command::Push(_) | Command::Pull(_) => true,
+        Command::Pin(arguments) => arguments.update,
+        Command::Export(arguments) => arguments.is_stream(),
+        _ => false,
+    };
+    if !survives_closed_pipe {
+        // A closed pipe (`cwm status | head`) ends the program quietly, as it does others; a run goes on.
+        // SAFETY: sets a signal's disposition before any other thread exists.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    }
+    let is_run = matches!(cli.command, Command::Run(_) | Command::Watch(_));
+    match report_file_size_limit().and_then(|()| dispatch(cli)) {
+        Ok(code) => match output::event_error() {
+            // The command's own exit code tells more.
+            Some(error) => {
+                print_error(&error);
+                if code == ExitCode::OK { error.exit_code() } else { code }
+            }
+            None => code,
+        },
+        Err(error) => {
+            print_error(&error);
+            if as_json {
+                print_error_as_json(&error, is_run);
+            }
+            error.exit_code()
+        }
+    }
+}
+
+/// Makes a write beyond `ulimit -f` fail with an error, as on a full disk, in place of ending the program. Programs that this
+/// one starts do not inherit a handler, so they keep the system's behaviour.
+fn report_file_size_limit() -> Result<(), Error> {
+    let unread_flag = std::sync::Arc::default();
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread_flag)
+        .map(drop)
+        .map_err(|error| Error::system(format!("cannot watch for signal SIGXFSZ: {error}")))
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode, Error> {
+    let store = cli.store.as_deref();
+    match cli.command {
+        Command::Run(arguments) => run::run(store, arguments),
+        Command::Watch(arguments) => watch::run(store, arguments),
+        Command::Status(arguments) => status::run(store, arguments),
+        Command::Why(arguments) => why::run(store, arguments),
+        Command::Accept(arguments) => accept::run(store, arguments),
+        Command::Diff(arguments) => diff::run(store, &arguments),
+        Command::Dag(arguments) => dag::run(&arguments),
+        Command::Log(arguments) => log::run(store, &arguments),
+        Command::Tensorboard(arguments) => tensorboard::run(store, &arguments),
+        Command::Show(arguments) => show::run(store, &arguments),
+        Command::Path(arguments) => path::run(store, &arguments),
+        Command::Export(arguments) => export::run(store, &arguments),
+        Command::Sql(arguments) => sql::run(store, &arguments),
+        Command::Pin(arguments) => pin::run(store, &arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Track(arguments) => track::run(store, &arguments),
+        Command::Remote(arguments) => remote::run(store, &arguments),
+        Command::Push(arguments) => transfer::push::run(store, arguments),
+        Command::Pull(arguments) => transfer::pull::run(store, arguments),
+        Command::Verify(arguments) => verify::run(store, &arguments),
+        Command::Ls(arguments) => ls::run(store, &arguments),
+        Command::Take(arguments) => take::run(store, &arguments),
+        Command::Tag(arguments) => tag::run(store, &arguments),
+        Command::Du(arguments) => du::run(store, &arguments),
+        Command::Gc(arguments) => gc::run(store, &arguments),
+        Command::Devices(arguments) => devices::run(&arguments),
+        Command::Parity(arguments) => parity::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+        Command::Exec(arguments) => {
+            let root = store.ok_or_else(|| Error::usage("`cwm exec` needs `--store`"))?;
+            let key: Key = arguments.key.parse().map_err(Error::usage)?;
+            let registry = crate::registry::built_in();
+            match (&arguments.batch, arguments.task) {
+                (Some(batch), Some(index)) => {
+                    let task = cwm_slurm::task_entry(root, batch, index, &key)?;
+                    cwm_action::exec(Some(&task.events), |lines, cancellation| match &task.remote_store {
+                        None => cwm_action::perform(&registry, root, &key, &task.terms, lines, cancellation, None),
+                        Some(config) => cwm_slurm::isolated::perform(
+                            &registry,
+                            root,
+                            &key,
+                            &task.terms,
+                            lines,
+                            cancellation,
+                            config,
+                        ),
+                    })
+                }
+                _ => {
+                    let terms = arguments.terms();
+                    cwm_action::exec(None, |lines, cancellation| {
+                        cwm_action::perform(&registry, root, &key, &terms, lines, cancellation, None)
+                    })
+                }
+            }
+        }
+    }
+}

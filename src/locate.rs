@@ -1,0 +1,74 @@
+//! Finds the pipeline file and the store that a command works on.
+
+use std::path::{Path, PathBuf};
+
+use cwm_core::error::Error;
+use cwm_core::text::visible_lines;
+use cwm_project::site::Site;
+use cwm_store::Store;
+
+/// Opens the store that the command line names, else that of `cwm.toml`, else the one beside the pipeline. The pipeline is not
+/// read.
+///
+/// # Errors
+/// There is no pipeline, or the store is of a newer format.
+pub fn open_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
+    if let Some(root) = store {
+        return Ok(Store::at(root)?);
+    }
+    let file = pipeline_file(file)?;
+    Ok(Store::at(&store_folder(
+        None,
+        &Site::of(&file, crate::adapters::REMOTE_KINDS)?,
+        file.parent().unwrap_or(Path::new(".")),
+    ))?)
+}
+
+/// Opens a store as [`open_store`] does, and requires that it exists if the command line names it: a mistyped name must not pass
+/// for an empty store. A default store that does not exist yet is only noted.
+///
+/// # Errors
+/// As [`open_store`]; or the named store does not exist.
+pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<Store, Error> {
+    let opened = open_store(store, file)?;
+    // A store that lost its file `format` is a store.
+    if opened.exists() || opened.root().join("objects").is_dir() {
+        return Ok(opened);
+    }
+    let words = format!("there is no store in {}", opened.root().display());
+    match store {
+        Some(_) => Err(Error::store(words).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
+        None => {
+            eprintln!("note: {}", visible_lines(&format!("{words} yet; `cwm run` makes it")));
+            Ok(opened)
+        }
+    }
+}
+
+/// Returns the folder of the store: that of the command line, else of `cwm.toml`, else `artifacts` beside the pipeline.
+pub fn store_folder(given: Option<&Path>, site: &Site, folder: &Path) -> PathBuf {
+    given.or(site.store.as_deref()).map_or_else(|| folder.join("artifacts"), Path::to_owned)
+}
+
+/// Finds the pipeline file: the given one, else `pipeline.yaml` in the current folder or one above it.
+///
+/// # Errors
+/// There is none.
+pub fn pipeline_file(given: Option<&Path>) -> Result<PathBuf, Error> {
+    if let Some(given) = given {
+        let shown = given.display();
+        let wrong = match std::fs::metadata(given) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("there is no pipeline file {shown}"),
+            Ok(found) if found.is_dir() => format!("{shown} is a folder, and a pipeline is a file"),
+            // Other errors are those of reading it.
+            _ => return Ok(given.to_owned()),
+        };
+        return Err(Error::usage(wrong)
+            .hint("name it: `cwm run FILE.yaml`; without a name it is pipeline.yaml here or in a folder above"));
+    }
+    let here =
+        std::env::current_dir().map_err(|error| Error::system(format!("cannot tell the current folder: {error}")))?;
+    here.ancestors().map(|folder| folder.join("pipeline.yaml")).find(|file| file.is_file()).ok_or_else(|| {
+        Error::usage("there is no pipeline.yaml here or in a folder above").hint("name one with `-f FILE`")
+    })
+}

@@ -1,0 +1,120 @@
+//! What commands print: data and events on standard output, errors on standard error.
+
+use std::io::{self, IsTerminal, Stdout, Write, stdout};
+use std::sync::Mutex;
+
+use serde::Serialize;
+
+use cwm_core::diagnostics::Report;
+use cwm_core::error::Error;
+use cwm_core::text::visible_lines;
+
+/// Prints data to standard output.
+///
+/// # Errors
+/// Standard output cannot be written, for example on a full disk. A closed pipe ends the program before that.
+pub fn print(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written =
+        out.write_all(text.as_bytes()).and_then(|()| out.write_all(end.as_bytes())).and_then(|()| out.flush());
+    written.map_err(|error| Error::system(format!("cannot write to standard output: {error}")))
+}
+
+/// Prints text for people. Control characters are escaped, since records may come from anywhere.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_text(text: &str) -> Result<(), Error> {
+    print(&visible_lines(text))
+}
+
+/// Prints a value as JSON to standard output.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::internal(error.to_string()))?;
+    print(&text)
+}
+
+/// Prints an error and its hints.
+pub fn print_error(error: &Error) {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut err = std::io::stderr().lock();
+    if let Some(diagnostics) = &error.diagnostics {
+        let _ = writeln!(err, "{}", diagnostics.render(colour, width()));
+    }
+    if !error.message.is_empty() {
+        let _ = writeln!(err, "error: {}", visible_lines(&error.message));
+    }
+    for hint in &error.hints {
+        let _ = writeln!(err, "hint: {}", visible_lines(hint));
+    }
+}
+
+/// Returns the width of the terminal for errors, 120 elsewhere.
+fn width() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(120, |(width, _)| width.0.into())
+}
+
+/// An error, as `--json` prints it.
+#[derive(Serialize)]
+struct JsonError {
+    /// `refused`, among the events of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'static str>,
+    /// All errors of a pipeline file, in the order of the text; else the one error.
+    errors: Vec<Report>,
+    /// The exit code of the process.
+    exit_code: u8,
+}
+
+/// Prints an error to standard output as one line of JSON, which fits among the events of a run (`is_event`). A closed or full
+/// standard output is no error here, since standard error has the message.
+pub fn print_error_as_json(error: &Error, is_event: bool) {
+    let mut errors = error.diagnostics.as_ref().map(|diagnostics| diagnostics.reports()).unwrap_or_default();
+    if !error.message.is_empty() {
+        let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
+        errors.push(Report { message: error.message.clone(), at: None, related: Vec::new(), hint });
+    }
+    let line = JsonError { event: is_event.then_some("refused"), errors, exit_code: error.exit_code().0 };
+    let _ = serde_json::to_string(&line).map(|text| print(&text));
+}
+
+/// The first error of a write to standard output.
+static FIRST_ERROR: Mutex<Option<String>> = Mutex::new(None);
+
+/// Standard output for events. It remembers the first error and goes on, since a stage should not fail for it. A reader that
+/// closes the pipe is no error.
+pub struct EventOutput(Stdout);
+
+impl EventOutput {
+    /// Opens the standard output of this process.
+    pub fn open() -> Self {
+        EventOutput(stdout())
+    }
+}
+
+impl Write for EventOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        record_error(self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        record_error(self.0.flush())
+    }
+}
+
+fn record_error<T>(written: io::Result<T>) -> io::Result<T> {
+    if let Err(error) = &written
+        && !matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::Interrupted)
+    {
+        FIRST_ERROR.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error.to_string());
+    }
+    written
+}
+
+/// Returns the error that keeps events from standard output, if there was one.
+pub fn event_error() -> Option<Error> {
+    let message = FIRST_ERROR.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let to_error = |error| Error::system(format!("cannot write to standard output: {error}; events are missing there"));
+    message.map(to_error).map(|error| error.hint("what ran is recorded: the same command finds it cached"))
+}

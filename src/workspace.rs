@@ -1,0 +1,214 @@
+//! A pipeline opened with its store and lock files, and what commands ask of it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cwm_core::error::Error;
+use cwm_core::text::{list_some, shell_quote, visible_lines};
+use cwm_engine::{CellState, RunPrediction, Known, Survey};
+use cwm_gc::tags::Tag;
+use cwm_pipeline::plan::{self, Plan};
+use cwm_project::accepted::Accepted;
+use cwm_project::lock_file::LockFile;
+use cwm_project::pins::Pins;
+use cwm_project::site::{ExecutorKind, JobStore, Site};
+use cwm_store::outside::Files;
+use cwm_store::{ActionRecord, Dropped, Finding, Missing, Store};
+
+use crate::cli::{PipelineArguments, pipeline_options};
+use crate::locate::{pipeline_file, store_folder};
+
+/// A pipeline with its store and lock files, as commands use them.
+pub struct Workspace {
+    /// The plan of the pipeline file.
+    pub plan: Plan,
+    /// The settings of `cwm.toml`.
+    pub site: Site,
+    /// The store of results.
+    pub store: Store,
+    /// The digests of external files.
+    pub files: Files,
+    /// The lock file.
+    pub locked: LockFile,
+    /// The pinned downloads.
+    pub pins: Pins,
+    /// The accepted changes of code.
+    pub accepted: Accepted,
+    skipped_records: Option<SkippedRecordsWarning>,
+}
+
+impl Workspace {
+    /// Loads the pipeline and opens its store.
+    ///
+    /// # Errors
+    /// The pipeline is not found or wrong; the store or the lock file cannot be read.
+    pub fn open(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
+        let file = pipeline_file(arguments.file.as_deref())?;
+        let mut plan = plan::load(&file, &arguments.sets, &crate::registry::built_in())?;
+        plan.name_descriptors();
+        let pins = Pins::beside(&plan.file)?.asked_with(pipeline_options(store, arguments));
+        let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
+        let store = Store::at(&store_folder(store, &site, &plan.folder))?.remembering();
+        let files = Files::of_store(&store);
+        let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
+        warn_about_lock_file(&locked);
+        let accepted = Accepted::beside(&plan.file)?;
+        for warning in accepted.warnings() {
+            eprintln!("warning: {warning}");
+        }
+        Ok(Workspace { plan, site, store, files, locked, pins, accepted, skipped_records: None })
+    }
+
+    /// Opens a workspace for a command that only reads: damaged records are skipped with a warning.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub fn open_skipping_damaged(store: Option<&Path>, arguments: &PipelineArguments) -> Result<Self, Error> {
+        let mut workspace = Workspace::open(store, arguments)?;
+        workspace.skip_damaged_records();
+        Ok(workspace)
+    }
+
+    /// Makes the store skip damaged records, with a warning at the end.
+    pub fn skip_damaged_records(&mut self) {
+        let (store, skipped_records) = SkippedRecordsWarning::watch(self.store.clone());
+        (self.store, self.skipped_records) = (store, Some(skipped_records));
+    }
+
+    /// Returns the files beside the pipeline that decide keys.
+    pub fn project_state(&self) -> Known<'_> {
+        Known { locked: &self.locked, pins: &self.pins, accepted: &self.accepted }
+    }
+
+    /// Looks up the result of every cell.
+    pub fn survey(&mut self) -> Result<Survey, Error> {
+        let survey = Survey::take(&self.plan, &self.store, &self.files, self.project_state())?;
+        self.files.save_if_possible();
+        self.store.remember();
+        Ok(survey)
+    }
+
+    /// Predicts what a run of the whole pipeline would find missing and rebuild.
+    pub fn prediction(&self, survey: &Survey) -> Result<RunPrediction, Error> {
+        let all: Vec<usize> = (0..self.plan.cells.len()).collect();
+        let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
+        RunPrediction::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new(), fetches)
+    }
+
+    /// Looks up the results again of those of `cells` that had no result when `survey` was taken.
+    pub fn survey_again(&mut self, survey: &mut Survey, cells: &[usize]) -> Result<(), Error> {
+        survey.again(cells, &self.plan, &self.store, &self.files, self.project_state())?;
+        self.files.save_if_possible();
+        Ok(())
+    }
+
+    /// Returns the one cell that `text` names.
+    pub fn cell(&self, text: &str) -> Result<usize, Error> {
+        let cells = self.plan.select(text)?;
+        self.single_cell(text, cells.into_iter())
+    }
+
+    /// Returns the record of a cell whose result is in the store with all its files.
+    ///
+    /// # Errors
+    /// There is no result, or its files are missing.
+    pub fn complete_result<'s>(&self, text: &str, survey: &'s Survey, index: usize) -> Result<&'s ActionRecord, Error> {
+        let CellState::Cached(record) = &survey.states[index] else {
+            for cell in self.plan.ancestors(&[index]) {
+                if let CellState::Unreadable(error) = &survey.states[cell] {
+                    let hints = Some("put the file back, or change its path in the pipeline".to_owned());
+                    let hints = error.hints.iter().cloned().chain(hints).collect();
+                    let message = format!("cannot determine the result of {text}: {}", error.message);
+                    return Err(Error { hints, ..Error::usage(message) });
+                }
+            }
+            return Err(Error::usage(format!("{text} is not made yet")).hint("`cwm run` makes it"));
+        };
+        let missing = self.store.unusable(record, &self.files)?;
+        if !missing.is_empty() {
+            let words = format!("files of {text} {}", Missing::in_words(&missing));
+            return Err(Error::store(words).hint(rebuild_hint(record)));
+        }
+        Ok(record)
+    }
+
+    /// Checks that the files of an output are in the store, unchanged.
+    ///
+    /// # Errors
+    /// Some are missing or damaged.
+    pub fn require_complete_output(&self, record: &ActionRecord, port: &str) -> Result<(), Error> {
+        let mut missing = self.store.unusable(record, &self.files)?;
+        missing.retain(|missing| missing.output == port);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let words = format!("the files of {}.{port} {}", record.label, Missing::in_words(&missing));
+        Err(Error::store(words).hint(rebuild_hint(record)))
+    }
+
+    pub fn single_cell(&self, text: &str, cells: impl Iterator<Item = usize> + Clone) -> Result<usize, Error> {
+        if let (Some(only), None) = (cells.clone().next(), cells.clone().nth(1)) {
+            return Ok(only);
+        }
+        let count = cells.clone().count();
+        let labels = list_some(cells.map(|index| format!("'{}'", self.plan.cells[index].label)), 8);
+        Err(Error::usage(format!("`{text}` has {count} cells; name one of them: {labels}")))
+    }
+
+    /// Returns the cell and the output that `text` names: `stage`, `stage.port`, `stage[axis=value].port`.
+    pub fn output(&self, text: &str) -> Result<(usize, String), Error> {
+        self.single_output(text, self.plan.select_outputs(text)?)
+    }
+
+    pub fn single_output(&self, text: &str, outputs: Vec<(usize, String)>) -> Result<(usize, String), Error> {
+        self.single_cell(text, outputs.iter().map(|(index, _)| *index))?;
+        outputs.into_iter().next().ok_or_else(|| Error::usage(format!("`{text}` has no output")))
+    }
+}
+
+/// Prints the warnings of a lock file.
+pub fn warn_about_lock_file(lock: &LockFile) {
+    for warning in lock.warnings() {
+        eprintln!("warning: {}", visible_lines(&warning.to_string()));
+    }
+}
+
+/// Prints a warning for each damaged tag.
+pub fn warn_about_tags(tags: &[Tag]) {
+    for error in tags.iter().filter_map(|tag| tag.must_be_sound().err()) {
+        eprintln!("warning: {}", visible_lines(&error.to_string()));
+    }
+}
+
+/// Returns how to get the missing files of a result: a run of the whole pipeline rebuilds them only if something reads them.
+fn rebuild_hint(record: &ActionRecord) -> String {
+    let label = shell_quote(&record.label.to_string());
+    match record.dropped {
+        Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
+        _ => format!("`cwm run {label}` makes them again"),
+    }
+}
+
+/// Warns about the damaged records that a store skipped, when it is dropped.
+pub struct SkippedRecordsWarning(Store);
+
+impl SkippedRecordsWarning {
+    /// Makes `store` skip damaged records.
+    pub fn watch(store: Store) -> (Store, SkippedRecordsWarning) {
+        let store = store.passing_over_damaged_records();
+        (store.clone(), SkippedRecordsWarning(store))
+    }
+
+    /// Describes a record that was skipped.
+    pub fn message(finding: &Finding) -> String {
+        format!("{finding}; it is skipped, and `cwm run` or `cwm verify` sets it aside")
+    }
+}
+
+impl Drop for SkippedRecordsWarning {
+    fn drop(&mut self) {
+        for finding in self.0.take_damaged_records() {
+            eprintln!("warning: {}", visible_lines(&SkippedRecordsWarning::message(&finding)));
+        }
+    }
+}
