@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cwm_core::error::Error;
-use cwm_core::text::visible_lines;
+use cwm_core::text::escape_controls_in_lines;
 use cwm_project::site::Site;
 use cwm_store::Store;
 
@@ -39,7 +39,7 @@ pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<
     match store {
         Some(_) => Err(Error::store(words).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
         None => {
-            eprintln!("note: {}", visible_lines(&format!("{words} yet; `cwm run` makes it")));
+            eprintln!("note: {}", escape_controls_in_lines(&format!("{words} yet; `cwm run` makes it")));
             Ok(opened)
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use cwm_core::diagnostics::Report;
 use cwm_core::error::Error;
-use cwm_core::text::visible_lines;
+use cwm_core::text::escape_controls_in_lines;
 
 /// Prints data to standard output.
 ///
@@ -26,7 +26,7 @@ pub fn print(text: &str) -> Result<(), Error> {
 /// # Errors
 /// As [`print`].
 pub fn print_text(text: &str) -> Result<(), Error> {
-    print(&visible_lines(text))
+    print(&escape_controls_in_lines(text))
 }
 
 /// Prints a value as JSON to standard output.
@@ -43,10 +43,10 @@ pub fn print_error(error: &Error) {
         let _ = writeln!(err, "{}", diagnostics.render(colour, width()));
     }
     if !error.message.is_empty() {
-        let _ = writeln!(err, "error: {}", visible_lines(&error.message));
+        let _ = writeln!(err, "error: {}", escape_controls_in_lines(&error.message));
     }
     for hint in &error.hints {
-        let _ = writeln!(err, "hint: {}", visible_lines(hint));
+        let _ = writeln!(err, "hint: {}", escape_controls_in_lines(hint));
     }
 }
 

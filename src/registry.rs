@@ -99,9 +99,9 @@ mod tests {
     fn what_is_compiled_in_is_known_and_the_rest_is_left_out() {
         let registry = built_in();
         for kind in ALL {
-            assert!(registry.get(kind).is_some() != registry.is_left_out(kind), "{kind}");
+            assert!(registry.get(kind).is_some() != registry.is_compiled_out(kind), "{kind}");
         }
         assert!(registry.iter().all(|stage| ALL.contains(&stage.kind())));
-        assert!(!registry.is_left_out("prase"));
+        assert!(!registry.is_compiled_out("prase"));
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cwm_core::error::Error;
-use cwm_core::text::{list_some, shell_quote, visible_lines};
-use cwm_engine::{CellState, RunPrediction, Known, Survey};
+use cwm_core::text::{escape_controls_in_lines, list_some, shell_quote};
+use cwm_engine::{CellState, Known, RunPrediction, Survey};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -48,7 +48,7 @@ impl Workspace {
         plan.name_descriptors();
         let pins = Pins::beside(&plan.file)?.asked_with(pipeline_options(store, arguments));
         let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
-        let store = Store::at(&store_folder(store, &site, &plan.folder))?.remembering();
+        let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
         let files = Files::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         warn_about_lock_file(&locked);
@@ -169,14 +169,14 @@ impl Workspace {
 /// Prints the warnings of a lock file.
 pub fn warn_about_lock_file(lock: &LockFile) {
     for warning in lock.warnings() {
-        eprintln!("warning: {}", visible_lines(&warning.to_string()));
+        eprintln!("warning: {}", escape_controls_in_lines(&warning.to_string()));
     }
 }
 
 /// Prints a warning for each damaged tag.
 pub fn warn_about_tags(tags: &[Tag]) {
     for error in tags.iter().filter_map(|tag| tag.must_be_sound().err()) {
-        eprintln!("warning: {}", visible_lines(&error.to_string()));
+        eprintln!("warning: {}", escape_controls_in_lines(&error.to_string()));
     }
 }
 
@@ -195,7 +195,7 @@ pub struct SkippedRecordsWarning(Store);
 impl SkippedRecordsWarning {
     /// Makes `store` skip damaged records.
     pub fn watch(store: Store) -> (Store, SkippedRecordsWarning) {
-        let store = store.passing_over_damaged_records();
+        let store = store.skipping_damaged_records();
         (store.clone(), SkippedRecordsWarning(store))
     }
 
@@ -208,7 +208,7 @@ impl SkippedRecordsWarning {
 impl Drop for SkippedRecordsWarning {
     fn drop(&mut self) {
         for finding in self.0.take_damaged_records() {
-            eprintln!("warning: {}", visible_lines(&SkippedRecordsWarning::message(&finding)));
+            eprintln!("warning: {}", escape_controls_in_lines(&SkippedRecordsWarning::message(&finding)));
         }
     }
 }

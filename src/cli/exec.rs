@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use cwm_action::Terms;
+use cwm_action::AttemptOptions;
 
 /// Arguments of `exec`.
 #[derive(Debug, Args)]
@@ -39,9 +39,9 @@ pub struct ExecArguments {
 
 impl ExecArguments {
     /// On which terms the action is done.
-    pub fn terms(self) -> Terms {
+    pub fn terms(self) -> AttemptOptions {
         let ExecArguments { key: _, attempt, attempts, time, memory, check, asked_by, batch: _, task: _ } = self;
-        Terms { attempt, attempts, time, memory, check, asked_by }
+        AttemptOptions { attempt, attempts, time, memory, check, asked_by }
     }
 }
 

@@ -11,11 +11,11 @@ use crate::cli::AcceptArguments;
 use crate::output::{print, print_json};
 use crate::workspace::Workspace;
 use assess::{Assessment, affected, assess};
-use cwm_action::probe::Judge;
+use cwm_action::probe::ProbeRunner;
 use cwm_action::user;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::{list_some, plural, visible_lines};
+use cwm_core::text::{escape_controls_in_lines, list_some, plural};
 use cwm_project::accepted::{Accepted, AcceptedChange};
 use cwm_store::Machine;
 
@@ -77,7 +77,7 @@ pub fn run(store: Option<&Path>, mut arguments: AcceptArguments) -> Result<ExitC
     if arguments.json {
         print_json(&answer)?;
     } else {
-        print(&visible_lines(&text(&answer, &arguments)))?;
+        print(&escape_controls_in_lines(&text(&answer, &arguments)))?;
     }
     Ok(if answer.refused.is_empty() { ExitCode::OK } else { ExitCode::NOT_ACCEPTED })
 }
@@ -117,7 +117,7 @@ fn undo(workspace: &Workspace, cells: &[usize]) -> Result<Answer, Error> {
 /// Accepts what changed of the code of these cells, those that others read first: only then are the keys of these known.
 fn accept(workspace: &mut Workspace, cells: Vec<usize>, arguments: &AcceptArguments) -> Result<Answer, Error> {
     let mut answer = Answer::default();
-    let mut judge = Judge::default();
+    let mut judge = ProbeRunner::default();
     let mut pending = cells;
     let mut up_to_date = Vec::new();
     let mut survey = workspace.survey()?;

@@ -12,7 +12,7 @@ use crate::cli::DiffArguments;
 use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::visible_lines;
+use cwm_core::text::escape_controls_in_lines;
 use cwm_history::diff::{LockDifference, Named, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};
@@ -59,7 +59,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     match (old.found, new.found) {
         (Found::Lock(old), Found::Lock(new)) => {
             for warning in old.warnings().iter().chain(new.warnings()) {
-                eprintln!("warning: {}", visible_lines(&warning.to_string()));
+                eprintln!("warning: {}", escape_controls_in_lines(&warning.to_string()));
             }
             let store = places.store()?;
             let plan = places.plan(&new);
@@ -86,7 +86,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
     if arguments.json {
         print_json(&answer)?;
     } else {
-        print(&visible_lines(&text(&answer)))?;
+        print(&escape_controls_in_lines(&text(&answer)))?;
     }
     Ok(if is_same(&answer) { ExitCode::OK } else { ExitCode::DIFFERENT })
 }

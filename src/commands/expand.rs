@@ -19,7 +19,7 @@ use cwm_store::{Exported, OutputRecord};
 pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<Exported, Error> {
     let (inspector, wanted) = inspector(output, arguments)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
-    workspace.store.export_made(&arguments.destination, |folder| {
+    workspace.store.export_generated(&arguments.destination, |folder| {
         inspector.export_as(&output.format, &path, &wanted, ExportTarget::Folder(folder)).map_err(inside)
     })
 }

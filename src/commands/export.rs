@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{CellState, output_of};
-use cwm_history::provenance::{self, Telling};
+use cwm_history::provenance::{self, Disclosure};
 
 /// What was copied, for `--json`.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         expand::to_stdout(&workspace, output, arguments)?;
         return Ok(ExitCode::OK);
     }
-    if let Some((words, hint)) = workspace.store.export_obstacle(&arguments.destination) {
+    if let Some((words, hint)) = workspace.store.export_preflight(&arguments.destination) {
         return Err(Error::usage(words).hint(hint));
     }
     let exported = if arguments.labels || arguments.limit.is_some() {
@@ -53,7 +53,7 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
             CellState::Cached(record) => Some(record.as_ref()),
             _ => None,
         };
-        let telling = if arguments.names { Telling::Full } else { Telling::Public };
+        let telling = if arguments.names { Disclosure::Full } else { Disclosure::Public };
         let added = provenance::files(&workspace.store, &workspace.plan, index, &port, telling, record)?;
         workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?
     };

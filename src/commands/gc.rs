@@ -13,7 +13,7 @@ use crate::output::{print_json, print_text};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{list_some, plural};
-use cwm_gc::{Collection, Stands, Taken, Wish};
+use cwm_gc::{GcOptions, GcPlan, Retention, Taken};
 use cwm_store::Store;
 
 /// Version of what `--json` prints.
@@ -46,7 +46,7 @@ struct Answer<'a> {
     /// Bytes of results that stay, all together.
     staying_bytes: u64,
     /// Of these, by why they stay: `root`, `source`, `recent`, `free` (within `--max-size`).
-    stays: std::collections::BTreeMap<Stands, u64>,
+    stays: std::collections::BTreeMap<Retention, u64>,
     /// What names results.
     roots: Vec<RootTold<'a>>,
 }
@@ -81,7 +81,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
         return Err(Error::usage(format!("the store has never seen {}", lock.display()))
             .hint("`cwm gc` lists the lock files that it has seen"));
     }
-    let wish = Wish { keep: arguments.keep, max_size: arguments.max_size, sources: arguments.sources };
+    let wish = GcOptions { keep: arguments.keep, max_size: arguments.max_size, sources: arguments.sources };
     let now = Timestamp::now();
     let collection = if arguments.delete && store.exists() {
         let users = users(&store)?;
@@ -108,7 +108,7 @@ fn users(store: &Store) -> Result<String, Error> {
     Ok(if users.is_empty() { String::new() } else { format!(": {}", list_some(users, 3)) })
 }
 
-fn answer(collection: &Collection, deleted: bool) -> Answer<'_> {
+fn answer(collection: &GcPlan, deleted: bool) -> Answer<'_> {
     Answer {
         format: FORMAT,
         deleted,
@@ -131,7 +131,7 @@ fn answer(collection: &Collection, deleted: bool) -> Answer<'_> {
     }
 }
 
-fn text(collection: &Collection, arguments: &GcArguments) -> String {
+fn text(collection: &GcPlan, arguments: &GcArguments) -> String {
     let mut rows: Vec<(String, u64, String)> = collection
         .stages
         .iter()
@@ -185,12 +185,12 @@ fn text(collection: &Collection, arguments: &GcArguments) -> String {
     text
 }
 
-fn why(stands: Stands, bytes: u64) -> String {
+fn why(stands: Retention, bytes: u64) -> String {
     let bytes = amount::format_bytes(bytes);
     match stands {
-        Stands::Root => format!("{bytes} that roots name"),
-        Stands::Source => format!("{bytes} from outside"),
-        Stands::Recent => format!("{bytes} used lately"),
-        Stands::Free => format!("{bytes} for which there is room"),
+        Retention::Root => format!("{bytes} that roots name"),
+        Retention::Source => format!("{bytes} from outside"),
+        Retention::Recent => format!("{bytes} used lately"),
+        Retention::Free => format!("{bytes} for which there is room"),
     }
 }

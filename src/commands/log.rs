@@ -13,7 +13,7 @@ use crate::output::{print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::as_shown;
+use cwm_core::text::strip_ansi;
 use cwm_engine::{CellState, unread};
 
 /// The log of a cell, for `--json`.
@@ -70,7 +70,7 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
         })?,
         Ok(bytes) if std::io::stdout().is_terminal() => {
             let text = String::from_utf8_lossy(&bytes);
-            print(&text.lines().map(as_shown).collect::<Vec<_>>().join("\n"))?;
+            print(&text.lines().map(strip_ansi).collect::<Vec<_>>().join("\n"))?;
         }
         Ok(bytes) => print(&String::from_utf8_lossy(&bytes))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

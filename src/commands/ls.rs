@@ -82,8 +82,8 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         let known = found.iter().map(|record| &record.label).chain(not_here.iter().map(|(label, _)| label));
         let known: Vec<Label> = known.cloned().collect();
         let meant = named::stages(&words, known.iter())?;
-        found.retain(|record| named::is_meant(&record.label, &meant));
-        not_here.retain(|(label, _)| named::is_meant(label, &meant));
+        found.retain(|record| named::matches_selection(&record.label, &meant));
+        not_here.retain(|(label, _)| named::matches_selection(label, &meant));
         records.extend(found);
         absent.extend(not_here);
     }

@@ -7,10 +7,10 @@ use cwm_contract::amount;
 
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use cwm_core::files::Trouble;
+use cwm_core::files::FileErrorKind;
 use cwm_engine::{EventSink, EventSinks, RunEvent, output_of, sources};
-use cwm_gc::{NotKept, drop_not_kept};
-use cwm_history::provenance::{self, Telling};
+use cwm_gc::{NotKept, evict_content};
+use cwm_history::provenance::{self, Disclosure};
 use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::LockFile;
 use cwm_store::outside::Files;
@@ -67,11 +67,11 @@ pub fn evict(
         return Ok(());
     }
     let results: Vec<&ActionRecord> = candidates.iter().map(|(_, record)| *record).collect();
-    let dropped = match drop_not_kept(store, &crate::adapters::SlurmJobs, locked.path(), &results) {
+    let dropped = match evict_content(store, &crate::adapters::SlurmJobs, locked.path(), &results) {
         // Of damage elsewhere in the store nothing that was asked for is worse.
-        Err(error) if matches!(error.trouble(), Trouble::Damaged | Trouble::Refused) => {
+        Err(error) if matches!(error.trouble(), FileErrorKind::Damaged | FileErrorKind::Refused) => {
             let advice = match error.trouble() {
-                Trouble::Refused => error.hint().unwrap_or_default(),
+                FileErrorKind::Refused => error.hint().unwrap_or_default(),
                 _ => "`cwm verify` sets damaged files aside",
             };
             let message = format!("files that are not kept (`keep: false`) stay for now: {error}; {advice}");
@@ -111,7 +111,7 @@ pub fn export_all(
         let Some(record) = &records[export.cell] else { continue };
         let output = output_of(record, &export.port)?;
         let record = |index: usize| records[index].as_ref();
-        let added = provenance::files(store, plan, export.cell, &export.port, Telling::Public, record);
+        let added = provenance::files(store, plan, export.cell, &export.port, Disclosure::Public, record);
         let exported = added.and_then(|added| Ok(store.export(&export.port, output, &export.path, &added, files)?));
         match exported {
             Ok(exported) => {

@@ -101,7 +101,7 @@ pub fn run_until(
         true => Some(TransferService::open(&workspace.site, arguments.remote.as_deref(), &workspace.store, true)?),
         false => None,
     };
-    workspace.store = workspace.store.setting_records_aside();
+    workspace.store = workspace.store.quarantining_records();
     // A store that cannot be made is told once, before anything runs. What one lacks is made when something is written.
     if !arguments.check && !workspace.store.exists() {
         workspace.store.create()?;
@@ -176,7 +176,7 @@ pub fn run_until(
     files.save_if_possible();
     let lock = (!plan.sets).then(|| locked.path());
     let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
-    let noted = cwm_gc::note_run(store, lock, &records, is_written, !ran_now.is_empty());
+    let noted = cwm_gc::record_run(store, lock, &records, is_written, !ran_now.is_empty());
     store.remember();
     let pushed = match &pushing {
         Some(service) if !summary.interrupted => {
@@ -246,7 +246,7 @@ fn checked(outcome: VerifyOutcome, again: String, sinks: &mut EventSinks) -> Exi
 /// Adds the exports of these cells that could not be made when the run has ended: an hour's work is not for that.
 fn blocked_exports(workspace: &Workspace, cells: &[usize], faults: &mut Diagnostics) {
     for export in workspace.plan.exports.iter().filter(|export| cells.contains(&export.cell)) {
-        if let Some((words, hint)) = workspace.store.export_obstacle(&export.path) {
+        if let Some((words, hint)) = workspace.store.export_preflight(&export.path) {
             faults.push(Diagnostic::at(export.place, words).hint(hint));
         }
     }

@@ -13,7 +13,7 @@ use crate::output::{print_json, print_text};
 use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_core::text::{duration, list_some, visible_lines};
+use cwm_core::text::{duration, escape_controls_in_lines, list_some};
 use cwm_engine::{CellState, Survey};
 use cwm_gc::tags;
 use cwm_store::ActionRecord;
@@ -194,5 +194,5 @@ fn describe(record: &ActionRecord) -> String {
     for (name, digest) in &record.components.code {
         text += &format!("  code        {name}: {}\n", digest.get(..12).unwrap_or(digest));
     }
-    visible_lines(&text)
+    escape_controls_in_lines(&text)
 }

@@ -93,7 +93,7 @@ fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine
         }
         let stages: Vec<String> = stages.into_iter().cloned().collect();
         let words = named::stages(&stages, cells.iter().map(|(label, _)| label))?;
-        lines.extend(cells.into_iter().filter(|(label, _)| named::is_meant(label, &words)));
+        lines.extend(cells.into_iter().filter(|(label, _)| named::matches_selection(label, &words)));
     }
     for hash in hashes {
         let mut found: Vec<_> = store.by_prefix(hash)?.into_iter().map(|(record, _)| record).collect();

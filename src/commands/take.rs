@@ -19,7 +19,7 @@ use cwm_core::text::shell_quote;
 use cwm_engine::{CellState, previous_record};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::{ActionRecord, Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
+use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -222,7 +222,7 @@ fn record(
         probe: BTreeMap::new(),
         fetched: Vec::new(),
         log: None,
-        circumstances: Circumstances {
+        circumstances: RunInfo {
             started: Timestamp::now(),
             wall_seconds: 0.0,
             user_seconds: 0.0,

@@ -40,7 +40,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             let mut results = of_lock(&store, &lock)?;
             let known: Vec<Label> = results.iter().map(|record| record.label.clone()).collect();
             let meant = named::stages(&arguments.stages, known.iter())?;
-            results.retain(|record| named::is_meant(&record.label, &meant));
+            results.retain(|record| named::matches_selection(&record.label, &meant));
             store.verify_results(&results, |so_far| progress.tell(so_far))?
         }
     };

@@ -19,7 +19,7 @@ use crate::output::{print_error, print_error_as_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::files::Stat;
-use cwm_core::files::is_read_once;
+use cwm_core::files::is_stream;
 use cwm_engine::RunEvent;
 use cwm_pipeline::plan::{self, Body, Plan};
 use cwm_project::site::Site;
@@ -144,7 +144,7 @@ impl Watched {
         let mut known = before.clone();
         if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &crate::registry::built_in()) {
             let cells = wanted(&plan, &arguments.words);
-            known = plan.outside_files(&cells).into_keys().filter(|path| !is_read_once(path)).collect();
+            known = plan.outside_files(&cells).into_keys().filter(|path| !is_stream(path)).collect();
             folders = folders_of_deps(&plan, &cells);
             for (folder, endings) in plan.outside_folders(&cells) {
                 // One without such a file is told by the run.

@@ -6,7 +6,7 @@ use crate::cli::WhyArguments;
 use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
 use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
-use cwm_action::probe::Judge;
+use cwm_action::probe::ProbeRunner;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
@@ -29,7 +29,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     let prediction = workspace.prediction(&survey)?;
     let Workspace { plan, store, files, locked, .. } = &workspace;
     let explainer = Explainer::new(plan, store, files, workspace.project_state(), &survey, &prediction);
-    let mut judge = Judge::default();
+    let mut judge = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
         let mut reason = explainer.reason(index)?;

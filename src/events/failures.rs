@@ -71,7 +71,7 @@ fn one_line(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwm_action::FailedKind;
+    use cwm_action::ActionFailureKind;
 
     fn label(stage: &str, seed: Option<usize>) -> Label {
         let coordinates = seed.map(|seed| ("seed".to_owned(), seed.to_string()));
@@ -82,7 +82,7 @@ mod tests {
     fn the_table_names_what_failed_and_what_was_skipped() {
         let cell = |stage: &str, attempts, seconds, reason: &str| FailedCell {
             label: label(stage, None),
-            kind: FailedKind::Command,
+            kind: ActionFailureKind::Command,
             reason: reason.into(),
             attempts,
             seconds,

@@ -8,7 +8,7 @@ use cwm_contract::amount;
 use crate::events::collapsed_hits::{self, CollapsedHits};
 use crate::events::failures::failures;
 use crate::events::transfers;
-use cwm_core::text::{duration, list_some, plural, short_path, visible_lines};
+use cwm_core::text::{duration, escape_controls_in_lines, list_some, plural, short_path};
 use cwm_engine::{Estimate, Total};
 use cwm_engine::{EventSink, RunEvent};
 
@@ -51,7 +51,7 @@ impl<W: Write> EventSink for Plain<W> {
 /// The lines that people see for an event; the live terminal prints the same ones above its bars. What stages tell, and files
 /// and logs hold, is made harmless for it.
 pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
-    told(event, verbose).iter().map(|line| visible_lines(line)).collect()
+    told(event, verbose).iter().map(|line| escape_controls_in_lines(line)).collect()
 }
 
 fn told(event: &RunEvent, verbose: bool) -> Vec<String> {

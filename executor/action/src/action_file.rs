@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use cwm_store::outside::Snapshot;
+use cwm_store::outside::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, WorkFolder};
 
 /// Version of this file.
@@ -60,7 +60,7 @@ pub enum ActionBody {
         /// All parameters, paths absolute, secrets as their source.
         values: Values,
         /// Files given as parameters, as they were when the key was made.
-        files: Vec<Snapshot>,
+        files: Vec<FileFingerprint>,
         /// What is known from earlier of what it fetches.
         #[serde(default)]
         expected: Vec<ExpectedChecksum>,
@@ -74,7 +74,7 @@ pub enum ActionBody {
         /// Names of variables to take over from the environment. Their values may be secrets and stand nowhere.
         inherited: Vec<String>,
         /// Dependencies by relative path.
-        deps: BTreeMap<PathBuf, Snapshot>,
+        deps: BTreeMap<PathBuf, FileFingerprint>,
     },
 }
 
@@ -94,7 +94,7 @@ pub enum Artifact {
     /// The output of an action.
     Output(OutputRecord),
     /// A file from outside, as it was when the key was made.
-    Outside(Snapshot),
+    Outside(FileFingerprint),
 }
 
 impl Artifact {

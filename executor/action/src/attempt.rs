@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use cwm_contract::{Cancellation, Event, Failure};
 
 use super::inputs::Inputs;
-use super::protocol::{Failed, FailedKind, Line, failed};
+use super::protocol::{ActionFailureKind, Failed, Line, failed};
 use super::streams::Lines;
-use super::terms::Terms;
+use super::terms::AttemptOptions;
 use super::watchdog::{Means, Watchdog};
 use super::work::do_work;
 use super::{ActionBody, ActionFile, out_of_memory, usage};
@@ -34,7 +34,7 @@ pub struct Attempt<'a> {
     pub lock: KeyLock,
     pub lines: &'a Lines,
     pub cancellation: &'a Cancellation,
-    pub terms: &'a Terms,
+    pub terms: &'a AttemptOptions,
 }
 
 impl Attempt<'_> {
@@ -125,7 +125,7 @@ impl Attempt<'_> {
         };
         if let Some(fault) = fault {
             // Others may read what it read: its own failure is what is told.
-            if let Err(error) = inputs.set_rewritten_aside(store, files) {
+            if let Err(error) = inputs.quarantine_rewritten(store, files) {
                 let _ = writeln!(std::io::stderr(), "{}", error.message);
             }
             return Err(fault);
@@ -143,7 +143,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Failed {
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
     let failure = Failure::internal(format!("panicked: {text}"));
     if text.lines().any(out_of_memory::tells) {
-        return (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT));
+        return (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT));
     }
-    (FailedKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log"))
+    (ActionFailureKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log"))
 }

@@ -12,7 +12,7 @@ use cwm_contract::{ExpectedChecksum, ExternalSource, FetchResult, Origin, Value}
 use cwm_core::error::Error;
 use cwm_core::key::Components;
 use cwm_project::pins::Pins;
-use cwm_store::outside::{Files, Snapshot};
+use cwm_store::outside::{FileFingerprint, Files};
 
 /// The one parameter in the key of a stage that brings in.
 pub const SOURCE: &str = "source";
@@ -32,7 +32,7 @@ pub fn keyed(
     stage: &str,
     pins: &Pins,
     files: &Files,
-    seen: &mut Vec<Snapshot>,
+    seen: &mut Vec<FileFingerprint>,
 ) -> Result<(Value, Vec<ExpectedChecksum>), Error> {
     let mut expected = Vec::new();
     let mut items = Vec::with_capacity(brought.len());

@@ -6,7 +6,7 @@ use cwm_contract::Failure;
 
 use super::log_end::log_end;
 use super::out_of_memory;
-use super::protocol::{Failed, FailedKind};
+use super::protocol::{ActionFailureKind, Failed};
 
 /// What is compared when a command has ended with what it was when it began.
 pub struct Watched {
@@ -25,7 +25,7 @@ impl Watched {
     fn evidence(&self) -> Evidence {
         Evidence {
             killed: out_of_memory::kills() > self.kills,
-            told: out_of_memory::told_in(&self.log, self.log_began_at),
+            told: out_of_memory::find_in_log(&self.log, self.log_began_at),
             lacks_module: lacks_module(&self.log, self.log_began_at),
         }
     }
@@ -67,16 +67,16 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Faile
     match evidence {
         Evidence { killed: true, .. } if was_killed => {
             let failure = Failure::system(format!("{ended}: killed by the kernel, out of memory"));
-            (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT))
+            (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT))
         }
         Evidence { told: Some(told), .. } => {
             let failure = Failure::system(format!("{ended}: out of memory, as its log tells ({told})"));
-            (FailedKind::OutOfMemory, failure.hint(out_of_memory::HINT))
+            (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT))
         }
         Evidence { killed: true, .. } => {
             let hint = "the kernel killed a process for want of memory while it ran; if that was one of its own, it needs \
                         more memory, or fewer `--jobs`";
-            (FailedKind::Command, Failure::input(ended).hint(hint))
+            (ActionFailureKind::Command, Failure::input(ended).hint(hint))
         }
         evidence => {
             let failure = Failure::input(ended);
@@ -93,7 +93,7 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Faile
                 ),
                 _ => None,
             };
-            (FailedKind::Command, Failure { hint: hint.map(str::to_owned), ..failure })
+            (ActionFailureKind::Command, Failure { hint: hint.map(str::to_owned), ..failure })
         }
     }
 }
@@ -121,7 +121,7 @@ fn named(signal: i32) -> String {
 mod tests {
     use super::*;
 
-    fn said(code: Option<i32>, signal: Option<i32>, killed: bool, told: Option<&str>) -> (FailedKind, String) {
+    fn said(code: Option<i32>, signal: Option<i32>, killed: bool, told: Option<&str>) -> (ActionFailureKind, String) {
         let (kind, failure) =
             describe(code, signal, Evidence { killed, told: told.map(str::to_owned), lacks_module: false });
         (kind, failure.message)
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn want_of_memory_is_told_apart_from_a_crash() {
-        use FailedKind::{Command, OutOfMemory};
+        use ActionFailureKind::{Command, OutOfMemory};
         let plain = "its command ended with exit status 1";
         assert_eq!(said(Some(1), None, false, None), (Command, plain.into()));
         // Some other program may have been killed.

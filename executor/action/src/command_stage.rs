@@ -11,10 +11,10 @@ use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::action_file::ActionFile;
 use crate::command_end::{self, Watched};
-use crate::protocol::{Failed, FailedKind};
+use crate::protocol::{ActionFailureKind, Failed};
 use crate::stragglers;
 use cwm_core::digest::Digest;
-use cwm_store::outside::Snapshot;
+use cwm_store::outside::FileFingerprint;
 
 /// What a command gets: where its inputs and outputs are.
 pub struct Layout<'a> {
@@ -69,8 +69,9 @@ pub fn run(
     layout: &Layout<'_>,
     cancellation: &Cancellation,
 ) -> Result<(), Failed> {
-    let refused =
-        |what: &str, error: std::io::Error| (FailedKind::System, Failure::system(format!("cannot {what}: {error}")));
+    let refused = |what: &str, error: std::io::Error| {
+        (ActionFailureKind::System, Failure::system(format!("cannot {what}: {error}")))
+    };
     let watched = Watched::begin(layout.log);
     let mut shell = Command::new("/bin/sh");
     shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
@@ -98,7 +99,7 @@ pub fn run(
             Ok(())
         });
     }
-    stragglers::adopt().map_err(|failure| (FailedKind::System, failure))?;
+    stragglers::adopt().map_err(|failure| (ActionFailureKind::System, failure))?;
     let mut child = shell.spawn().map_err(|error| refused("start /bin/sh", error))?;
     let pid = child.id() as libc::pid_t;
     let mut asked = false;
@@ -128,7 +129,7 @@ pub fn run(
     }
     if asked {
         // Even with status 0: whoever listens to the request may end early and call that well.
-        return Err((FailedKind::Cancelled, Failure::cancelled()));
+        return Err((ActionFailureKind::Cancelled, Failure::cancelled()));
     }
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
@@ -167,7 +168,7 @@ const COPIED: u64 = 16 << 20;
 /// Whether a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
 /// copied: through a link an interpreter finds modules beside the file that it stands for, which no key knows of, and
 /// writes what it compiled beside it.
-pub fn is_linked(dependency: &Snapshot) -> bool {
+pub fn is_linked(dependency: &FileFingerprint) -> bool {
     dependency.stat.size > COPIED
 }
 
@@ -180,7 +181,7 @@ pub fn lay_out(
     action: &ActionFile,
     inputs: &BTreeMap<String, Vec<GroupInput>>,
     folder: &Path,
-    deps: &BTreeMap<PathBuf, Snapshot>,
+    deps: &BTreeMap<PathBuf, FileFingerprint>,
 ) -> Result<BTreeMap<String, PathBuf>, Failure> {
     let make_parent = |at: &Path| match at.parent() {
         Some(parent) => std::fs::create_dir_all(parent).map_err(|error| Failure::io("make", parent, error)),
@@ -227,7 +228,7 @@ pub fn lay_out(
 }
 
 /// Copies a dependency, which is what its key says.
-fn copy(dependency: &Snapshot, at: &Path) -> Result<(), Failure> {
+fn copy(dependency: &FileFingerprint, at: &Path) -> Result<(), Failure> {
     std::fs::copy(&dependency.path, at).map_err(|error| Failure::io("copy", &dependency.path, error))?;
     let copied = std::fs::read(at).map_err(|error| Failure::io("read", at, error))?;
     if Digest::of(&copied) != dependency.digest {

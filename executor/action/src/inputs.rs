@@ -5,27 +5,27 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Failure, GroupInput};
 
-use super::protocol::{Failed, FailedKind};
+use super::protocol::{ActionFailureKind, Failed};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
 use cwm_core::error::Error;
-use cwm_core::files::StoreError;
-use cwm_store::outside::{Files, Snapshot};
-use cwm_store::{OutputRecord, Stamp, Store};
+use cwm_core::files::FileError;
+use cwm_store::outside::{FileFingerprint, Files};
+use cwm_store::{OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.
 pub struct Inputs {
     /// By input name, each in the order of the plan.
     pub groups: BTreeMap<String, Vec<GroupInput>>,
     /// Files from outside among them, as they are at the start.
-    outside: Vec<Snapshot>,
+    outside: Vec<FileFingerprint>,
     /// What is read from the store: the input's name, and what the file system says of it at the start.
-    stamps: Vec<(String, OutputRecord, Stamp)>,
+    stamps: Vec<(String, OutputRecord, OutputSnapshot)>,
     /// What is read from the store, with where it lies.
     pub stored: Vec<(PathBuf, OutputRecord)>,
 }
 
 /// What is wrong with content of the store, and as which input it was to be read.
-fn of_input(name: &str, error: StoreError) -> Error {
+fn of_input(name: &str, error: FileError) -> Error {
     let mut error = Error::from(error);
     error.message = format!("its input `{name}` cannot be read: {}", error.message);
     error
@@ -70,16 +70,16 @@ impl Inputs {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn set_rewritten_aside(&self, store: &Store, files: &Files) -> Result<(), Error> {
+    pub fn quarantine_rewritten(&self, store: &Store, files: &Files) -> Result<(), Error> {
         for (_, output, stamp) in &self.stamps {
-            store.set_rewritten_aside(output, stamp, files)?;
+            store.quarantine_rewritten(output, stamp, files)?;
         }
         Ok(())
     }
 
     /// Every file from outside that the action reads.
-    pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a Snapshot> {
-        let given: Vec<&Snapshot> = match &action.body {
+    pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a FileFingerprint> {
+        let given: Vec<&FileFingerprint> = match &action.body {
             ActionBody::Stage { files, .. } => files.iter().collect(),
             ActionBody::Command { deps, .. } => deps.values().collect(),
         };
@@ -98,19 +98,19 @@ impl Inputs {
         action: &ActionFile,
         out: &Path,
     ) -> Result<Option<Failed>, Error> {
-        let given: Vec<&Snapshot> = match &action.body {
+        let given: Vec<&FileFingerprint> = match &action.body {
             ActionBody::Stage { files, .. } => files.iter().collect(),
             // Of the others the command had copies.
             ActionBody::Command { deps, .. } => deps.values().filter(|file| command_stage::is_linked(file)).collect(),
         };
         for snapshot in self.outside.iter().chain(given) {
-            if !snapshot.still_the_same()? {
+            if !snapshot.is_unchanged()? {
                 let (file, changed) =
                     (snapshot.path.display(), if snapshot.path.exists() { "changed" } else { "was removed" });
                 let words = format!("{file} {changed} while the stage ran, so its result is not recorded");
                 let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
                 let failure = Failure::input(words).hint(hint);
-                return Ok(Some((FailedKind::Input, failure)));
+                return Ok(Some((ActionFailureKind::Input, failure)));
             }
         }
         for (name, output, stamp) in &self.stamps {
@@ -123,15 +123,15 @@ impl Inputs {
                 let words =
                     format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
                 let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
-                return Ok(Some((FailedKind::Output, failure)));
+                return Ok(Some((ActionFailureKind::Output, failure)));
             }
-            if !now.is_ok_and(|now| stamp.is_unwritten(&now)) {
-                store.set_rewritten_aside(output, stamp, files)?;
+            if !now.is_ok_and(|now| stamp.unmodified_since(&now)) {
+                store.quarantine_rewritten(output, stamp, files)?;
                 let words =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \
                             must be changed; a run makes the input again";
-                return Ok(Some((FailedKind::Input, Failure::input(words).hint(hint))));
+                return Ok(Some((ActionFailureKind::Input, Failure::input(words).hint(hint))));
             }
         }
         Ok(None)

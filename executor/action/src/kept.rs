@@ -9,7 +9,7 @@ use super::{ActionBody, ActionFile};
 use cwm_core::error::Error;
 use cwm_core::registry::Registry;
 use cwm_core::text::list_some;
-use cwm_store::{KeepStamp, WorkFolder};
+use cwm_store::{CheckpointStamp, WorkFolder};
 
 /// Names that are told before the rest is counted.
 const TOLD: usize = 4;
@@ -20,7 +20,7 @@ const ASIDE: &str = ".damaged";
 /// What writes `keep/` in an attempt, and whether its device is certain before the stage has told what it computes on.
 #[derive(Clone)]
 pub struct Attempt {
-    stamp: KeepStamp,
+    stamp: CheckpointStamp,
     is_certain: bool,
 }
 
@@ -31,26 +31,31 @@ pub fn attempt(registry: &Registry, action: &ActionFile) -> Attempt {
         ActionBody::Command { .. } => false,
     };
     let (device, is_certain) =
-        if computes { device(registry, &action.resources) } else { (KeepStamp::PROCESSOR, true) };
+        if computes { device(registry, &action.resources) } else { (CheckpointStamp::PROCESSOR, true) };
     let binary = action.components.code.get("base").cloned().unwrap_or_default();
-    Attempt { stamp: KeepStamp { format: KeepStamp::FORMAT, binary, device: device.to_owned() }, is_certain }
+    Attempt {
+        stamp: CheckpointStamp { format: CheckpointStamp::FORMAT, binary, device: device.to_owned() },
+        is_certain,
+    }
 }
 
 /// The kind of device that it will compute on. What was granted a GPU may still find that it cannot be used.
 fn device(registry: &Registry, resources: &Resources) -> (&'static str, bool) {
     match resources.device {
-        DeviceChoice::Cpu => (KeepStamp::PROCESSOR, true),
-        DeviceChoice::Cuda(_) => (KeepStamp::GPU, true),
-        DeviceChoice::Auto if registry.has_gpu_support() && !resources.devices.is_empty() => (KeepStamp::GPU, false),
-        DeviceChoice::Auto => (KeepStamp::PROCESSOR, true),
+        DeviceChoice::Cpu => (CheckpointStamp::PROCESSOR, true),
+        DeviceChoice::Cuda(_) => (CheckpointStamp::GPU, true),
+        DeviceChoice::Auto if registry.has_gpu_support() && !resources.devices.is_empty() => {
+            (CheckpointStamp::GPU, false)
+        }
+        DeviceChoice::Auto => (CheckpointStamp::PROCESSOR, true),
     }
 }
 
 impl Attempt {
     /// Once the stage told what it computes on: `cpu`, or a GPU and its name.
     pub fn on(&self, told: &str) -> Attempt {
-        let device = if told == KeepStamp::PROCESSOR { KeepStamp::PROCESSOR } else { KeepStamp::GPU };
-        Attempt { stamp: KeepStamp { device: device.to_owned(), ..self.stamp.clone() }, is_certain: true }
+        let device = if told == CheckpointStamp::PROCESSOR { CheckpointStamp::PROCESSOR } else { CheckpointStamp::GPU };
+        Attempt { stamp: CheckpointStamp { device: device.to_owned(), ..self.stamp.clone() }, is_certain: true }
     }
 }
 
@@ -109,10 +114,10 @@ pub fn settling(
     })
 }
 
-fn refusal(work: &WorkFolder, found: &KeepStamp, stamp: &KeepStamp, kept: &[String]) -> Failure {
-    let name = |stamp: &KeepStamp| if stamp.device == KeepStamp::GPU { "a GPU" } else { "the processor" };
+fn refusal(work: &WorkFolder, found: &CheckpointStamp, stamp: &CheckpointStamp, kept: &[String]) -> Failure {
+    let name = |stamp: &CheckpointStamp| if stamp.device == CheckpointStamp::GPU { "a GPU" } else { "the processor" };
     let (then, now, kept, folder) = (name(found), name(stamp), list_kept(kept), work.keep());
-    let option = if found.device == KeepStamp::GPU { "cuda:0" } else { "cpu" };
+    let option = if found.device == CheckpointStamp::GPU { "cuda:0" } else { "cpu" };
     Failure::input(format!(
         "an earlier attempt on {then} kept {kept}; going on from there on {now} would give what neither gives"
     ))
@@ -136,8 +141,8 @@ mod tests {
     use cwm_core::digest::Key;
     use cwm_store::Store;
 
-    fn stamp_of(binary: &str, device: &str) -> KeepStamp {
-        KeepStamp { format: KeepStamp::FORMAT, binary: binary.into(), device: device.into() }
+    fn stamp_of(binary: &str, device: &str) -> CheckpointStamp {
+        CheckpointStamp { format: CheckpointStamp::FORMAT, binary: binary.into(), device: device.into() }
     }
 
     fn attempt_of(binary: &str, device: &str) -> Attempt {

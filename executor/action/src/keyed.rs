@@ -10,7 +10,7 @@ use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, 
 
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_store::outside::{Files, Snapshot};
+use cwm_store::outside::{FileFingerprint, Files};
 
 /// What stands before the name of a variable of the environment among the parameters of a key.
 pub const VARIABLE: &str = "env ";
@@ -35,9 +35,9 @@ pub fn parameters(
     stage: &dyn Stage,
     values: &Values,
     files: &Files,
-    seen: &mut Vec<Snapshot>,
+    seen: &mut Vec<FileFingerprint>,
 ) -> Result<BTreeMap<String, Value>, Error> {
-    let keyed = |spec: &ParameterSpec, seen: &mut Vec<Snapshot>| {
+    let keyed = |spec: &ParameterSpec, seen: &mut Vec<FileFingerprint>| {
         let value = values.get(spec.name).cloned().unwrap_or_default();
         Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
     };
@@ -73,7 +73,7 @@ fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
-fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
     Ok(match (kind, value) {
         (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
         (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
@@ -108,7 +108,7 @@ fn unlisted(failure: Failure) -> Error {
     failure.hint.into_iter().fold(error, Error::hint)
 }
 
-fn file_value(path: &Path, files: &Files, seen: &mut Vec<Snapshot>) -> Result<Value, Error> {
+fn file_value(path: &Path, files: &Files, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
     let snapshot = files.snapshot(path)?;
     let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
     seen.push(snapshot);

@@ -36,8 +36,8 @@ pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, A
 pub use current_exe::current_exe;
 pub use family::kill_descendants;
 pub use log_end::log_end;
-pub use protocol::{FailedKind, Line};
-pub use terms::Terms;
+pub use protocol::{ActionFailureKind, Line};
+pub use terms::AttemptOptions;
 pub use usage::user;
 
 use attempt::Attempt;
@@ -58,7 +58,7 @@ pub enum Outcome {
     /// The result was computed again: how it differs from the recorded one.
     Checked(Vec<Difference>),
     /// The stage failed.
-    Failed(FailedKind, Failure),
+    Failed(ActionFailureKind, Failure),
 }
 
 /// Runs one action, which `perform` does, and writes its messages to standard output, or to the file `events`. The exit code is
@@ -115,7 +115,7 @@ pub fn exec(
 pub fn locked(
     store: &Store,
     key: &Key,
-    terms: &Terms,
+    terms: &AttemptOptions,
     lines: &Lines,
     cancellation: &Cancellation,
 ) -> Result<Option<KeyLock>, Error> {
@@ -138,12 +138,12 @@ pub fn perform(
     registry: &Registry,
     root: &Path,
     key: &Key,
-    terms: &Terms,
+    terms: &AttemptOptions,
     lines: &Lines,
     cancellation: &Cancellation,
     log: Option<&Path>,
 ) -> Result<Outcome, Error> {
-    let store = Store::at(root)?.seen_whole();
+    let store = Store::at(root)?.assume_initialized();
     let files = Files::of_store(&store);
     let work = if terms.check { store.checking(key) } else { store.work(key) };
     let log = log.map_or_else(|| work.log(), Path::to_owned);
@@ -172,7 +172,7 @@ pub fn perform(
     if matches!(action.body, ActionBody::Stage { .. })
         && let Err(failure) = kept::prepare(&work, &kept::attempt(registry, &action))?
     {
-        return Ok(Outcome::Failed(FailedKind::Input, failure));
+        return Ok(Outcome::Failed(ActionFailureKind::Input, failure));
     }
     let goes_on = goes_on(&work)?;
     if !goes_on && !terms.check {
@@ -196,7 +196,7 @@ pub fn perform(
     Ok(match attempt.make(goes_on) {
         Ok(outputs) => Outcome::Recorded(outputs),
         Err((kind, mut failure)) => {
-            if kind != FailedKind::Cancelled && disk_is_full(root) {
+            if kind != ActionFailureKind::Cancelled && disk_is_full(root) {
                 // Its own words may be lost: the log is on that disk too.
                 failure.message += "; the disk of the store is full (No space left on device)";
                 failure.hint =
@@ -211,7 +211,7 @@ pub fn perform(
 
 /// It was asked to stop before it had done anything.
 pub fn stopped() -> Outcome {
-    Outcome::Failed(FailedKind::Cancelled, Failure::cancelled())
+    Outcome::Failed(ActionFailureKind::Cancelled, Failure::cancelled())
 }
 
 /// Whether an attempt goes on from what an earlier one kept in this folder.

@@ -33,7 +33,7 @@ pub fn kills() -> u64 {
 }
 
 /// The line, among the last of a log, in which a program says that it could get no memory; from byte `from` on.
-pub fn told_in(log: &Path, from: u64) -> Option<String> {
+pub fn find_in_log(log: &Path, from: u64) -> Option<String> {
     let text = log_end(log, from, END).ok()?;
     text.lines().rev().find(|line| tells(line)).map(|line| line.trim().chars().take(200).collect())
 }
@@ -72,8 +72,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         std::fs::write(&log, "MemoryError\nsecond attempt\n").unwrap();
-        assert_eq!(told_in(&log, 0).as_deref(), Some("MemoryError"));
-        assert_eq!(told_in(&log, 12), None);
-        assert_eq!(told_in(&folder.path().join("none"), 0), None);
+        assert_eq!(find_in_log(&log, 0).as_deref(), Some("MemoryError"));
+        assert_eq!(find_in_log(&log, 12), None);
+        assert_eq!(find_in_log(&folder.path().join("none"), 0), None);
     }
 }

@@ -15,7 +15,7 @@ use cwm_store::ActionRecord;
 
 /// What comparing the probe that a result was recorded with and one of today's code says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ProbeComparison {
     /// All of it is the same.
     Same,
     /// These differ, by name.
@@ -29,29 +29,31 @@ pub enum Verdict {
 /// Things that are named of those that differ.
 const NAMED: usize = 6;
 
-impl Verdict {
+impl ProbeComparison {
     /// In words; `label` is the cell's.
     pub fn words(&self, label: &str) -> String {
         match self {
-            Verdict::Same => {
+            ProbeComparison::Same => {
                 format!("its probe gives the same with today's code: `cwm accept --probed '{label}'` keeps the result")
             }
-            Verdict::Differs(names) => {
+            ProbeComparison::Differs(names) => {
                 format!("its probe gives something else with today's code: {}", list_some(names, NAMED))
             }
-            Verdict::NoProbe => "this result has no probe: nothing tells whether the change of code matters".into(),
-            Verdict::Unavailable(why) => format!("its probe cannot be taken here: {why}"),
+            ProbeComparison::NoProbe => {
+                "this result has no probe: nothing tells whether the change of code matters".into()
+            }
+            ProbeComparison::Unavailable(why) => format!("its probe cannot be taken here: {why}"),
         }
     }
 }
 
 /// Takes probes with today's code, each of them once.
 #[derive(Default)]
-pub struct Judge {
+pub struct ProbeRunner {
     taken: BTreeMap<Key, Result<BTreeMap<String, Digest>, String>>,
 }
 
-impl Judge {
+impl ProbeRunner {
     /// Compares the probe of a stage with these parameters, whose key is made of `components`, with the one in `record`. Takes it
     /// if need be, which may last seconds. A command (`stage` is none) has no probe.
     pub fn verdict(
@@ -60,10 +62,10 @@ impl Judge {
         values: &Values,
         components: &Components,
         record: &ActionRecord,
-    ) -> Verdict {
-        let Some(stage) = stage else { return Verdict::NoProbe };
+    ) -> ProbeComparison {
+        let Some(stage) = stage else { return ProbeComparison::NoProbe };
         if record.probe.is_empty() {
-            return Verdict::NoProbe;
+            return ProbeComparison::NoProbe;
         }
         // What it reads has no part in a probe.
         let apart = Components { inputs: BTreeMap::new(), ..components.clone() };
@@ -73,11 +75,11 @@ impl Judge {
             take(stage, values, &folder, &Cancellation::default()).map_err(|failure| failure.message)
         });
         match taken {
-            Err(why) => Verdict::Unavailable(why.clone()),
-            Ok(now) if now.is_empty() => Verdict::Unavailable("this cwm has no probe of that stage".into()),
+            Err(why) => ProbeComparison::Unavailable(why.clone()),
+            Ok(now) if now.is_empty() => ProbeComparison::Unavailable("this cwm has no probe of that stage".into()),
             Ok(now) => match difference(&record.probe, now) {
-                names if names.is_empty() => Verdict::Same,
-                names => Verdict::Differs(names),
+                names if names.is_empty() => ProbeComparison::Same,
+                names => ProbeComparison::Differs(names),
             },
         }
     }

@@ -31,7 +31,7 @@ pub enum Line {
     /// It failed.
     Failed {
         /// What sort of failure.
-        kind: FailedKind,
+        kind: ActionFailureKind,
         /// What was wrong.
         message: String,
         /// What to do.
@@ -42,7 +42,7 @@ pub enum Line {
 /// The sort of a failure, as it crosses the process boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailedKind {
+pub enum ActionFailureKind {
     /// An input, a parameter or a file from outside.
     Input,
     /// The machine.
@@ -69,27 +69,27 @@ pub enum FailedKind {
     Killed,
 }
 
-impl FailedKind {
+impl ActionFailureKind {
     /// Whether another attempt may go better, though nothing that it depends on changed. One that went over its time may
     /// where it goes on from what it `kept`.
     pub fn may_pass(self, kept: bool) -> bool {
         match self {
-            FailedKind::System | FailedKind::Panic | FailedKind::Command => true,
-            FailedKind::OutOfMemory | FailedKind::Crash | FailedKind::Killed => true,
-            FailedKind::TimeLimit => kept,
-            FailedKind::Input | FailedKind::Cancelled | FailedKind::Internal => false,
-            FailedKind::Output | FailedKind::MemoryLimit => false,
+            ActionFailureKind::System | ActionFailureKind::Panic | ActionFailureKind::Command => true,
+            ActionFailureKind::OutOfMemory | ActionFailureKind::Crash | ActionFailureKind::Killed => true,
+            ActionFailureKind::TimeLimit => kept,
+            ActionFailureKind::Input | ActionFailureKind::Cancelled | ActionFailureKind::Internal => false,
+            ActionFailureKind::Output | ActionFailureKind::MemoryLimit => false,
         }
     }
 }
 
 /// A failure with its sort.
-pub type Failed = (FailedKind, Failure);
+pub type Failed = (ActionFailureKind, Failure);
 
 /// What kept the store or the machine from being used, as a failure of the action.
 pub fn failed(error: impl Into<Error>) -> Failed {
     let error: Error = error.into();
     let failure = Failure { hint: error.hints.first().cloned(), ..Failure::internal(error.message) };
-    let kind = if error.kind == ErrorKind::Internal { FailedKind::Internal } else { FailedKind::System };
+    let kind = if error.kind == ErrorKind::Internal { ActionFailureKind::Internal } else { ActionFailureKind::System };
     (kind, failure)
 }

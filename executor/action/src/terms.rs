@@ -10,7 +10,7 @@ const HEADING: &str = "--- attempt ";
 /// What whoever starts an attempt says of it. None of it stands in the action file, which executors share that have come
 /// to the same action from other pipelines, with other limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct AttemptOptions {
     /// Which attempt of this run it is, from 1.
     pub attempt: u32,
     /// How many there may be in all.
@@ -25,13 +25,13 @@ pub struct Terms {
     pub asked_by: Option<String>,
 }
 
-impl Default for Terms {
+impl Default for AttemptOptions {
     fn default() -> Self {
-        Terms { attempt: 1, attempts: 1, time: None, memory: None, check: false, asked_by: None }
+        AttemptOptions { attempt: 1, attempts: 1, time: None, memory: None, check: false, asked_by: None }
     }
 }
 
-impl Terms {
+impl AttemptOptions {
     /// How long after it was asked to stop, because its time is over, an attempt is killed: a tenth of its time, but two
     /// seconds at least and a minute at most.
     pub fn grace(time: Duration) -> Duration {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_grace_is_a_tenth_of_the_time_within_bounds() {
-        let grace = |seconds| Terms::grace(Duration::from_secs(seconds)).as_secs();
+        let grace = |seconds| AttemptOptions::grace(Duration::from_secs(seconds)).as_secs();
         assert_eq!([1, 100, 7200].map(grace), [2, 10, 60]);
     }
 }

@@ -9,12 +9,12 @@ use cwm_contract::{Event, Failure, FetchResult};
 use crate::action_file::ActionFile;
 use crate::brought;
 use crate::inputs::Inputs;
-use crate::protocol::{Failed, FailedKind, failed};
+use crate::protocol::{ActionFailureKind, Failed, failed};
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_core::files::Trouble;
+use cwm_core::files::FileErrorKind;
 use cwm_core::text::visible;
-use cwm_store::{Circumstances, Content, Machine, NewAction, NewOutput, OutputShape, Store, WorkFolder};
+use cwm_store::{Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
 
 /// The start of an action.
 #[derive(Clone, Copy)]
@@ -36,11 +36,11 @@ impl Clock {
     }
 
     /// What the action cost until now, but for what it computed on.
-    pub fn stop(&self, action: &ActionFile) -> Circumstances {
+    pub fn stop(&self, action: &ActionFile) -> RunInfo {
         // Its own process and the commands that it waited for.
         let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        Circumstances {
+        RunInfo {
             started: self.started,
             wall_seconds: self.instant.elapsed().as_secs_f64(),
             user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
@@ -117,7 +117,10 @@ pub fn made(work: &WorkFolder, action: &ActionFile, inputs: &Inputs, events: Vec
             None if !made.exists() => {
                 let what = if output.shape.is_folder() { "a folder" } else { "a file" };
                 let failure = Failure::input(format!("it did not write its output `{name}`"));
-                return Err((FailedKind::Output, failure.hint(format!("{what} was expected at {}", made.display()))));
+                return Err((
+                    ActionFailureKind::Output,
+                    failure.hint(format!("{what} was expected at {}", made.display())),
+                ));
             }
             None => Content::Made(made),
         };
@@ -138,7 +141,7 @@ pub fn record(
     work: &WorkFolder,
     action: &ActionFile,
     made: Made,
-    cost: Circumstances,
+    cost: RunInfo,
     probe: BTreeMap<String, Digest>,
 ) -> Result<BTreeMap<String, Digest>, Failed> {
     let Made { outputs, metrics, fetched, computed_on } = made;
@@ -158,12 +161,12 @@ pub fn record(
         fetched: fetched.clone(),
         probe,
         log: work.log().exists().then(|| work.log()),
-        circumstances: Circumstances { computed_on: computed_on.map(|device| visible(&device)), ..cost },
+        circumstances: RunInfo { computed_on: computed_on.map(|device| visible(&device)), ..cost },
     });
     let recorded = recorded.map_err(|error| match (error.trouble(), error.hint()) {
-        (Trouble::Refused, hint) => {
+        (FileErrorKind::Refused, hint) => {
             let failure = Failure::input(error.to_string());
-            (FailedKind::Output, Failure { hint: hint.map(str::to_owned), ..failure })
+            (ActionFailureKind::Output, Failure { hint: hint.map(str::to_owned), ..failure })
         }
         _ => failed(error),
     })?;

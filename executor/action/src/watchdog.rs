@@ -8,9 +8,9 @@ use cwm_contract::{Cancellation, Failure, amount};
 use rustix::process::getpid;
 
 use super::family;
-use super::protocol::{Failed, FailedKind, Line};
+use super::protocol::{ActionFailureKind, Failed, Line};
 use super::streams::Lines;
-use super::terms::Terms;
+use super::terms::AttemptOptions;
 use cwm_core::text::exact_duration;
 use cwm_store::WorkFolder;
 
@@ -52,7 +52,7 @@ pub struct Means {
 
 impl Watchdog {
     /// Watches from now on, if there is a limit.
-    pub fn watch(terms: &Terms, means: Means) -> Self {
+    pub fn watch(terms: &AttemptOptions, means: Means) -> Self {
         let watched = Arc::new(Watched { state: Mutex::default(), changed: Condvar::new() });
         if terms.time.is_some() || terms.memory.is_some() {
             let (watched, terms) = (watched.clone(), terms.clone());
@@ -87,7 +87,7 @@ impl Watched {
         waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.ended
     }
 
-    fn keep(&self, terms: &Terms, means: &Means) {
+    fn keep(&self, terms: &AttemptOptions, means: &Means) {
         let started = Instant::now();
         loop {
             let left = terms.time.map(|time| time.saturating_sub(started.elapsed()));
@@ -113,7 +113,7 @@ impl Watched {
         self.state().over = Some(over);
         let _ = writeln!(std::io::stderr(), "{}: asked to stop", over.failed().1.message);
         means.cancellation.cancel();
-        if !self.ends_within(Terms::grace(limit)) {
+        if !self.ends_within(AttemptOptions::grace(limit)) {
             self.end(over, means);
         }
     }
@@ -148,13 +148,13 @@ impl Over {
             Over::Time { limit } => {
                 let failure = Failure::system(format!("it ran longer than its limit of {}", exact_duration(limit)));
                 let hint = "raise `limits: { time: … }` of the stage, or let it do less";
-                (FailedKind::TimeLimit, failure.hint(hint))
+                (ActionFailureKind::TimeLimit, failure.hint(hint))
             }
             Over::Memory { held, limit } => {
                 let (held, limit) = (amount::format_bytes(held), amount::format_bytes(limit));
                 let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
                 let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
-                (FailedKind::MemoryLimit, failure.hint(hint))
+                (ActionFailureKind::MemoryLimit, failure.hint(hint))
             }
         }
     }

@@ -9,7 +9,7 @@ use cwm_contract::{Context, Event, Failure, FailureKind, Task};
 
 use super::attempt::Attempt;
 use super::inputs::Inputs;
-use super::protocol::{Failed, FailedKind};
+use super::protocol::{ActionFailureKind, Failed};
 use super::streams::StageReporter;
 use super::{ActionBody, command_stage, kept};
 
@@ -60,7 +60,7 @@ pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event
                 log,
             };
             // So that the key stays locked as long as anyone can write, even if this process is killed.
-            lock.let_children_keep().map_err(|error| sorted(error.into()))?;
+            lock.share_with_children().map_err(|error| sorted(error.into()))?;
             let variables = command_stage::environment(environment, &layout);
             command_stage::run(run, &variables, inherited, &layout, cancellation)?;
             undeclared(&work.out(), &outputs)
@@ -76,7 +76,7 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Fai
             let failure = Failure::input("its command removed the folder that its outputs are written into");
             let hint =
                 "write each output to the path that `$out` or `$out_NAME` holds, and leave the folder above it alone";
-            return Err((FailedKind::Output, failure.hint(hint)));
+            return Err((ActionFailureKind::Output, failure.hint(hint)));
         }
         other => other.map_err(listed)?,
     };
@@ -85,7 +85,10 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Fai
         if !outputs.values().any(|output| *output == path) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let failure = Failure::input(format!("its command wrote `{name}`, which is not one of its outputs"));
-            return Err((FailedKind::Output, failure.hint("declare it under `outputs:`, or write it to $TMPDIR")));
+            return Err((
+                ActionFailureKind::Output,
+                failure.hint("declare it under `outputs:`, or write it to $TMPDIR"),
+            ));
         }
     }
     Ok(())
@@ -94,10 +97,10 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Fai
 /// A failure that a stage told, or that stood in the way of a command, with its sort.
 fn sorted(failure: Failure) -> Failed {
     let kind = match failure.kind {
-        FailureKind::Cancelled => FailedKind::Cancelled,
-        FailureKind::System => FailedKind::System,
-        FailureKind::Internal => FailedKind::Internal,
-        FailureKind::Input => FailedKind::Input,
+        FailureKind::Cancelled => ActionFailureKind::Cancelled,
+        FailureKind::System => ActionFailureKind::System,
+        FailureKind::Internal => ActionFailureKind::Internal,
+        FailureKind::Input => ActionFailureKind::Input,
     };
     (kind, failure)
 }

@@ -8,7 +8,7 @@ use cwm_contract::{Failure, FailureKind};
 
 use crate::diagnostics::Diagnostics;
 use crate::exit_code::ExitCode;
-use crate::files::StoreError;
+use crate::files::FileError;
 
 /// What sort of error; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +111,8 @@ impl From<Failure> for Error {
     }
 }
 
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
         let described = Error::store(error.to_string());
         match error.hint() {
             Some(hint) => described.hint(hint),

@@ -37,7 +37,7 @@ pub struct Components {
 
 impl Components {
     /// Whether they are those of a stage that only brings in what is elsewhere, in whose key no code is.
-    pub fn only_brings(&self) -> bool {
+    pub fn has_no_code(&self) -> bool {
         self.code.is_empty() && self.kind != "command"
     }
 

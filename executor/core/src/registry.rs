@@ -48,7 +48,7 @@ impl Registry {
     }
 
     /// True if this kind exists but is not in this build.
-    pub fn is_left_out(&self, kind: &str) -> bool {
+    pub fn is_compiled_out(&self, kind: &str) -> bool {
         self.get(kind).is_none() && self.full.contains(&kind)
     }
 }

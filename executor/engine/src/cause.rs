@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::history::CodeSince;
 use cwm_core::digest::Digest;
-use cwm_core::files::StoreError;
+use cwm_core::files::FileError;
 use cwm_store::{ActionRecord, Dropped, Missing, Store};
 
 pub use differences::{Line, differences};
@@ -151,7 +151,7 @@ impl Cause {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn of_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, StoreError> {
+    pub fn of_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, FileError> {
         Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
             (0, Some(Dropped::NotPulled)) => {
                 Cause::NotPulled { from: store.remote_of_unpulled(record)?, origin: record.origin() }

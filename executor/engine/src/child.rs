@@ -10,7 +10,7 @@ use cwm_contract::Resources;
 use rustix::process::Pid;
 
 use crate::executor::{ActionUpdate, AttemptFailure, Cancel, ExecutorEvent, ExecutorEvents};
-use cwm_action::{FailedKind, Terms, current_exe, kill_descendants, out_of_memory};
+use cwm_action::{ActionFailureKind, AttemptOptions, current_exe, kill_descendants, out_of_memory};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_store::WorkFolder;
@@ -36,7 +36,7 @@ pub struct ActionCommand<'c> {
     /// Its share of the machine.
     pub resources: &'c Resources,
     /// The options of the attempt.
-    pub terms: &'c Terms,
+    pub terms: &'c AttemptOptions,
     /// The accelerators that it sees; those of this process if there is no choice.
     pub visible: Option<&'c [String]>,
 }
@@ -87,7 +87,7 @@ impl ActionProcess {
                 true => Ok(()),
                 false => {
                     let was_killed_for_memory = out_of_memory::kills() > out_of_memory_before;
-                    let logged = out_of_memory::told_in(&work.log(), 0);
+                    let logged = out_of_memory::find_in_log(&work.log(), 0);
                     Err(describe_end(&status, was_killed_for_memory, logged.as_deref()))
                 }
             };
@@ -132,35 +132,35 @@ fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool, told:
         Ok(status) => status,
         Err(error) => {
             let reason = format!("its process was lost: {error}");
-            return AttemptFailure { kind: FailedKind::System, reason, hint: None };
+            return AttemptFailure { kind: ActionFailureKind::System, reason, hint: None };
         }
     };
     let (kind, reason, hint) = match (status.signal(), told) {
         (Some(libc::SIGKILL), _) if out_of_memory => {
-            (FailedKind::OutOfMemory, "killed by the kernel: out of memory".into(), Some(out_of_memory::HINT))
+            (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory".into(), Some(out_of_memory::HINT))
         }
         (Some(libc::SIGKILL), _) => (
-            FailedKind::Killed,
+            ActionFailureKind::Killed,
             "killed (signal 9)".into(),
             Some("somebody or something killed its process; `cwm run` goes on from there"),
         ),
         (Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)), _) => (
-            FailedKind::Cancelled,
+            ActionFailureKind::Cancelled,
             format!("its process was stopped from outside: signal {signal} ({})", signal_name(signal)),
             Some("`cwm run` goes on from there"),
         ),
         // Rust's own way to say it.
         (Some(libc::SIGABRT), Some(told)) => {
-            (FailedKind::OutOfMemory, format!("out of memory: {told}"), Some(out_of_memory::HINT))
+            (ActionFailureKind::OutOfMemory, format!("out of memory: {told}"), Some(out_of_memory::HINT))
         }
         (Some(signal), _) => (
-            FailedKind::Crash,
+            ActionFailureKind::Crash,
             format!("its process crashed: signal {signal} ({})", signal_name(signal)),
             Some("this is a mistake in cwm or a library; please report it with the log"),
         ),
         (None, _) => {
             let code = status.code().unwrap_or(-1);
-            (FailedKind::Crash, format!("its process ended with status {code} without a word"), None)
+            (ActionFailureKind::Crash, format!("its process ended with status {code} without a word"), None)
         }
     };
     AttemptFailure { kind, reason, hint: hint.map(str::to_owned) }
@@ -194,13 +194,13 @@ mod tests {
         let killed = describe_end(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
         assert_eq!(
             (killed.kind, killed.reason.as_str()),
-            (FailedKind::OutOfMemory, "killed by the kernel: out of memory")
+            (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory")
         );
         // A crash is one also where something else was killed for memory.
-        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).kind, FailedKind::Crash);
+        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).kind, ActionFailureKind::Crash);
         let told = "memory allocation of 8589934592 bytes failed";
         let aborted = describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(told));
-        assert_eq!((aborted.kind, aborted.reason), (FailedKind::OutOfMemory, format!("out of memory: {told}")));
-        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, FailedKind::Crash);
+        assert_eq!((aborted.kind, aborted.reason), (ActionFailureKind::OutOfMemory, format!("out of memory: {told}")));
+        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, ActionFailureKind::Crash);
     }
 }

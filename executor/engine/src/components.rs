@@ -11,7 +11,7 @@ use cwm_core::error::Error;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
 use cwm_project::pins::Pins;
-use cwm_store::outside::{Files, Snapshot};
+use cwm_store::outside::{FileFingerprint, Files};
 use cwm_store::{ActionRecord, OutputRecord};
 
 /// The components of a cell's key, with what else its action needs.
@@ -19,11 +19,11 @@ pub struct Resolved {
     /// What the key is made of.
     pub components: Components,
     /// Files given as parameters, as they are now.
-    pub files: Vec<Snapshot>,
+    pub files: Vec<FileFingerprint>,
     /// Dependencies of a command by relative path, as they are now.
-    pub deps: BTreeMap<PathBuf, Snapshot>,
+    pub deps: BTreeMap<PathBuf, FileFingerprint>,
     /// Files from outside given as inputs, by path.
-    pub outside: BTreeMap<PathBuf, Snapshot>,
+    pub outside: BTreeMap<PathBuf, FileFingerprint>,
     /// Names of variables that a command takes over.
     pub inherited: Vec<String>,
     /// What pins say of what it fetches.

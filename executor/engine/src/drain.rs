@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
 use crate::event::{EventSink, EventSinks, RunEvent};
 use cwm_core::error::Error;
-use cwm_core::files::{is_read_once, read_pipe};
+use cwm_core::files::{is_stream, read_pipe};
 use cwm_pipeline::plan::Plan;
 use cwm_store::Store;
 use cwm_store::outside::Files;
@@ -28,7 +28,7 @@ pub fn drain(
     files: &Files,
     sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
-    let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| is_read_once(path)).collect();
+    let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| is_stream(path)).collect();
     if pipes.is_empty() {
         return Ok(true);
     }
@@ -37,7 +37,7 @@ pub fn drain(
     let mut outcome = Ok(true);
     for path in pipes {
         sinks.event(&RunEvent::Reading { path: path.clone() });
-        let taken = store.take_in(&path, |take| read_pipe(&path, &mut || !stop.came(), take));
+        let taken = store.ingest(&path, |take| read_pipe(&path, &mut || !stop.came(), take));
         // Hashed as it came, and read-only: it need not be read again.
         let known = taken.and_then(|taken| files.trust(&taken.path, taken.digest).map(|()| taken));
         match known {

@@ -10,7 +10,7 @@ use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Total};
-use cwm_action::FailedKind;
+use cwm_action::ActionFailureKind;
 use cwm_core::digest::{Digest, Key};
 use cwm_store::Difference;
 
@@ -104,7 +104,7 @@ pub enum RunEvent {
         /// How many there may be in all.
         attempts: u32,
         /// What sort of failure it was.
-        kind: FailedKind,
+        kind: ActionFailureKind,
         /// Why it failed, in words.
         reason: String,
         /// Seconds until the next one.
@@ -166,7 +166,7 @@ pub enum RunEvent {
         /// Its key, unless not even that could be told.
         key: Option<Key>,
         /// What sort of failure it was.
-        kind: FailedKind,
+        kind: ActionFailureKind,
         /// Why, in words.
         reason: String,
         /// What to do.
@@ -326,7 +326,7 @@ pub struct FailedCell {
     /// The cell.
     pub label: Label,
     /// What sort of failure it was.
-    pub kind: FailedKind,
+    pub kind: ActionFailureKind,
     /// Why it failed last, in words.
     pub reason: String,
     /// How many attempts there were.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cwm_contract::{DeviceChoice, Needs};
 
 use crate::event::RunEvent;
-use cwm_action::{ActionFile, FailedKind, Line, Terms};
+use cwm_action::{ActionFailureKind, ActionFile, AttemptOptions, Line};
 use cwm_core::error::Error;
 
 /// Carries out actions. Nothing here waits for an action: what becomes of it is sent as [`ExecutorEvent`]s, from any thread.
@@ -48,7 +48,7 @@ pub struct Task {
     /// What is to be done. The executor fills in the resources.
     pub action: ActionFile,
     /// The options of this attempt.
-    pub terms: Terms,
+    pub terms: AttemptOptions,
     /// What it needs of a machine.
     pub needs: Needs,
     /// Where it computes.
@@ -108,7 +108,7 @@ pub enum ActionUpdate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptFailure {
     /// The sort of failure.
-    pub kind: FailedKind,
+    pub kind: ActionFailureKind,
     /// Why, in a sentence.
     pub reason: String,
     /// What to do.
@@ -118,7 +118,7 @@ pub struct AttemptFailure {
 impl From<Error> for AttemptFailure {
     fn from(error: Error) -> Self {
         let hint = error.hints.first().cloned();
-        AttemptFailure { kind: FailedKind::System, reason: error.message, hint }
+        AttemptFailure { kind: ActionFailureKind::System, reason: error.message, hint }
     }
 }
 

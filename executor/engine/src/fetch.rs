@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::event::Direction;
 use cwm_core::digest::{Digest, Key};
 use cwm_store::ActionRecord;
-use cwm_store::outside::Snapshot;
+use cwm_store::outside::FileFingerprint;
 
 /// Fetches results from remotes in the background. Methods return at once; the outcome is sent as a [`TransferUpdate`].
 pub trait ResultFetcher {
@@ -28,7 +28,7 @@ pub enum UploadItem {
     /// The result of another cell.
     Result(Box<ActionRecord>),
     /// A file from outside.
-    File(Snapshot),
+    File(FileFingerprint),
 }
 
 /// What identifies an item.

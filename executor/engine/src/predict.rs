@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::cause::Cause;
 use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, Decision, Effect, Event, How, LostInput, Scheduler};
+use crate::scheduler::{CellSpec, Decision, DifferenceKind, Effect, Event, LostInput, Scheduler};
 use crate::status::{CellState, Survey, sources};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
@@ -161,7 +161,7 @@ impl Predictor<'_> {
             self.has_begun = true;
             for cell in std::mem::take(&mut self.submitted) {
                 self.on(Event::Accepted(cell))?;
-                self.on(Event::Finished { cell, how: How::Built, has_changed: false, is_fetched: false })?;
+                self.on(Event::Finished { cell, how: DifferenceKind::Built, has_changed: false, is_fetched: false })?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cwm_action::FailedKind;
+use cwm_action::ActionFailureKind;
 use cwm_pipeline::plan::RetryOptions;
 use cwm_store::WorkFolder;
 
@@ -36,6 +36,6 @@ impl RetryPolicy {
 
 /// Returns true if another attempt may succeed although nothing that it depends on changed. One that ran out of time may where it
 /// resumes from a checkpoint.
-pub fn is_transient(kind: FailedKind, work: &WorkFolder) -> bool {
+pub fn is_transient(kind: ActionFailureKind, work: &WorkFolder) -> bool {
     kind.may_pass(cwm_action::goes_on(work).unwrap_or(false) || work.is_kept_elsewhere())
 }

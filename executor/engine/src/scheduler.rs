@@ -86,7 +86,7 @@ pub enum CellState {
         until: Duration,
     },
     /// Its result is known.
-    Done(How),
+    Done(DifferenceKind),
     /// It failed.
     Failed,
     /// It was stopped while it ran.
@@ -97,7 +97,7 @@ pub enum CellState {
 
 /// How a result came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum DifferenceKind {
     /// It was recorded already, or fetched.
     Hit,
     /// It was built in this run.
@@ -381,7 +381,7 @@ impl Scheduler {
         match decision {
             Decision::Hit(key) => {
                 let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_current);
-                let how = if is_built { How::Built } else { How::Hit };
+                let how = if is_built { DifferenceKind::Built } else { DifferenceKind::Hit };
                 self.cells[cell].key = Some(key);
                 self.set(cell, CellState::Done(how), effects);
                 effects.push(Effect::Done(cell, how));
@@ -429,7 +429,7 @@ impl Scheduler {
         &mut self,
         cell: usize,
         key: Key,
-        how: How,
+        how: DifferenceKind,
         has_changed: bool,
         is_fetched: bool,
         effects: &mut Vec<Effect>,
@@ -440,7 +440,7 @@ impl Scheduler {
         // The files of what a job built elsewhere are with the remote.
         known.files_requested &= !self.cells[cell].spec.needs_upload;
         self.cells[cell].key = Some(key);
-        self.cells[cell].was_built |= how == How::Built;
+        self.cells[cell].was_built |= how == DifferenceKind::Built;
         if is_fetched {
             self.requeue(cell, effects);
         } else {

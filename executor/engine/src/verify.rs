@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::run::action::{action_file, needs_of};
 use crate::run::{RunInputs, RunReport, emit_message, executors, log_tail, place_of, watch_signals};
 use crate::status::{find, sources};
-use cwm_action::{FailedKind, Line, Terms};
+use cwm_action::{ActionFailureKind, AttemptOptions, Line};
 use cwm_core::digest::Key;
 use cwm_core::error::{Error, ErrorKind};
 use cwm_core::text::shell_quote;
@@ -256,12 +256,12 @@ impl Verifier<'_> {
         let mut action = action_file(plan, cell, resolved, Vec::new(), |source| self.records[source].as_ref())?;
         action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
         let planned = &plan.cells[cell];
-        let terms = Terms {
+        let terms = AttemptOptions {
             time: planned.attempts.time,
             memory: planned.attempts.memory,
             check: true,
             asked_by: Some(format!("{}, for {}", self.options.1, planned.label)),
-            ..Terms::default()
+            ..AttemptOptions::default()
         };
         let (needs, device) = needs_of(planned, self.options.0);
         let executor = self.executor_of(cell);
@@ -320,14 +320,16 @@ impl Verifier<'_> {
             }
             (Some(failure), ..) | (None, Err(failure), _) => failure,
             (None, Ok(()), None) => AttemptFailure {
-                kind: FailedKind::System,
+                kind: ActionFailureKind::System,
                 reason: "another check of the same ran at the same time".to_owned(),
                 hint: Some("check it again when that has ended".to_owned()),
             },
         };
         check.failure = Some(failure.clone());
         match failure.kind {
-            FailedKind::Cancelled | FailedKind::Killed | FailedKind::Crash if self.outcome.interrupted => {
+            ActionFailureKind::Cancelled | ActionFailureKind::Killed | ActionFailureKind::Crash
+                if self.outcome.interrupted =>
+            {
                 let label = &self.inputs.plan.cells[cell].label;
                 let message = format!("{label} {}", Failure::cancelled().message);
                 self.outcome.skipped += cells.len();

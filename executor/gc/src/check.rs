@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::roots::check_file;
 use super::tags::{self, Tag};
 use cwm_core::files::Result;
-use cwm_core::files::read_plain;
-use cwm_core::files::{StoreError, Trouble};
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, FileErrorKind};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{Finding, Store};
 
@@ -23,7 +23,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
             continue;
         }
         match check_file(&path) {
-            Err(StoreError::Damaged { what, .. }) => {
+            Err(FileError::Damaged { what, .. }) => {
                 let pipeline = lock_file_in(&path)
                     .map_or_else(|| "a lock file".into(), |lock| format!("the lock file {}", lock.display()));
                 let what = format!(
@@ -32,7 +32,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                 );
                 findings.push(store.set_aside(path, what)?);
             }
-            Err(error) if error.trouble() == Trouble::TooNew => findings.push(not_checked(path)),
+            Err(error) if error.trouble() == FileErrorKind::TooNew => findings.push(not_checked(path)),
             checked => checked?,
         }
     }
@@ -42,7 +42,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
                 Some(damage) => format!("is damaged: {damage}"),
                 None => continue,
             },
-            Err(error) if error.trouble() == Trouble::TooNew => {
+            Err(error) if error.trouble() == FileErrorKind::TooNew => {
                 findings.push(not_checked(path));
                 continue;
             }
@@ -62,7 +62,7 @@ fn not_checked(path: PathBuf) -> Finding {
 
 /// The lock file that a damaged note is about, where that line of it is still there.
 fn lock_file_in(path: &Path) -> Option<PathBuf> {
-    let text = String::from_utf8_lossy(&read_plain(path).ok()?).into_owned();
+    let text = String::from_utf8_lossy(&read_regular_file(path).ok()?).into_owned();
     let line = text.lines().find_map(|line| line.trim().strip_prefix("\"lock_file\": "))?;
     serde_json::from_str(line.trim_end_matches(',')).ok()
 }

@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::age::Age;
-use super::reach::{Reach, Stands};
+use super::reach::{Reachability, Retention};
 use super::roots::{Root, roots};
 use crate::jobs::BatchJobs;
 use cwm_action::ActionFile;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
-use cwm_core::files::durable::Disk;
-use cwm_store::{Dropped, Garbage, Inventory, OldWork, Store};
+use cwm_core::files::durable::DurableFs;
+use cwm_store::{Dropped, Garbage, Inventory, Store, WorkFolderEntry};
 
 /// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.
 const WORK: Age = Age::days(14);
@@ -27,7 +27,7 @@ const QUARANTINE: Age = Age::days(30);
 
 /// What may go.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct GcOptions {
     /// Results that were made or used within this stay.
     pub keep: Age,
     /// Only as much goes as brings all content to this many bytes, least recently used first.
@@ -49,7 +49,7 @@ pub struct Taken {
 
 /// What goes, and what stays.
 #[derive(Debug, Default)]
-pub struct Collection {
+pub struct GcPlan {
     /// By stage, the most bytes first.
     pub stages: Vec<Taken>,
     /// Bytes of content that no record names: of interrupted runs.
@@ -67,7 +67,7 @@ pub struct Collection {
     /// Bytes that an interrupted collection had set aside already.
     pub aside_bytes: u64,
     /// Bytes of content that stay, by the strongest reason.
-    pub stays: BTreeMap<Stands, u64>,
+    pub stays: BTreeMap<Retention, u64>,
     /// What the roots are.
     pub roots: Vec<Root>,
     /// What is to be moved.
@@ -76,7 +76,7 @@ pub struct Collection {
     ended: Vec<PathBuf>,
 }
 
-impl Collection {
+impl GcPlan {
     /// Bytes that go.
     pub fn bytes(&self) -> u64 {
         let stages: u64 = self.stages.iter().map(|stage| stage.bytes).sum();
@@ -102,12 +102,12 @@ impl Collection {
 ///
 /// # Errors
 /// The store cannot be read; or something in it is damaged, so that what is wanted cannot be told.
-pub fn survey(store: &Store, jobs: &dyn BatchJobs, wish: Wish, now: Timestamp) -> Result<Collection> {
+pub fn survey(store: &Store, jobs: &dyn BatchJobs, wish: GcOptions, now: Timestamp) -> Result<GcPlan> {
     let roots = roots(store, jobs, now)?;
     let inventory = store.inventory()?;
     let since = (wish.keep > Age::days(0)).then(|| wish.keep.before(now));
-    let reach = Reach::of(store, &inventory, &roots, since, wish.sources);
-    let mut collection = Collection { roots, ..Collection::default() };
+    let reach = Reachability::of(store, &inventory, &roots, since, wish.sources);
+    let mut collection = GcPlan { roots, ..GcPlan::default() };
     let doomed = choose(&inventory, &reach, wish.max_size, &mut collection);
     for digest in doomed.iter().filter(|digest| inventory.folders.contains_key(*digest)) {
         collection.garbage.others.push(store.tree_folder(digest));
@@ -116,7 +116,7 @@ pub fn survey(store: &Store, jobs: &dyn BatchJobs, wish: Wish, now: Timestamp) -
     collection.garbage.others.extend(store.trees_without_manifests()?);
     let ended = wish.keep.max(WORK).before(now);
     let awaited = jobs.awaited_keys(store);
-    let is_idle = |work: &&OldWork| !work.is_running && !awaited.contains(work.folder.key());
+    let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
     for work in inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended) {
         let key = work.folder.key();
         let action = ActionFile::read(&work.folder, key);
@@ -148,7 +148,7 @@ pub fn survey(store: &Store, jobs: &dyn BatchJobs, wish: Wish, now: Timestamp) -
 }
 
 /// The content that goes, and whose it is.
-fn choose(inventory: &Inventory, reach: &Reach, max_size: Option<u64>, collection: &mut Collection) -> Vec<Digest> {
+fn choose(inventory: &Inventory, reach: &Reachability, max_size: Option<u64>, collection: &mut GcPlan) -> Vec<Digest> {
     let content = |index: usize| inventory.held[index].content(inventory).collect::<HashSet<Digest>>();
     let mut wanted: HashMap<Digest, u32> = HashMap::new();
     for index in 0..inventory.held.len() {
@@ -163,7 +163,8 @@ fn choose(inventory: &Inventory, reach: &Reach, max_size: Option<u64>, collectio
             left -= size;
         }
     }
-    let mut free: Vec<usize> = (0..inventory.held.len()).filter(|index| reach.stands[*index] == Stands::Free).collect();
+    let mut free: Vec<usize> =
+        (0..inventory.held.len()).filter(|index| reach.stands[*index] == Retention::Free).collect();
     free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].key));
     let mut taken: BTreeMap<&str, Taken> = BTreeMap::new();
     let mut given_up = Vec::new();
@@ -203,8 +204,9 @@ fn choose(inventory: &Inventory, reach: &Reach, max_size: Option<u64>, collectio
 }
 
 /// Bytes of content that stay, by the strongest reason that one of its results has.
-fn staying(inventory: &Inventory, reach: &Reach, doomed: &[Digest]) -> BTreeMap<Stands, u64> {
-    let mut reasons: HashMap<Digest, Stands> = reach.pinned.iter().map(|digest| (*digest, Stands::Root)).collect();
+fn staying(inventory: &Inventory, reach: &Reachability, doomed: &[Digest]) -> BTreeMap<Retention, u64> {
+    let mut reasons: HashMap<Digest, Retention> =
+        reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
     for (held, stands) in inventory.held.iter().zip(&reach.stands) {
         for digest in held.content(inventory) {
             let reason = reasons.entry(digest).or_insert(*stands);
@@ -214,7 +216,7 @@ fn staying(inventory: &Inventory, reach: &Reach, doomed: &[Digest]) -> BTreeMap<
     let mut stays = BTreeMap::new();
     for (digest, size) in &inventory.objects {
         if doomed.binary_search(digest).is_err() {
-            *stays.entry(reasons.get(digest).copied().unwrap_or(Stands::Free)).or_default() += size;
+            *stays.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
         }
     }
     stays
@@ -228,15 +230,15 @@ fn staying(inventory: &Inventory, reach: &Reach, doomed: &[Digest]) -> BTreeMap<
 pub fn collect(
     store: &Store,
     jobs: &dyn BatchJobs,
-    wish: Wish,
+    wish: GcOptions,
     now: Timestamp,
     waiting: impl FnOnce(&str),
-) -> Result<Collection> {
+) -> Result<GcPlan> {
     let alone = store.lock_exclusive("cwm gc", waiting)?;
     let collection = survey(store, jobs, wish, now)?;
     if !collection.is_empty() {
         store.set_aside_garbage(&collection.garbage, Dropped::Collected, &alone)?;
-        collection.ended.iter().try_for_each(|file| Disk::default().remove(file))?;
+        collection.ended.iter().try_for_each(|file| DurableFs::default().remove(file))?;
     }
     drop(alone);
     store.delete_garbage()?;

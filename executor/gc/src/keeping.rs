@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::reach::{Reach, Stands};
+use super::reach::{Reachability, Retention};
 use super::roots::roots;
 use crate::jobs::BatchJobs;
 use cwm_core::digest::Digest;
@@ -26,7 +26,7 @@ pub enum NotKept {
 ///
 /// # Errors
 /// The store cannot be read or written.
-pub fn drop_not_kept(
+pub fn evict_content(
     store: &Store,
     jobs: &dyn BatchJobs,
     own_lock: &Path,
@@ -44,11 +44,11 @@ pub fn drop_not_kept(
     let own_lock = std::fs::canonicalize(own_lock).unwrap_or_else(|_| own_lock.to_owned());
     let mut others = roots(store, jobs, Timestamp::now())?;
     others.retain(|root| Path::new(&root.name) != own_lock);
-    let reach = Reach::of(store, &inventory, &others, None, true);
+    let reach = Reachability::of(store, &inventory, &others, None, true);
     let mut going = vec![None; inventory.held.len()];
     for (index, held) in inventory.held.iter().enumerate() {
         let is_it = |result: &&ActionRecord| result.key == held.key && result.outputs == held.outputs;
-        going[index] = results.iter().position(is_it).filter(|_| reach.stands[index] != Stands::Root);
+        going[index] = results.iter().position(is_it).filter(|_| reach.stands[index] != Retention::Root);
     }
     let mut wanted: HashSet<Digest> = reach.pinned.clone();
     for (held, going) in inventory.held.iter().zip(&going) {

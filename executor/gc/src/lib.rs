@@ -17,9 +17,9 @@ mod usage;
 
 pub use age::Age;
 pub use check::check;
-pub use collect::{Collection, Taken, Wish, collect, survey};
+pub use collect::{GcOptions, GcPlan, Taken, collect, survey};
 pub use jobs::BatchJobs;
-pub use keeping::{NotKept, drop_not_kept};
-pub use reach::{Reach, Stands};
-pub use roots::{Root, forget, note_run, roots};
+pub use keeping::{NotKept, evict_content};
+pub use reach::{Reachability, Retention};
+pub use roots::{Root, forget, record_run, roots};
 pub use usage::{StageUsage, Usage};

@@ -5,7 +5,7 @@ use cwm_contract::Label;
 use cwm_core::error::Error;
 
 /// Whether `label` is of one of these stages or cells; no words mean all.
-pub fn is_meant(label: &Label, words: &[Label]) -> bool {
+pub fn matches_selection(label: &Label, words: &[Label]) -> bool {
     let is_of = |word: &Label| {
         let coordinates = &word.coordinates;
         word.stage == label.stage && coordinates.iter().all(|(axis, value)| label.coordinate(axis) == Some(value))
@@ -21,7 +21,7 @@ pub fn stages<'l>(words: &[String], known: impl Iterator<Item = &'l Label> + Clo
     let mut labels = Vec::new();
     for word in words {
         let label: Label = word.parse().map_err(Error::usage)?;
-        if !known.clone().any(|known| is_meant(known, std::slice::from_ref(&label))) {
+        if !known.clone().any(|known| matches_selection(known, std::slice::from_ref(&label))) {
             return Err(
                 Error::usage(format!("there is no result of `{word}`")).hint("`cwm ls --all` lists all results")
             );
@@ -43,12 +43,12 @@ mod tests {
     fn a_stage_means_all_of_its_cells_and_a_cell_those_that_agree_with_it() {
         let cell = label("model[size=a,seed=1]");
         for meant in ["model", "model[size=a]", "model[seed=1,size=a]"] {
-            assert!(is_meant(&cell, &[label(meant)]), "{meant}");
+            assert!(matches_selection(&cell, &[label(meant)]), "{meant}");
         }
         for other in ["models", "model[size=b]", "model[depth=1]"] {
-            assert!(!is_meant(&cell, &[label(other)]), "{other}");
+            assert!(!matches_selection(&cell, &[label(other)]), "{other}");
         }
-        assert!(is_meant(&cell, &[]));
+        assert!(matches_selection(&cell, &[]));
         let known = [cell];
         assert!(stages(&["other".into()], known.iter()).is_err());
         assert!(stages(&["model[".into()], known.iter()).is_err());

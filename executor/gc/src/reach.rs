@@ -12,7 +12,7 @@ use cwm_store::{Inventory, Store};
 /// Why the content of a result stays, the strongest reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stands {
+pub enum Retention {
     /// A root names it.
     Root,
     /// It was fetched from outside or taken over from a file: to make it again is costly or impossible.
@@ -25,14 +25,14 @@ pub enum Stands {
 
 /// What is wanted of a store.
 #[derive(Debug)]
-pub struct Reach {
+pub struct Reachability {
     /// By index into [`Inventory::held`].
-    pub stands: Vec<Stands>,
+    pub stands: Vec<Retention>,
     /// Content that stays whatever records name it: roots name it by itself, or it came through a pipe.
     pub pinned: HashSet<Digest>,
 }
 
-impl Reach {
+impl Reachability {
     /// What `roots` name; what was made or used `since`; and, unless they are asked for too, sources.
     pub fn of(
         store: &Store,
@@ -40,13 +40,14 @@ impl Reach {
         roots: &[Root],
         since: Option<Timestamp>,
         with_sources: bool,
-    ) -> Reach {
+    ) -> Reachability {
         let stand = |is_source: bool, last_used: Timestamp| match since {
-            _ if is_source && !with_sources => Stands::Source,
-            Some(since) if last_used >= since => Stands::Recent,
-            _ => Stands::Free,
+            _ if is_source && !with_sources => Retention::Source,
+            Some(since) if last_used >= since => Retention::Recent,
+            _ => Retention::Free,
         };
-        let mut stands: Vec<Stands> = inventory.held.iter().map(|held| stand(held.is_source, held.last_used)).collect();
+        let mut stands: Vec<Retention> =
+            inventory.held.iter().map(|held| stand(held.is_source, held.last_used)).collect();
         let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
         for (index, held) in inventory.held.iter().enumerate() {
             by_key.entry(held.key).or_default().push(index);
@@ -56,7 +57,7 @@ impl Reach {
             let named = key.and_then(|key| by_key.get(&key)).into_iter().flatten();
             let mut is_recorded = false;
             for &index in named.filter(|index| inventory.held[**index].output_digests() == *outputs) {
-                stands[index] = Stands::Root;
+                stands[index] = Retention::Root;
                 is_recorded = true;
             }
             if !is_recorded {
@@ -69,11 +70,11 @@ impl Reach {
             inventory.held.iter().flat_map(|held| held.outputs.values()).map(|output| output.digest).collect();
         for (held, stands) in inventory.held.iter().zip(&stands) {
             // What came through a pipe is nobody's output, and cannot be read again.
-            if !with_sources || *stands != Stands::Free {
+            if !with_sources || *stands != Retention::Free {
                 pinned.extend(held.inputs.iter().filter(|input| !made.contains(*input)));
             }
         }
-        Reach { stands, pinned }
+        Reachability { stands, pinned }
     }
 }
 

@@ -13,9 +13,9 @@ use crate::jobs::BatchJobs;
 use cwm_action::{ActionFile, Artifact};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Result;
-use cwm_core::files::durable::Disk;
-use cwm_core::files::read_plain;
-use cwm_core::files::{StoreError, Trouble};
+use cwm_core::files::durable::DurableFs;
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, FileErrorKind};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Machine, Store, timestamp};
 
@@ -49,12 +49,12 @@ impl RootFile {
     /// # Errors
     /// It cannot be read, is damaged, or a newer cwm wrote it.
     fn read(path: &Path) -> Result<RootFile> {
-        let bytes = match read_plain(path) {
+        let bytes = match read_regular_file(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(StoreError::damaged(path, error.to_string()));
+                return Err(FileError::damaged(path, error.to_string()));
             }
-            Err(error) => return Err(StoreError::io("read", path)(error)),
+            Err(error) => return Err(FileError::io("read", path)(error)),
         };
         #[derive(Deserialize)]
         struct Version {
@@ -67,9 +67,9 @@ impl RootFile {
         match found {
             Some(found) if found > ROOT_FORMAT => {
                 let path = path.to_owned();
-                Err(StoreError::TooNew { path, what: "a root", found: found.into(), known: ROOT_FORMAT })
+                Err(FileError::TooNew { path, what: "a root", found: found.into(), known: ROOT_FORMAT })
             }
-            _ => read.map_err(|error| StoreError::damaged(path, error.to_string())),
+            _ => read.map_err(|error| FileError::damaged(path, error.to_string())),
         }
     }
 }
@@ -101,7 +101,7 @@ pub struct Root {
 ///
 /// # Errors
 /// The store cannot be written.
-pub fn note_run(
+pub fn record_run(
     store: &Store,
     lock: Option<&Path>,
     records: &[Option<ActionRecord>],
@@ -124,21 +124,21 @@ fn refresh(store: &Store, lock: &Path, changed: bool) -> Result<bool> {
     let path = fs::canonicalize(lock).unwrap_or_else(|_| lock.to_owned());
     let file = root_path(store, &path);
     let is_read = match RootFile::read(&file) {
-        Err(error) => error.trouble() == Trouble::TooNew,
+        Err(error) => error.trouble() == FileErrorKind::TooNew,
         Ok(_) => true,
     };
-    let is_young = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|noted| {
+    let modified_recently = fs::metadata(&file).and_then(|metadata| metadata.modified()).is_ok_and(|noted| {
         let noted = Timestamp::try_from(noted).unwrap_or(Timestamp::MIN);
         (REFRESHED.before(Timestamp::now())..=Timestamp::now()).contains(&noted)
     });
-    if is_read && is_young && !changed {
+    if is_read && modified_recently && !changed {
         return Ok(false);
     }
     let text = match fs::read(&path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         // Nothing is done yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(StoreError::io("read", &path)(error)),
+        Err(error) => return Err(FileError::io("read", &path)(error)),
     };
     // What it last said in whole is worth more than what is left of it now.
     if is_read && LockFile::of(path.clone(), text.clone()).is_ok_and(|lock| !lock.warnings().is_empty()) {
@@ -165,9 +165,9 @@ fn write(store: &Store, lock: &Path, text: String) -> Result<()> {
         text,
     };
     let file = root_path(store, lock);
-    let mut bytes = serde_json::to_vec_pretty(&root).map_err(|error| StoreError::io("write", &file)(error.into()))?;
+    let mut bytes = serde_json::to_vec_pretty(&root).map_err(|error| FileError::io("write", &file)(error.into()))?;
     bytes.push(b'\n');
-    let disk = Disk::default();
+    let disk = DurableFs::default();
     disk.make_folders(&store.roots_folder())?;
     disk.replace(&file, &bytes, true)
 }
@@ -177,12 +177,12 @@ fn write(store: &Store, lock: &Path, text: String) -> Result<()> {
 /// # Errors
 /// The store cannot be written.
 pub fn forget(store: &Store, lock: &Path) -> Result<bool> {
-    let given = std::path::absolute(lock).map_err(StoreError::io("find", lock))?;
+    let given = std::path::absolute(lock).map_err(FileError::io("find", lock))?;
     let mut found = false;
     for path in [fs::canonicalize(&given).ok(), Some(given)].into_iter().flatten() {
         let file = root_path(store, &path);
         found |= file.exists();
-        Disk::default().remove(&file)?;
+        DurableFs::default().remove(&file)?;
     }
     Ok(found)
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use cwm_contract::Label;
 
 use cwm_core::error::Error;
+use cwm_core::files::FileError;
 use cwm_core::files::Result;
-use cwm_core::files::StoreError;
-use cwm_core::files::durable::Disk;
+use cwm_core::files::durable::DurableFs;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 
@@ -45,7 +45,7 @@ impl Tag {
     pub fn must_be_sound(&self) -> Result<()> {
         let Some(damage) = self.damage() else { return Ok(()) };
         let what = format!("is damaged, so that what the tag `{}` names cannot be told ({damage})", self.name);
-        Err(StoreError::refused(self.lock.path(), what, RENEW))
+        Err(FileError::refused(self.lock.path(), what, RENEW))
     }
 }
 
@@ -122,7 +122,7 @@ pub fn delete(store: &Store, name: &str) -> Result<bool, Error> {
     check_name(name)?;
     let path = path(store, name);
     let was_there = path.is_file();
-    Disk::default().remove(&path)?;
+    DurableFs::default().remove(&path)?;
     Ok(was_there)
 }
 
@@ -144,6 +144,6 @@ pub fn write(
     let mut lock = LockFile::default();
     lock.update(lines);
     let path = path(store, name);
-    Disk::default().replace(&path, lock.text().as_bytes(), true)?;
+    DurableFs::default().replace(&path, lock.text().as_bytes(), true)?;
     Ok(path)
 }

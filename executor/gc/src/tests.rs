@@ -18,12 +18,12 @@ use cwm_core::files::durable::Hook;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::outside::Files;
-use cwm_store::{ActionRecord, Circumstances, Content, Dropped, Machine, NewAction, NewOutput, OutputShape, Store};
+use cwm_store::{ActionRecord, Content, Dropped, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store};
 
 const NOW: fn() -> Timestamp = Timestamp::now;
 
-fn wish() -> Wish {
-    Wish { keep: Age::days(0), max_size: None, sources: false }
+fn wish() -> GcOptions {
+    GcOptions { keep: Age::days(0), max_size: None, sources: false }
 }
 
 fn new_store() -> (TempDir, Store) {
@@ -70,7 +70,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
         probe: BTreeMap::new(),
         fetched: if fetched { vec![came] } else { Vec::new() },
         log: Some(work.log()),
-        circumstances: Circumstances {
+        circumstances: RunInfo {
             started: Timestamp::UNIX_EPOCH,
             wall_seconds: 0.0,
             user_seconds: 0.0,
@@ -104,7 +104,7 @@ fn lock(store: &Store, name: &str, records: &[&ActionRecord]) {
             .map(|record| (record.label.clone(), LockLine { key: record.key, outputs: record.output_digests() })),
     );
     fs::write(&path, lock.text()).unwrap();
-    note_run(store, Some(&path), &[], true, true).unwrap();
+    record_run(store, Some(&path), &[], true, true).unwrap();
 }
 
 fn objects(store: &Store) -> BTreeSet<Digest> {
@@ -183,9 +183,9 @@ proptest! {
         let reachable: BTreeSet<Digest> = wanted.iter().flat_map(|record| content(&store, record)).collect();
 
         let before = objects(&store);
-        let said = survey(&store, Wish { sources, ..wish() }, NOW()).unwrap();
+        let said = survey(&store, GcOptions { sources, ..wish() }, NOW()).unwrap();
         prop_assert_eq!(objects(&store), before.clone(), "to look changes nothing");
-        let done = collect(&store, Wish { sources, ..wish() }, NOW(), |_| {}).unwrap();
+        let done = collect(&store, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
         prop_assert_eq!(&done.stages, &said.stages);
         prop_assert_eq!(objects(&store), reachable.clone());
         for record in wanted {
@@ -201,7 +201,7 @@ proptest! {
                 prop_assert_eq!(again.dropped, Some(Dropped::Collected));
             }
         }
-        let again = collect(&store, Wish { sources, ..wish() }, NOW(), |_| {}).unwrap();
+        let again = collect(&store, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
         prop_assert!(again.is_empty(), "{:?}", again);
         // What was let go can be made again, and is then whole and ordinary.
         for (index, (text, folder, fetched, _)) in stages.iter().enumerate() {
@@ -277,7 +277,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
         assert!(is_whole(&store, &kept));
         match has_room_later {
             true => assert!(collected.is_ok(), "{collected:?}"),
-            false => assert_eq!(collected.unwrap_err().trouble(), cwm_core::files::Trouble::DiskFull),
+            false => assert_eq!(collected.unwrap_err().trouble(), cwm_core::files::FileErrorKind::DiskFull),
         }
     }
     assert_eq!(objects(&store), content(&store, &kept));
@@ -328,7 +328,7 @@ fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
     let lately = collect(&store, wish(), after(13), |_| {}).unwrap();
     assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (16, 0, 8));
     assert!(download.exists() && upload.exists() && idle.iter().all(|path| !path.exists()));
-    let kept = collect(&store, Wish { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap();
+    let kept = collect(&store, GcOptions { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap();
     assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
     let late = collect(&store, wish(), after(15), |_| {}).unwrap();
     assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
@@ -350,13 +350,13 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     lock(&store, "pipeline.lock", &[&records[3]]);
     let whole = || -> Vec<bool> { records.iter().map(|record| is_whole(&store, record)).collect() };
     let take = |wish| collect(&store, wish, NOW(), |_| {}).unwrap();
-    take(Wish { max_size: Some(1 << 30), ..wish() });
+    take(GcOptions { max_size: Some(1 << 30), ..wish() });
     assert_eq!(whole(), [true, true, true, true]);
-    take(Wish { max_size: Some(16_500), ..wish() });
+    take(GcOptions { max_size: Some(16_500), ..wish() });
     assert_eq!(whole(), [false, true, true, true]);
-    take(Wish { keep: Age::days(15), ..wish() });
+    take(GcOptions { keep: Age::days(15), ..wish() });
     assert_eq!(whole(), [false, false, true, true]);
-    let last = take(Wish { max_size: Some(1), ..wish() });
+    let last = take(GcOptions { max_size: Some(1), ..wish() });
     assert_eq!(whole(), [false, false, false, true]);
     assert!(last.staying_bytes() > 1);
     // A use is noted once a day.
@@ -439,7 +439,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
         if let Some(note) = root.note {
             assert!(note.contains("cannot be read as a whole (line "), "{what}: {note}");
             // What it said in whole is not forgotten for what is left of it.
-            note_run(&store, Some(&path), &[], true, true).unwrap();
+            record_run(&store, Some(&path), &[], true, true).unwrap();
             let again = roots(&store, NOW()).unwrap().remove(0);
             assert_eq!(again.results, root.results, "{what}");
         }
@@ -461,14 +461,14 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
         assert!(collect(&store, wish(), NOW(), |_| {}).is_err());
     };
     damage();
-    note_run(&store, Some(&path), &[], false, false).unwrap();
+    record_run(&store, Some(&path), &[], false, false).unwrap();
     assert_eq!(roots(&store, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
     damage();
     let findings = check(&store).unwrap();
     assert_eq!(findings.len(), 1);
     assert!(findings[0].what.contains(path.to_str().unwrap()), "{findings:?}");
     assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
-    note_run(&store, Some(&path), &[], false, false).unwrap();
+    record_run(&store, Some(&path), &[], false, false).unwrap();
     collect(&store, wish(), NOW(), |_| {}).unwrap();
     assert!(is_whole(&store, &record));
     fs::remove_file(&root).unwrap();
@@ -486,11 +486,11 @@ fn a_noted_run_writes_nothing_within_the_day() {
     let root = store.files_in(&store.roots_folder()).unwrap().remove(0).1;
     let noted = fs::metadata(&root).unwrap().modified().unwrap();
     let records = [Some(record.clone())];
-    note_run(&store, Some(&path), &records, false, false).unwrap();
+    record_run(&store, Some(&path), &records, false, false).unwrap();
     assert_eq!(fs::metadata(&root).unwrap().modified().unwrap(), noted);
     let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 86400);
     fs::File::open(&root).unwrap().set_modified(yesterday).unwrap();
-    note_run(&store, Some(&path), &records, false, false).unwrap();
+    record_run(&store, Some(&path), &records, false, false).unwrap();
     assert!(fs::metadata(&root).unwrap().modified().unwrap() >= noted);
 }
 

@@ -15,10 +15,10 @@ use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
 use cwm_core::digest::{Digest, Key};
+use cwm_core::files::FileError;
 use cwm_core::files::Result;
-use cwm_core::files::StoreError;
-use cwm_core::files::durable::Disk;
-use cwm_core::files::{read_beside, read_plain};
+use cwm_core::files::durable::DurableFs;
+use cwm_core::files::{read_beside, read_regular_file};
 use parse::{Parsed, parse};
 
 /// Version of the format.
@@ -91,7 +91,7 @@ impl LockFile {
     /// # Errors
     /// It cannot be read, or a newer cwm wrote it.
     pub fn read(path: &Path) -> Result<LockFile> {
-        let path = std::path::absolute(path).map_err(StoreError::io("find", path))?;
+        let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
         match read_beside(&path)? {
             Some(text) => LockFile::of(path, text),
             None => Ok(LockFile { path, ..LockFile::default() }),
@@ -103,7 +103,7 @@ impl LockFile {
     /// # Errors
     /// As [`LockFile::read`].
     pub fn again(&self) -> Result<LockFile> {
-        let is_same = |text: &String| read_plain(&self.path).is_ok_and(|now| now == text.as_bytes());
+        let is_same = |text: &String| read_regular_file(&self.path).is_ok_and(|now| now == text.as_bytes());
         if self.text.as_ref().is_some_and(is_same) { Ok(self.clone()) } else { LockFile::read(&self.path) }
     }
 
@@ -181,7 +181,7 @@ impl LockFile {
         let what = format!("cannot be read in line {line} ({message}), and would be written without it");
         let hint = "take the file from git or correct the line; or move it away, and a run writes it anew from what the \
                     store has";
-        Err(StoreError::refused(&self.path, what, hint))
+        Err(FileError::refused(&self.path, what, hint))
     }
 
     /// Writes it in one instant, if it differs from what is on disk: true if it did. A lock file without cells is not
@@ -197,7 +197,7 @@ impl LockFile {
         }
         // Through a link, so that the link stays one.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        Disk::default().replace(&path, text.as_bytes(), true)?;
+        DurableFs::default().replace(&path, text.as_bytes(), true)?;
         self.text = Some(text);
         self.warnings.clear();
         self.passed_over.clear();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{ExpectedChecksum, FetchRequest, FetchResult};
 
 use cwm_core::error::Error;
-use cwm_core::files::durable::Disk;
+use cwm_core::files::durable::DurableFs;
 use cwm_core::files::read_beside;
 
 /// The name of the file.
@@ -118,7 +118,7 @@ impl Pins {
         }
         let text = text::write(&now.pins);
         if now.text.as_ref() != Some(&text) {
-            Disk::default().replace(&path, text.as_bytes(), true)?;
+            DurableFs::default().replace(&path, text.as_bytes(), true)?;
         }
         let hint = "keep the line that is right, and run again";
         contradiction.map_or(Ok(()), |error| Err(error.hint(hint)))

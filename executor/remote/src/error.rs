@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 
 use super::http_connector::RangeError;
-use cwm_core::files::StoreError;
+use cwm_core::files::FileError;
 
 /// Why a transfer failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ impl fmt::Display for RemoteError {
     }
 }
 
-impl From<StoreError> for RemoteError {
-    fn from(error: StoreError) -> Self {
+impl From<FileError> for RemoteError {
+    fn from(error: FileError) -> Self {
         RemoteError::Local(error.to_string())
     }
 }

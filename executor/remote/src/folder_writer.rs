@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::error::RemoteError;
 use cwm_core::digest::Digest;
-use cwm_core::files::StoreError;
-use cwm_core::files::durable::{Disk, TEMPORARY};
+use cwm_core::files::FileError;
+use cwm_core::files::durable::{DurableFs, TEMPORARY};
 use cwm_store::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
 
 /// The age at which a temporary file is not resumed any more; `gc` keeps those of a store as long.
@@ -107,7 +107,7 @@ struct WantedFile {
 fn write(root: &Path, wanted: &WantedFile, from: &mut (impl Read + Seek)) -> Result<(), RemoteError> {
     let place = &wanted.place;
     create_parents(root, place)?;
-    let disk = Disk::default();
+    let disk = DurableFs::default();
     let folder = place.parent().unwrap_or(root);
     let refused = |error: io::Error| failed("write", place, &error);
     match wait_for_partial(folder, wanted).map_err(refused)? {
@@ -160,7 +160,7 @@ fn wait_for_partial(folder: &Path, wanted: &WantedFile) -> io::Result<Option<Ope
 
 /// Makes the folders between the remote's own and the file.
 fn create_parents(folder: &Path, place: &Path) -> Result<(), RemoteError> {
-    let disk = Disk::default();
+    let disk = DurableFs::default();
     let missing: Vec<&Path> =
         place.ancestors().skip(1).take_while(|above| *above != folder && !above.is_dir()).collect();
     for made in missing.into_iter().rev() {
@@ -177,6 +177,6 @@ fn failed(doing: &str, path: &Path, error: &io::Error) -> RemoteError {
 }
 
 /// An error of the disk of a remote.
-fn from_disk(error: StoreError) -> RemoteError {
+fn from_disk(error: FileError) -> RemoteError {
     RemoteError::Refused(error.to_string())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::error::RemoteError;
 use super::upload_result::{ResultBundle, UploadStats};
 use cwm_core::digest::{Digest, Key};
-use cwm_store::outside::Snapshot;
+use cwm_store::outside::FileFingerprint;
 use cwm_store::{ActionRecord, OutputRecord};
 
 /// Work for a transfer service. Each request ends with one final event.
@@ -28,7 +28,7 @@ pub enum TransferRequest {
     /// Uploads a result, unless a remote has all of it. Ends with [`TransferEvent::Uploaded`].
     UploadIfMissing(Box<ActionRecord>),
     /// Uploads an external file. Ends with [`TransferEvent::Uploaded`].
-    UploadFile(Snapshot),
+    UploadFile(FileFingerprint),
     /// Asks what remotes have of a key: of the result with these outputs, or of any. Ends with [`TransferEvent::Status`].
     Stat(Key, Option<BTreeMap<String, Digest>>),
 }

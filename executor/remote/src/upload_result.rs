@@ -16,7 +16,7 @@ use super::records::{index_of, record};
 use super::upload_object::{LocalObject, upload_object};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Result as StoreResult;
-use cwm_store::outside::{Files, Snapshot};
+use cwm_store::outside::{FileFingerprint, Files};
 use cwm_store::{ActionRecord, OutputShape, Store};
 
 /// Objects of one result that are uploaded at a time.
@@ -157,7 +157,7 @@ pub async fn upload_result(
 pub async fn upload_file(
     client: &Client,
     store: &Store,
-    file: &Snapshot,
+    file: &FileFingerprint,
     on_start: impl Fn(u64, u64),
     on_progress: ProgressCallback,
 ) -> Result<UploadStats, RemoteError> {

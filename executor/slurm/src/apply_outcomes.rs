@@ -7,7 +7,7 @@ use super::cluster::{JobUpdate, TaskSpec};
 use super::held_tasks::{MAX_LISTED, listed};
 use super::task_outcome::{JobFailure, TaskOutcome};
 use super::watch::{Watcher, read_output};
-use cwm_action::FailedKind;
+use cwm_action::ActionFailureKind;
 use cwm_core::digest::Key;
 
 impl Watcher<'_> {
@@ -46,7 +46,7 @@ impl Watcher<'_> {
                     let resubmissions = task.spec.resubmissions + u32::from(counts);
                     if resubmissions > self.settings.resubmit {
                         let failure = JobFailure {
-                            kind: FailedKind::System,
+                            kind: ActionFailureKind::System,
                             reason: format!("{reason}; it was submitted {resubmissions} times"),
                             hint: Some("`cwm run` submits it again; does the node log tell more?".to_owned()),
                         };

@@ -25,11 +25,11 @@ use serde::{Deserialize, Serialize};
 use super::binary;
 use super::events_file::EventsFile;
 use super::isolated::RemoteStoreConfig;
-use cwm_action::{FailedKind, Line, Terms, user};
+use cwm_action::{ActionFailureKind, AttemptOptions, Line, user};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
-use cwm_core::files::durable::Disk;
-use cwm_core::files::read_plain;
+use cwm_core::files::durable::DurableFs;
+use cwm_core::files::read_regular_file;
 use cwm_store::{Machine, Store, timestamp};
 
 /// Version of [`BatchFile`].
@@ -78,7 +78,7 @@ pub struct BatchTask {
     /// Whether it is done even if it is recorded.
     pub force: bool,
     /// The options of the attempt.
-    pub terms: Terms,
+    pub terms: AttemptOptions,
 }
 
 /// A line of `ended`.
@@ -132,7 +132,7 @@ impl Batch {
     /// # Errors
     /// The store cannot be written.
     pub fn write(store: &Store, file: BatchFile, script: &str) -> Result<Batch, Error> {
-        let (disk, batches) = (Disk::default(), folder(store));
+        let (disk, batches) = (DurableFs::default(), folder(store));
         disk.make_folders(&batches)?;
         let aside = disk.temporary_folder(&batches, ".new-")?;
         let json = serde_json::to_vec_pretty(&file).map_err(|error| Error::internal(error.to_string()))?;
@@ -140,7 +140,7 @@ impl Batch {
         for (name, bytes) in [("batch.json", &json[..]), ("keys", keys.as_bytes()), ("script", script.as_bytes())] {
             disk.replace(&aside.path().join(name), bytes, false)?;
         }
-        disk.make_empty(&aside.path().join("job"))?;
+        disk.touch(&aside.path().join("job"))?;
         disk.sync_folder(aside.path())?;
         let place = batches.join(&file.id);
         aside.place(&place)?;
@@ -160,7 +160,7 @@ impl Batch {
         }
         let folder = folder(store).join(id);
         let path = folder.join("batch.json");
-        let bytes = read_plain(&path).map_err(|error| Error::io("read the batch", &path, error))?;
+        let bytes = read_regular_file(&path).map_err(|error| Error::io("read the batch", &path, error))?;
         let damaged = |error: String| Error::store(format!("{} is damaged: {error}", path.display()));
         let file: BatchFile = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         if file.format > BATCH_FORMAT {
@@ -206,7 +206,7 @@ impl Batch {
     /// # Errors
     /// The store cannot be written.
     pub fn note_job(&self, job: &str) -> Result<(), Error> {
-        Ok(Disk::default().replace(&self.folder.join("job"), format!("{job}\n").as_bytes(), true)?)
+        Ok(DurableFs::default().replace(&self.folder.join("job"), format!("{job}\n").as_bytes(), true)?)
     }
 
     /// Notes that a task has ended, if the folder can be written.
@@ -231,7 +231,7 @@ impl Batch {
         let last =
             EventsFile::at(self.events(index)).read().into_iter().rev().find(|line| !matches!(line, Line::Event(_)));
         match last {
-            Some(Line::Failed { kind, .. }) => kind != FailedKind::Cancelled,
+            Some(Line::Failed { kind, .. }) => kind != ActionFailureKind::Cancelled,
             Some(Line::Recorded(_) | Line::AlreadyRecorded | Line::Checked(_)) => true,
             _ => false,
         }
@@ -241,7 +241,7 @@ impl Batch {
     pub fn close_if_over(&self) {
         let ends = self.ends();
         if (0..self.file.tasks.len() as u32).all(|index| ends.contains_key(&index)) {
-            let _ = Disk::default().make_empty(&self.folder.join(OVER));
+            let _ = DurableFs::default().touch(&self.folder.join(OVER));
         }
     }
 
@@ -313,8 +313,12 @@ mod tests {
     }
 
     fn written(store: &Store) -> Batch {
-        let task =
-            |digit| BatchTask { key: key(digit), label: Label::stage("train"), force: false, terms: Terms::default() };
+        let task = |digit| BatchTask {
+            key: key(digit),
+            label: Label::stage("train"),
+            force: false,
+            terms: AttemptOptions::default(),
+        };
         let file = new(Digest::of(b"program"), vec![task('a'), task('b')], "cwm run", None);
         Batch::write(store, file, "#!/bin/sh\n").unwrap()
     }

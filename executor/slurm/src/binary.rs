@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_core::files::durable::Disk;
+use cwm_core::files::durable::DurableFs;
 use cwm_store::{Store, hash_own_file};
 
 /// The folder of the copies.
@@ -33,7 +33,7 @@ pub fn keep(store: &Store) -> Result<Digest, Error> {
     if std::fs::metadata(&place).is_ok_and(|there| there.len() == size) {
         return Ok(digest);
     }
-    let disk = Disk::default();
+    let disk = DurableFs::default();
     disk.make_folders(&folder(store))?;
     let (mut file, temporary) = disk.new_file(&folder(store))?;
     copy(&own, &mut file).map_err(|error| Error::io("write", temporary.path(), error))?;

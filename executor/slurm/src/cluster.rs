@@ -9,7 +9,7 @@ use super::request::ResourceRequest;
 use super::settings::Settings;
 use super::submitted_task::TaskEnd;
 use super::watch::Watcher;
-use cwm_action::{Line, Terms};
+use cwm_action::{AttemptOptions, Line};
 use cwm_core::digest::Key;
 use cwm_store::Store;
 
@@ -25,7 +25,7 @@ pub struct TaskSpec {
     /// The resources that it requests.
     pub request: ResourceRequest,
     /// The options of the attempt.
-    pub terms: Terms,
+    pub terms: AttemptOptions,
     /// Whether it runs even if its result is recorded.
     pub force: bool,
     /// How often it was submitted again because its job was lost.

@@ -10,7 +10,7 @@ use cwm_contract::Label;
 use super::cluster::{Cluster, JobUpdate, TaskSpec};
 use super::request::ResourceRequest;
 use super::settings::Settings;
-use cwm_action::{FailedKind, Line, Terms};
+use cwm_action::{ActionFailureKind, AttemptOptions, Line};
 use cwm_core::text::plural;
 use cwm_engine::{
     ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start,
@@ -63,7 +63,7 @@ impl SlurmExecutor {
     /// Writes the action file of a task.
     fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::error::Error> {
         let Task { cell, mut action, terms, needs, device, time } = task;
-        let limit = terms.time.map(|limit| limit + Terms::grace(limit) + START);
+        let limit = terms.time.map(|limit| limit + AttemptOptions::grace(limit) + START);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);
         action.resources = request.resources(device);
         let folder = if terms.check { self.store.checking(&action.key) } else { self.store.work(&action.key) };
@@ -177,7 +177,7 @@ fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
         JobUpdate::Queue { pending, running, reasons } => emit(RunEvent::Queue { pending, running, reasons }),
         JobUpdate::Warning(message) => emit(RunEvent::Warning { message }),
         JobUpdate::WatcherFailed(reason) => {
-            let failure = AttemptFailure { kind: FailedKind::Internal, reason, hint: None };
+            let failure = AttemptFailure { kind: ActionFailureKind::Internal, reason, hint: None };
             let failed = |cell: &usize| ExecutorEvent::Update(*cell, ActionUpdate::Exited(Err(failure.clone())));
             jobs.open.iter().map(failed).collect()
         }

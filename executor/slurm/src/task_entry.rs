@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::batch::Batch;
 use super::isolated::RemoteStoreConfig;
-use cwm_action::Terms;
+use cwm_action::AttemptOptions;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_store::Store;
@@ -12,7 +12,7 @@ use cwm_store::Store;
 /// A task of a batch, as its job sees it.
 pub struct TaskEntry {
     /// The options of the attempt.
-    pub terms: Terms,
+    pub terms: AttemptOptions,
     /// The file that its messages go to.
     pub events: PathBuf,
     /// Where its content comes from, if not from the run's store.

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
 use super::queue::{JobEnd, JobPhase, QueueEntry};
-use cwm_action::{FailedKind, Line, out_of_memory};
+use cwm_action::{ActionFailureKind, Line, out_of_memory};
 
 /// Why a cell failed as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobFailure {
     /// The kind of failure.
-    pub kind: FailedKind,
+    pub kind: ActionFailureKind,
     /// The reason, in words.
     pub reason: String,
     /// What to do.
@@ -68,7 +68,7 @@ impl TaskObservation<'_> {
             Some((Line::Recorded(_) | Line::AlreadyRecorded, age)) => {
                 return self.outcome_of_reported_success(recorded(), age);
             }
-            Some((Line::Failed { kind, message, hint }, _)) if *kind != FailedKind::Cancelled => {
+            Some((Line::Failed { kind, message, hint }, _)) if *kind != ActionFailureKind::Cancelled => {
                 let failure = JobFailure { kind: *kind, reason: message.clone(), hint: hint.clone() };
                 return TaskOutcome::Failed(self.with_memory_evidence(failure, output));
             }
@@ -117,7 +117,7 @@ impl TaskObservation<'_> {
             return TaskOutcome::Wait;
         }
         TaskOutcome::Failed(JobFailure {
-            kind: FailedKind::System,
+            kind: ActionFailureKind::System,
             reason: format!("its job {} says that its result is recorded, and the store has none", self.job),
             hint: Some("is the store's folder the same file system on the nodes as here?".to_owned()),
         })
@@ -127,14 +127,15 @@ impl TaskObservation<'_> {
     /// memory just ended by a signal.
     fn with_memory_evidence(&self, failure: JobFailure, output: impl FnOnce() -> Option<String>) -> JobFailure {
         let in_queue = self.entry.is_some_and(|entry| entry.phase() == JobPhase::Ended(JobEnd::OutOfMemory));
-        let by_signal = matches!(failure.kind, FailedKind::Command | FailedKind::Killed | FailedKind::Crash);
+        let by_signal =
+            matches!(failure.kind, ActionFailureKind::Command | ActionFailureKind::Killed | ActionFailureKind::Crash);
         let of_memory = by_signal && (in_queue || output().is_some_and(|output| exceeded_memory(&output)));
         if of_memory { self.out_of_memory() } else { failure }
     }
 
     fn out_of_memory(&self) -> JobFailure {
         JobFailure {
-            kind: FailedKind::OutOfMemory,
+            kind: ActionFailureKind::OutOfMemory,
             reason: format!("its job {} was out of memory (it had {})", self.job, self.request),
             hint: Some(format!("raise `needs: {{ memory: … }}` of the stage; {}", out_of_memory::HINT)),
         }
@@ -155,25 +156,25 @@ impl TaskObservation<'_> {
             && let Some((status, before)) = setup_exit_status(output)
         {
             return failed(
-                FailedKind::System,
+                ActionFailureKind::System,
                 format!("`setup` ended its job {job} with exit status {status}, before it began{}", last_line(before)),
                 "look at `setup` under [slurm] in cwm.toml",
             );
         }
         match end {
             Some(JobEnd::Timeout) => failed(
-                FailedKind::TimeLimit,
+                ActionFailureKind::TimeLimit,
                 format!("its job {job} ran longer than Slurm let it (it had {})", self.request),
                 "raise `needs: { time: … }` of the stage, or `time` under [slurm] in cwm.toml; what it kept is gone on from",
             ),
             Some(JobEnd::Deadline) => failed(
-                FailedKind::System,
+                ActionFailureKind::System,
                 format!("its job {job} could not have ended before its deadline, so that Slurm ended it"),
                 "ask for less time, or for a later deadline",
             ),
             Some(JobEnd::OutOfMemory) => TaskOutcome::Failed(self.out_of_memory()),
             Some(JobEnd::Cancelled) => failed(
-                FailedKind::Cancelled,
+                ActionFailureKind::Cancelled,
                 format!("its job {job} was cancelled"),
                 "`cwm run` submits it again, and goes on from what it kept",
             ),
@@ -184,17 +185,17 @@ impl TaskObservation<'_> {
                 TaskOutcome::Resubmit { reason: format!("the node of its job {job} failed"), counts: true }
             }
             Some(JobEnd::Completed | JobEnd::Failed) | None if was_stopped => failed(
-                FailedKind::Cancelled,
+                ActionFailureKind::Cancelled,
                 format!("its job {job} was asked to stop"),
                 "`cwm run` submits it again, and goes on from what it kept",
             ),
             Some(JobEnd::Completed) => failed(
-                FailedKind::System,
+                ActionFailureKind::System,
                 format!("its job {job} ended well and recorded nothing"),
                 "is the store's folder the same file system on the nodes as here?",
             ),
             Some(JobEnd::Failed) if self.has_reported => failed(
-                FailedKind::Killed,
+                ActionFailureKind::Killed,
                 format!("its job {job} ended without a word{}", last_line(output)),
                 "somebody or something killed its process; `cwm run` goes on from there",
             ),
@@ -203,7 +204,7 @@ impl TaskObservation<'_> {
                 counts: true,
             },
             Some(JobEnd::Failed) => failed(
-                FailedKind::System,
+                ActionFailureKind::System,
                 format!("its job {job} ended before it began{}", last_line(output)),
                 "look at `lines` and `setup` under [slurm] in cwm.toml, and whether the nodes see the store",
             ),
@@ -228,7 +229,7 @@ mod tests {
         QueueEntry { state: state.into(), reason: String::new(), node: "cn1".into() }
     }
 
-    fn failed(kind: FailedKind) -> Line {
+    fn failed(kind: ActionFailureKind) -> Line {
         Line::Failed { kind, message: "told".into(), hint: None }
     }
 
@@ -260,7 +261,7 @@ mod tests {
         observation.outcome(|| recorded, || Some(said.to_owned()))
     }
 
-    fn kind(verdict: &TaskOutcome) -> Option<FailedKind> {
+    fn kind(verdict: &TaskOutcome) -> Option<ActionFailureKind> {
         match verdict {
             TaskOutcome::Failed(failure) => Some(failure.kind),
             _ => None,
@@ -282,14 +283,14 @@ mod tests {
         assert_eq!(judged(None, false, Some("CANCELLED"), Some(0), true), TaskOutcome::Succeeded);
         // JobUpdate, but the store does not show it yet, or never does.
         assert_eq!(judged(Some(&recorded), true, None, Some(59), false), TaskOutcome::Wait);
-        assert_eq!(kind(&judged(Some(&recorded), true, None, Some(60), false)), Some(FailedKind::System));
+        assert_eq!(kind(&judged(Some(&recorded), true, None, Some(60), false)), Some(ActionFailureKind::System));
     }
 
     #[test]
     fn what_the_controller_has_not_said_is_unknown_and_waited_for() {
         assert_eq!(judged(None, false, None, None, false), TaskOutcome::Wait);
         assert_eq!(judged(None, true, None, None, false), TaskOutcome::Wait);
-        assert_eq!(judged(Some(&failed(FailedKind::Cancelled)), true, None, None, false), TaskOutcome::Wait);
+        assert_eq!(judged(Some(&failed(ActionFailureKind::Cancelled)), true, None, None, false), TaskOutcome::Wait);
     }
 
     #[test]
@@ -318,7 +319,10 @@ mod tests {
             observation.outcome(|| false, || said.map(str::to_owned))
         };
         let TaskOutcome::Failed(failure) = judged(true, false, 60, None) else { panic!() };
-        assert_eq!((failure.kind, failure.reason.as_str()), (FailedKind::Cancelled, "its job 17_3 was cancelled"));
+        assert_eq!(
+            (failure.kind, failure.reason.as_str()),
+            (ActionFailureKind::Cancelled, "its job 17_3 was cancelled")
+        );
         // The first that a node writes may be hidden for so long.
         assert_eq!(judged(true, false, 59, None), TaskOutcome::Wait);
         // Begun, or of a job of which nothing is left: that may have been anything.
@@ -330,17 +334,17 @@ mod tests {
     #[test]
     fn a_failure_that_was_told_is_that_and_needs_no_queue() {
         assert_eq!(
-            kind(&judged(Some(&failed(FailedKind::Command)), true, None, None, false)),
-            Some(FailedKind::Command)
+            kind(&judged(Some(&failed(ActionFailureKind::Command)), true, None, None, false)),
+            Some(ActionFailureKind::Command)
         );
-        let of_memory = judged(Some(&failed(FailedKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
-        assert_eq!(kind(&of_memory), Some(FailedKind::OutOfMemory));
+        let of_memory = judged(Some(&failed(ActionFailureKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
+        assert_eq!(kind(&of_memory), Some(ActionFailureKind::OutOfMemory));
         // Slurm measured by itself, and its queue says no more than that it failed.
         let said = "slurmstepd-cn1: error: StepId=4.batch exceeded memory limit (151691264 > 104857600), being killed\n\
                     slurmstepd-cn1: error: *** JOB 4 ON cn1 CANCELLED AT 2026-11-23T00:36:09 ***\n\
                     slurmstepd-cn1: error: Exceeded job memory limit\n";
-        let stopped = failed(FailedKind::Cancelled);
-        let command = failed(FailedKind::Command);
+        let stopped = failed(ActionFailureKind::Cancelled);
+        let command = failed(ActionFailureKind::Command);
         for (told, begun, state) in [
             (None, true, Some("FAILED")),
             (None, false, Some("FAILED")),
@@ -349,20 +353,20 @@ mod tests {
             (None, true, None),
         ] {
             let verdict = judged_with(told, begun, state, Some(60), false, said);
-            assert_eq!(kind(&verdict), Some(FailedKind::OutOfMemory), "{told:?} {state:?}");
+            assert_eq!(kind(&verdict), Some(ActionFailureKind::OutOfMemory), "{told:?} {state:?}");
         }
         let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, said);
-        assert_eq!(kind(&cancelled), Some(FailedKind::Cancelled));
+        assert_eq!(kind(&cancelled), Some(ActionFailureKind::Cancelled));
     }
 
     #[test]
     fn ends_in_the_queue_are_told_apart() {
-        let stopped = failed(FailedKind::Cancelled);
+        let stopped = failed(ActionFailureKind::Cancelled);
         for (state, expected) in [
-            ("TIMEOUT", Some(FailedKind::TimeLimit)),
-            ("CANCELLED", Some(FailedKind::Cancelled)),
-            ("OUT_OF_MEMORY", Some(FailedKind::OutOfMemory)),
-            ("DEADLINE", Some(FailedKind::System)),
+            ("TIMEOUT", Some(ActionFailureKind::TimeLimit)),
+            ("CANCELLED", Some(ActionFailureKind::Cancelled)),
+            ("OUT_OF_MEMORY", Some(ActionFailureKind::OutOfMemory)),
+            ("DEADLINE", Some(ActionFailureKind::System)),
             ("PREEMPTED", None),
             ("NODE_FAIL", None),
             ("BOOT_FAIL", None),
@@ -382,17 +386,20 @@ mod tests {
             // Killed, and its last words may be on their way.
             assert_eq!(judged(None, true, Some(state), Some(59), false), TaskOutcome::Wait, "{state}");
         }
-        assert_eq!(kind(&judged(None, true, Some("FAILED"), Some(60), false)), Some(FailedKind::Killed));
-        assert_eq!(kind(&judged(None, false, Some("FAILED"), Some(60), false)), Some(FailedKind::System));
-        assert_eq!(kind(&judged(None, true, Some("COMPLETED"), Some(60), false)), Some(FailedKind::System));
+        assert_eq!(kind(&judged(None, true, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::Killed));
+        assert_eq!(kind(&judged(None, false, Some("FAILED"), Some(60), false)), Some(ActionFailureKind::System));
+        assert_eq!(kind(&judged(None, true, Some("COMPLETED"), Some(60), false)), Some(ActionFailureKind::System));
         assert_eq!(judged(None, true, Some("COMPLETED"), Some(59), false), TaskOutcome::Wait);
         // By a warning signal before its time is over (`--signal`), or by somebody's hand.
-        assert_eq!(kind(&judged(Some(&stopped), true, Some("FAILED"), Some(0), false)), Some(FailedKind::Cancelled));
+        assert_eq!(
+            kind(&judged(Some(&stopped), true, Some("FAILED"), Some(0), false)),
+            Some(ActionFailureKind::Cancelled)
+        );
     }
 
     #[test]
     fn what_is_started_again_is_waited_for_though_it_was_stopped() {
-        let stopped = failed(FailedKind::Cancelled);
+        let stopped = failed(ActionFailureKind::Cancelled);
         for state in ["PENDING", "REQUEUED", "RUNNING", "COMPLETING", "CONFIGURING"] {
             assert_eq!(judged(Some(&stopped), true, Some(state), None, false), TaskOutcome::Wait, "{state}");
         }
@@ -400,9 +407,11 @@ mod tests {
 
     #[test]
     fn what_the_queue_forgot_slurm_said_in_the_jobs_output() {
-        let stopped = failed(FailedKind::Cancelled);
+        let stopped = failed(ActionFailureKind::Cancelled);
         let say = |why: &str| format!("slurmstepd: error: *** JOB 20 ON cn1 CANCELLED AT 2026-11-22T07:00:00{why} ***");
-        for (why, expected) in [(" DUE TO TIME LIMIT", FailedKind::TimeLimit), ("", FailedKind::Cancelled)] {
+        for (why, expected) in
+            [(" DUE TO TIME LIMIT", ActionFailureKind::TimeLimit), ("", ActionFailureKind::Cancelled)]
+        {
             let verdict = judged_with(Some(&stopped), true, None, Some(60), false, &say(why));
             assert_eq!(kind(&verdict), Some(expected), "{why}");
         }

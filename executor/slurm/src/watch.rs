@@ -13,7 +13,7 @@ use super::slurm_cli::SlurmCliError;
 use super::submit::LONGEST_PAUSE;
 use super::submitted_task::SubmittedTask;
 use super::task_outcome::JobFailure;
-use cwm_action::{FailedKind, log_end};
+use cwm_action::{ActionFailureKind, log_end};
 use cwm_core::backoff::Backoff;
 use cwm_core::digest::Digest;
 use cwm_store::Store;
@@ -261,7 +261,7 @@ impl<'t> Watcher<'t> {
     pub fn refuse(&self, tasks: impl IntoIterator<Item = TaskSpec>, reason: &str, hint: &str) {
         for task in tasks {
             let hint = (!hint.is_empty()).then(|| hint.to_owned());
-            let failure = JobFailure { kind: FailedKind::System, reason: reason.to_owned(), hint };
+            let failure = JobFailure { kind: ActionFailureKind::System, reason: reason.to_owned(), hint };
             (self.send)(JobUpdate::Ended(task.cell, Err(failure)));
         }
     }

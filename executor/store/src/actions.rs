@@ -11,11 +11,11 @@ use super::Store;
 use super::dropped::Dropped;
 use super::layout;
 use super::record::ActionRecord;
-use super::remembered::{Remembered, Seen, SeenRecord};
+use super::remembered::{CachedRecord, RecordCache, Seen};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
-use cwm_core::files::read_plain;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, Result};
 
 impl Store {
     /// All results of `key`, the first recorded first.
@@ -36,18 +36,18 @@ impl Store {
         let before = match fs::symlink_metadata(&folder) {
             Ok(before) => Stat::from(&before),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(StoreError::io("look at", &folder)(error)),
+            Err(error) => return Err(FileError::io("look at", &folder)(error)),
         };
         let mut seen = Seen { folder: before, records: Vec::new() };
         let mut records = Vec::new();
         let files = self.record_files(key)?;
         for file in &files {
-            let before = fs::symlink_metadata(&file.path).map_err(StoreError::io("look at", &file.path))?;
+            let before = fs::symlink_metadata(&file.path).map_err(FileError::io("look at", &file.path))?;
             let read = read_checked(file).and_then(|bytes| Ok((decode_record(key, &file.path, &bytes)?, bytes)));
             let Some((record, bytes)) = self.or_aside(key, &file.path, read)? else { continue };
             records.push(ActionRecord { dropped: file.dropped, ..record });
             let stat = Stat::from(&before);
-            seen.records.push(SeenRecord { number: file.number, digest: file.digest, stat, bytes });
+            seen.records.push(CachedRecord { number: file.number, digest: file.digest, stat, bytes });
         }
         // That content was let go does not stand in the record. What was passed over is to be found damaged again.
         if files.iter().all(|file| file.dropped.is_none()) && records.len() == files.len() {
@@ -57,13 +57,13 @@ impl Store {
     }
 
     /// This store, with what is read of its records remembered from run to run: for whoever asks for many.
-    pub fn remembering(self) -> Store {
-        self.remembering_by(SystemTime::now)
+    pub fn with_record_cache(self) -> Store {
+        self.with_record_cache_at(SystemTime::now)
     }
 
-    /// As [`Store::remembering`], with a clock of one's own.
-    pub(super) fn remembering_by(self, now: fn() -> SystemTime) -> Store {
-        let remembered = Remembered::read(self.layout.records_cache(), now);
+    /// As [`Store::with_record_cache`], with a clock of one's own.
+    pub(super) fn with_record_cache_at(self, now: fn() -> SystemTime) -> Store {
+        let remembered = RecordCache::read(self.layout.records_cache(), now);
         Store { remembered: Some(Arc::new(remembered)), ..self }
     }
 
@@ -182,12 +182,12 @@ pub(super) fn read_record(key: &Key, file: &RecordFile) -> Result<ActionRecord> 
 
 /// The bytes of a record's file, which are what its name says.
 fn read_checked(file: &RecordFile) -> Result<Vec<u8>> {
-    let bytes = read_plain(&file.path).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => StoreError::damaged(&file.path, error.to_string()),
-        _ => StoreError::io("read", &file.path)(error),
+    let bytes = read_regular_file(&file.path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => FileError::damaged(&file.path, error.to_string()),
+        _ => FileError::io("read", &file.path)(error),
     })?;
     if Digest::of(&bytes) != file.digest {
-        return Err(StoreError::damaged(&file.path, "its content does not have the digest that names it"));
+        return Err(FileError::damaged(&file.path, "its content does not have the digest that names it"));
     }
     Ok(bytes)
 }
@@ -196,7 +196,7 @@ fn read_checked(file: &RecordFile) -> Result<Vec<u8>> {
 fn decode_record(key: &Key, path: &Path, bytes: &[u8]) -> Result<ActionRecord> {
     let record = ActionRecord::decode(path, bytes)?;
     if record.key != *key {
-        return Err(StoreError::damaged(path, format!("it is the record of another key, {}", record.key)));
+        return Err(FileError::damaged(path, format!("it is the record of another key, {}", record.key)));
     }
     Ok(record)
 }
@@ -206,11 +206,11 @@ pub(super) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(StoreError::io("read the folder", folder)(error)),
+        Err(error) => return Err(FileError::io("read the folder", folder)(error)),
     };
     let mut names = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+        let entry = entry.map_err(FileError::io("read the folder", folder))?;
         if let Ok(name) = entry.file_name().into_string() {
             names.push((name, entry.path()));
         }

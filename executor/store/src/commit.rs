@@ -17,13 +17,13 @@ use super::actions::read_record;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
 use super::new_action::{Content, NewAction, NewOutput, Recorded};
-use super::objects::{MadeFile, survey};
-use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference, RECORD_FORMAT};
+use super::objects::{ProducedFile, survey};
+use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT};
 use super::seal;
 use super::trees::PreparedTree;
-use super::written::WrittenRecord;
+use super::written::StagedRecord;
 use cwm_core::digest::Digest;
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 use cwm_core::key::Components;
 use cwm_core::text::visible;
 
@@ -74,7 +74,7 @@ impl Store {
                 }
                 // A damaged or newer record is no reason to lose this result; looking it up tells about it.
                 Ok(_) => {}
-                Err(error) if matches!(error.trouble(), Trouble::Damaged | Trouble::TooNew) => {}
+                Err(error) if matches!(error.trouble(), FileErrorKind::Damaged | FileErrorKind::TooNew) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -98,7 +98,7 @@ impl Store {
         };
         let number = without_log.or(numbered.last());
         let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
-        let written = WrittenRecord::new(self, &record, number)?;
+        let written = StagedRecord::new(self, &record, number)?;
         commit.finish_content(Some(written.path()))?;
         let place = written.place()?;
         // First the new one: if we end between the two, both stand for the same outputs.
@@ -127,26 +127,26 @@ impl Store {
         }
         let record = ActionRecord { key, components, fetched, dropped: None, ..record.clone() };
         let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
-        let written = WrittenRecord::new(self, &record, number)?;
+        let written = StagedRecord::new(self, &record, number)?;
         self.disk.sync_file(written.path())?;
         written.place().map(drop)
     }
 
     /// How a file from outside is referred to.
-    pub fn reference(&self, path: &Path) -> OutsideReference {
+    pub fn reference(&self, path: &Path) -> ExternalReference {
         let shared = path.components().zip(self.root().components()).take_while(|(a, b)| a == b).count();
         // Only the root in common: the two will not be moved together.
         let from_store = (shared > 1).then(|| {
             let up = self.root().components().count() - shared;
             std::iter::repeat_n("..", up).collect::<PathBuf>().join(path.components().skip(shared).collect::<PathBuf>())
         });
-        OutsideReference { path: path.to_owned(), from_store }
+        ExternalReference { path: path.to_owned(), from_store }
     }
 }
 
 /// A file that a stage made, hashed.
 struct Hashed {
-    file: MadeFile,
+    file: ProducedFile,
     digest: Digest,
     /// Whether its content is on the disk for good.
     synced: bool,
@@ -163,10 +163,10 @@ struct Commit<'store> {
 
 impl Commit<'_> {
     /// Hashes the files of all outputs, large ones on all cores, and syncs those that are new.
-    fn hash_and_sync(&self, outputs: Vec<Vec<MadeFile>>) -> Result<Vec<Vec<Hashed>>> {
-        let hash = |file: MadeFile| {
+    fn hash_and_sync(&self, outputs: Vec<Vec<ProducedFile>>) -> Result<Vec<Vec<Hashed>>> {
+        let hash = |file: ProducedFile| {
             let digest = hash_own_file(&file.path)?;
-            let new = !self.store.has_sound(&digest, file.size)?;
+            let new = !self.store.has_intact(&digest, file.size)?;
             Ok(Hashed { file, digest, synced: new })
         };
         // For less, starting threads takes longer than the work.
@@ -212,13 +212,13 @@ impl Commit<'_> {
                 let manifest = Manifest::new(
                     files
                         .into_iter()
-                        .map(|Hashed { file: MadeFile { name, size, executable, .. }, digest, .. }| {
+                        .map(|Hashed { file: ProducedFile { name, size, executable, .. }, digest, .. }| {
                             (name, ManifestFile { digest, size, executable })
                         })
                         .collect(),
                 )
                 .map_err(|what| {
-                    StoreError::refused(path, format!("cannot be stored: {what}"), "name its files differently")
+                    FileError::refused(path, format!("cannot be stored: {what}"), "name its files differently")
                 })?;
                 (self.place_manifest(&manifest)?, manifest.size())
             }
@@ -230,7 +230,7 @@ impl Commit<'_> {
     fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
         let place = self.store.object_path(digest);
         let disk = &self.store.disk;
-        if self.store.has_sound(digest, size)? {
+        if self.store.has_intact(digest, size)? {
             disk.remove(path)?;
         } else {
             if !synced {
@@ -254,7 +254,7 @@ impl Commit<'_> {
         let bytes = manifest.encode().into_bytes();
         let digest = Digest::of(&bytes);
         let store = self.store;
-        if store.has_sound(&digest, bytes.len() as u64)? {
+        if store.has_intact(&digest, bytes.len() as u64)? {
             self.touched.insert(shard_of(&store.object_path(&digest)).to_owned());
         } else {
             let file = store.disk.write_temporary(&store.layout.temporary(), &bytes)?;

@@ -15,7 +15,7 @@ use super::new_action::{Content, NewOutput};
 use super::objects::survey;
 use super::record::{OutputRecord, OutputShape};
 use crate::outside::Files;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Difference {
     /// The file, of a folder.
     pub file: Option<String>,
     /// How it differs.
-    pub how: How,
+    pub how: DifferenceKind,
     /// The first byte that differs, counted from 0; the length of the shorter one if it is the beginning of the other.
     pub byte: Option<u64>,
     /// The line in which that byte stands, from 1.
@@ -35,7 +35,7 @@ pub struct Difference {
 /// How a file differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum DifferenceKind {
     /// Its content does.
     Content,
     /// It is recorded and was not made.
@@ -55,11 +55,11 @@ impl fmt::Display for Difference {
             write!(f, ", file `{file}`")?;
         }
         match self.how {
-            How::Content => f.write_str(": other content")?,
-            How::Missing => f.write_str(": recorded, and not made this time")?,
-            How::Extra => f.write_str(": made this time, and not recorded")?,
-            How::Mode => f.write_str(": only one of them may be executed")?,
-            How::Shape => f.write_str(": one is a file, the other a folder")?,
+            DifferenceKind::Content => f.write_str(": other content")?,
+            DifferenceKind::Missing => f.write_str(": recorded, and not made this time")?,
+            DifferenceKind::Extra => f.write_str(": made this time, and not recorded")?,
+            DifferenceKind::Mode => f.write_str(": only one of them may be executed")?,
+            DifferenceKind::Shape => f.write_str(": one is a file, the other a folder")?,
         }
         match (self.byte, self.line) {
             (Some(byte), Some(line)) => write!(f, " from byte {byte} on (line {line})"),
@@ -92,11 +92,11 @@ impl Store {
             Content::Made(path) => path,
             Content::Outside(snapshot) if snapshot.digest == recorded.digest => return Ok(Vec::new()),
             Content::Stored(stored) if stored.digest == recorded.digest => return Ok(Vec::new()),
-            Content::Outside(_) | Content::Stored(_) => return Ok(vec![of(None, How::Content, None)]),
+            Content::Outside(_) | Content::Stored(_) => return Ok(vec![of(None, DifferenceKind::Content, None)]),
         };
         let is_folder = made.shape == OutputShape::Folder;
         if is_folder != (recorded.shape == OutputShape::Folder) {
-            return Ok(vec![of(None, How::Shape, None)]);
+            return Ok(vec![of(None, DifferenceKind::Shape, None)]);
         }
         let found = survey(path, &made.shape)?;
         if !is_folder {
@@ -105,7 +105,7 @@ impl Store {
             }
             let before = self.path_of(recorded, files).ok();
             let place = before.map(|before| first_difference(&before, path)).transpose()?.flatten();
-            return Ok(vec![of(None, How::Content, place)]);
+            return Ok(vec![of(None, DifferenceKind::Content, place)]);
         }
         let recorded = self.manifest(&recorded.digest)?;
         let found: BTreeMap<&str, _> = found.iter().map(|file| (file.name.as_str(), file)).collect();
@@ -117,13 +117,13 @@ impl Store {
                     if hash_own_file(&file.path)? != *digest {
                         let before = self.object_path(digest);
                         let place = if before.is_file() { first_difference(&before, &file.path)? } else { None };
-                        differences.push(of(Some(name), How::Content, place));
+                        differences.push(of(Some(name), DifferenceKind::Content, place));
                     } else if file.executable != *executable {
-                        differences.push(of(Some(name), How::Mode, None));
+                        differences.push(of(Some(name), DifferenceKind::Mode, None));
                     }
                 }
-                (Some(_), None) => differences.push(of(Some(name), How::Missing, None)),
-                (None, _) => differences.push(of(Some(name), How::Extra, None)),
+                (Some(_), None) => differences.push(of(Some(name), DifferenceKind::Missing, None)),
+                (None, _) => differences.push(of(Some(name), DifferenceKind::Extra, None)),
             }
         }
         Ok(differences)
@@ -132,12 +132,12 @@ impl Store {
 
 /// The first byte in which two files differ, and its line; nothing if they are the same.
 fn first_difference(one: &Path, other: &Path) -> Result<Option<(u64, u64)>> {
-    let open = |path: &Path| File::open(path).map(BufReader::new).map_err(StoreError::io("open", path));
+    let open = |path: &Path| File::open(path).map(BufReader::new).map_err(FileError::io("open", path));
     let (mut first, mut second) = (open(one)?, open(other)?);
     let (mut byte, mut line) = (0u64, 1u64);
     loop {
-        let a = first.fill_buf().map_err(StoreError::io("read", one))?;
-        let b = second.fill_buf().map_err(StoreError::io("read", other))?;
+        let a = first.fill_buf().map_err(FileError::io("read", one))?;
+        let b = second.fill_buf().map_err(FileError::io("read", other))?;
         let common = a.len().min(b.len());
         let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
         line += a[..same].iter().filter(|byte| **byte == b'\n').count() as u64;

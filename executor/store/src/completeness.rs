@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Store;
-use super::record::{ActionRecord, OutputRecord, OutputShape, OutsideReference};
-use super::soundness::{Damage, Standing};
+use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
+use super::soundness::{Corruption, Standing};
 use crate::outside::Files;
 use cwm_core::digest::{Digest, Key};
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// Content that a record names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +20,11 @@ pub struct Missing {
     /// For a file from outside, where it should be: it is gone or was changed.
     pub outside: Option<PathBuf>,
     /// What is wrong with what stands there in its place.
-    pub damage: Option<Damage>,
+    pub damage: Option<Corruption>,
 }
 
 /// Content that cannot be read, with what is wrong with what stands there in its place.
-type Lacking = BTreeMap<Digest, Option<Damage>>;
+type Lacking = BTreeMap<Digest, Option<Corruption>>;
 
 impl Store {
     /// What of a record's outputs cannot be had: objects that are not there or have the wrong size, and files from
@@ -55,7 +55,7 @@ impl Store {
     /// As [`Store::unusable`], or the disk refuses.
     pub fn set_changed_aside(&self, output: &OutputRecord, outside: &Files) -> Result<()> {
         let found = self.unusable_objects(output, outside)?;
-        found.into_values().flatten().try_for_each(|damage| self.set_damage_aside(&damage).map(drop))
+        found.into_values().flatten().try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
     fn lacking(
@@ -117,7 +117,7 @@ impl Store {
             OutputShape::Folder => {
                 let manifest = match self.manifest(&output.digest) {
                     // What is in the folder cannot be told, so it cannot be had.
-                    Err(StoreError::Damaged { .. }) => return Ok(BTreeSet::from([output.digest])),
+                    Err(FileError::Damaged { .. }) => return Ok(BTreeSet::from([output.digest])),
                     manifest => manifest?,
                 };
                 for file in manifest.files().values() {
@@ -133,7 +133,7 @@ impl Store {
 
     /// Objects of an output that are not there, or are not what they should be; the manifest alone, if it is among them.
     fn unusable_objects(&self, output: &OutputRecord, outside: &Files) -> Result<Lacking> {
-        let look_at = |digest: &Digest, size| -> Result<Option<(Digest, Option<Damage>)>> {
+        let look_at = |digest: &Digest, size| -> Result<Option<(Digest, Option<Corruption>)>> {
             Ok(match self.standing(digest, size, outside)? {
                 Standing::Sound => None,
                 Standing::Gone => Some((*digest, None)),
@@ -152,8 +152,8 @@ impl Store {
                 let files = manifest.files().values();
                 files.filter_map(|file| look_at(&file.digest, Some(file.size)).transpose()).collect()
             }
-            Err(StoreError::Damaged { path, what }) => {
-                Ok(Lacking::from([(output.digest, Some(Damage::of(path, None, format!("is damaged: {what}"))))]))
+            Err(FileError::Damaged { path, what }) => {
+                Ok(Lacking::from([(output.digest, Some(Corruption::of(path, None, format!("is damaged: {what}"))))]))
             }
             Err(error) => Err(error),
         }
@@ -169,7 +169,7 @@ impl Store {
             match outside.snapshot(&path) {
                 Ok(snapshot) if snapshot.digest == output.digest => return Ok(None),
                 Ok(_) => {}
-                Err(error) if error.trouble() == Trouble::Missing => {}
+                Err(error) if error.trouble() == FileErrorKind::Missing => {}
                 Err(error) => return Err(error),
             }
         }
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Where a file from outside may be: where it was, or as far from the store as it was.
-    pub(super) fn places_of(&self, reference: &OutsideReference) -> impl Iterator<Item = PathBuf> {
+    pub(super) fn places_of(&self, reference: &ExternalReference) -> impl Iterator<Item = PathBuf> {
         let moved = reference.from_store.as_ref().map(|path| self.root().join(path));
         let moved = moved.filter(|moved| *moved != reference.path);
         std::iter::once(reference.path.clone()).chain(moved)

@@ -9,7 +9,7 @@ use super::actions::{RecordFile, read_record};
 use super::record::ActionRecord;
 use super::{Finding, Store};
 use cwm_core::digest::Key;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 
 /// What becomes of damaged records, and which were met.
 #[derive(Clone)]
@@ -34,13 +34,13 @@ impl DamagedRecords {
 impl Store {
     /// This store, where a record that turns out damaged is set aside, as if it were not there: for whoever makes again what is
     /// missing. [`Store::take_damaged_records`] tells what was.
-    pub fn setting_records_aside(self) -> Store {
+    pub fn quarantining_records(self) -> Store {
         Store { damaged_records: Some(DamagedRecords { are_moved: true, met: Arc::default() }), ..self }
     }
 
     /// This store, where a record that turns out damaged stays and is passed over: for whoever only tells what there is.
     /// [`Store::take_damaged_records`] tells what was.
-    pub fn passing_over_damaged_records(self) -> Store {
+    pub fn skipping_damaged_records(self) -> Store {
         Store { damaged_records: Some(DamagedRecords { are_moved: false, met: Arc::default() }), ..self }
     }
 
@@ -57,7 +57,7 @@ impl Store {
     /// What was read of a record of `key` at `path`; nothing if it is damaged and was set aside, or is passed over.
     pub(super) fn or_aside<T>(&self, key: &Key, path: &Path, read: Result<T>) -> Result<Option<T>> {
         let (path, what, damaged) = match (read, &self.damaged_records) {
-            (Err(StoreError::Damaged { path: at, what }), Some(damaged)) if at == path => (at, what, damaged),
+            (Err(FileError::Damaged { path: at, what }), Some(damaged)) if at == path => (at, what, damaged),
             (read, _) => return read.map(Some),
         };
         let words = format!("is damaged: {what}");
@@ -66,7 +66,7 @@ impl Store {
             false => Finding::about(path.clone(), words),
         };
         if damaged.are_moved && finding.quarantined.is_none() {
-            return Err(StoreError::Damaged { path, what });
+            return Err(FileError::Damaged { path, what });
         }
         let mut met = damaged.met();
         if !met.findings.contains(&finding) {

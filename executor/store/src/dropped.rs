@@ -52,7 +52,7 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub(super) fn mark_dropped(&self, records: &[PathBuf], reason: Dropped) -> Result<()> {
-        records.par_iter().try_for_each(|file| self.disk.make_empty(&reason.path(file)))?;
+        records.par_iter().try_for_each(|file| self.disk.touch(&reason.path(file)))?;
         if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }
     }
 

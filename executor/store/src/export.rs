@@ -21,8 +21,8 @@ use super::record::{OutputRecord, OutputShape};
 use crate::outside::Files;
 use copy::{Source, Wanted, copy_file};
 use cwm_core::digest::Digest;
-use cwm_core::files::durable::{Disk, TEMPORARY, Temporary};
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::durable::{DurableFs, TEMPORARY, Temporary};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 use list::{LIST, List, OUT_OF_THE_WAY, read_list, write_list};
 
 /// What an export did.
@@ -53,7 +53,7 @@ impl Store {
         added: &BTreeMap<String, Vec<u8>>,
         outside: &Files,
     ) -> Result<Exported> {
-        let destination = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
+        let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         let target = match &output.shape {
             OutputShape::File { extension } if extension.is_empty() => destination.join(name),
             OutputShape::File { extension } => destination.join(format!("{name}.{extension}")),
@@ -70,7 +70,7 @@ impl Store {
             OutputShape::Folder => {
                 let manifest = self.manifest(&output.digest)?;
                 if manifest.files().contains_key(LIST) {
-                    return Err(StoreError::refused(
+                    return Err(FileError::refused(
                         &target,
                         format!("would hold a file named `{LIST}` of its own"),
                         "that name is cwm's; have the stage choose another",
@@ -94,10 +94,10 @@ impl Store {
     /// An export to this file or folder.
     fn export_to<'a>(&'a self, target: &'a Path) -> Result<Export<'a>> {
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
-            return Err(StoreError::refused(target, "cannot be exported to", "name a folder below it"));
+            return Err(FileError::refused(target, "cannot be exported to", "name a folder below it"));
         };
         if self.holds(parent) || self.holds(target) {
-            return Err(StoreError::refused(
+            return Err(FileError::refused(
                 target,
                 "is in the store itself",
                 "name a folder outside of it: what is in the store is made by cwm alone",
@@ -115,7 +115,7 @@ impl Store {
 
 struct Export<'a> {
     store: &'a Store,
-    disk: &'a Disk,
+    disk: &'a DurableFs,
     target: &'a Path,
     parent: &'a Path,
     name: String,
@@ -134,7 +134,7 @@ impl Export<'_> {
         let _turn = self.turn()?;
         let mut list = read_list(&list_path)?;
         if list.whole {
-            return Err(StoreError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
+            return Err(FileError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
         }
         if stands(&list) {
             return Ok(false);
@@ -195,7 +195,7 @@ impl Export<'_> {
     /// target left. From a store that cannot be written they are made all the same.
     fn turn(&self) -> Result<Option<File>> {
         let turn = match locks::wait_alone(&self.store.layout.lock("exports")) {
-            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => None,
+            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => None,
             locked => Some(locked?),
         };
         for path in self.leftovers()? {
@@ -220,8 +220,8 @@ impl Export<'_> {
     /// A folder beside the target, locked as long as the file is open.
     fn aside(&self) -> Result<(Temporary<'_>, File)> {
         let aside = self.disk.temporary_folder(self.parent, &self.prefix())?;
-        let folder = File::open(aside.path()).map_err(StoreError::io("open", aside.path()))?;
-        folder.lock().map_err(StoreError::io("lock", aside.path()))?;
+        let folder = File::open(aside.path()).map_err(FileError::io("open", aside.path()))?;
+        folder.lock().map_err(FileError::io("lock", aside.path()))?;
         Ok((aside, folder))
     }
 
@@ -234,18 +234,18 @@ impl Export<'_> {
         match fs::symlink_metadata(self.target) {
             Err(_) => return Ok(None),
             Ok(there) if there.is_dir() => {}
-            Ok(_) => return Err(StoreError::refused(self.target, "is not a folder", OUT_OF_THE_WAY)),
+            Ok(_) => return Err(FileError::refused(self.target, "is not a folder", OUT_OF_THE_WAY)),
         }
         let list = read_list(&self.target.join(LIST))?;
         if !list.whole && !list.files.is_empty() {
-            return Err(StoreError::refused(self.target, "holds exports of single files", OUT_OF_THE_WAY));
+            return Err(FileError::refused(self.target, "holds exports of single files", OUT_OF_THE_WAY));
         }
         let mut folders = vec![(self.target.to_owned(), String::new())];
         while let Some((folder, prefix)) = folders.pop() {
-            for entry in fs::read_dir(&folder).map_err(StoreError::io("read the folder", &folder))? {
-                let entry = entry.map_err(StoreError::io("read the folder", &folder))?;
+            for entry in fs::read_dir(&folder).map_err(FileError::io("read the folder", &folder))? {
+                let entry = entry.map_err(FileError::io("read the folder", &folder))?;
                 let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().to_string_lossy()));
-                if entry.file_type().map_err(StoreError::io("look at", &path))?.is_dir() {
+                if entry.file_type().map_err(FileError::io("look at", &path))?.is_dir() {
                     folders.push((path, format!("{name}/")));
                 } else if name != LIST && !list.files.contains_key(&name) {
                     return Err(foreign(&path));
@@ -256,6 +256,6 @@ impl Export<'_> {
     }
 }
 
-fn foreign(path: &Path) -> StoreError {
-    StoreError::refused(path, "is in the way: no export made it", OUT_OF_THE_WAY)
+fn foreign(path: &Path) -> FileError {
+    FileError::refused(path, "is in the way: no export made it", OUT_OF_THE_WAY)
 }

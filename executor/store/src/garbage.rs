@@ -21,7 +21,7 @@ use super::layout::digest_of_path;
 use super::locks::StoreLock;
 use super::work::WorkFolder;
 use cwm_core::digest::Digest;
-use cwm_core::files::{Result, Trouble};
+use cwm_core::files::{FileErrorKind, Result};
 
 /// What is to go.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Store {
     pub fn set_aside_garbage(&self, garbage: &Garbage, reason: Dropped, _alone: &StoreLock) -> Result<()> {
         match self.mark_dropped(&garbage.records, reason) {
             // What needs no mark makes the room that marks lack: trees are made again from their manifests.
-            Err(error) if error.trouble() == Trouble::DiskFull => {
+            Err(error) if error.trouble() == FileErrorKind::DiskFull => {
                 let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
                 self.move_aside(&unmarked)?;
                 self.delete_garbage()?;
@@ -61,7 +61,7 @@ impl Store {
             let inside = path.strip_prefix(self.root()).unwrap_or(path);
             let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
             match self.disk.place(path, &place(&name.join("-"))) {
-                Err(error) if error.trouble() == Trouble::Missing => Ok(()),
+                Err(error) if error.trouble() == FileErrorKind::Missing => Ok(()),
                 other => other,
             }
         };
@@ -87,7 +87,7 @@ impl Store {
         let name = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
         let folder = place.join(&name);
         let is_made = match self.disk.make_folder(&folder) {
-            Err(error) if error.trouble() == Trouble::DiskFull => false,
+            Err(error) if error.trouble() == FileErrorKind::DiskFull => false,
             made => made.map(|_| true)?,
         };
         Ok(move |inside: &str| if is_made { folder.join(inside) } else { place.join(format!("{name}-{inside}")) })

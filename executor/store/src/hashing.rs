@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cwm_core::digest::Digest;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 
 /// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
 ///
@@ -14,6 +14,6 @@ use cwm_core::files::{Result, StoreError};
 /// The file cannot be read.
 pub fn hash_own_file(path: &Path) -> Result<Digest> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_mmap_rayon(path).map_err(StoreError::io("read", path))?;
+    hasher.update_mmap_rayon(path).map_err(FileError::io("read", path))?;
     Ok(Digest(*hasher.finalize().as_bytes()))
 }

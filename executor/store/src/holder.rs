@@ -12,7 +12,7 @@ use super::record::{host_name, timestamp};
 
 /// Who holds a lock; one JSON line in the lock's file. Read only to tell whom we wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct LockOwner {
     /// Process id on its host.
     pub pid: u32,
     /// Host name.
@@ -27,9 +27,9 @@ pub struct Holder {
     pub heir: Option<(u32, String)>,
 }
 
-impl Holder {
-    pub(super) fn this(command: &str) -> Holder {
-        Holder {
+impl LockOwner {
+    pub(super) fn this(command: &str) -> LockOwner {
+        LockOwner {
             pid: std::process::id(),
             host: host_name(),
             command: command.to_owned(),
@@ -39,18 +39,18 @@ impl Holder {
     }
 
     /// With what keeps the lock of the file `path`, if the process that took it has ended.
-    pub(super) fn or_heir(self, path: &Path) -> Holder {
+    pub(super) fn or_heir(self, path: &Path) -> LockOwner {
         let has_ended = self.host == host_name() && !heir::is_running(self.pid);
-        Holder { heir: has_ended.then(|| heir::of(path)).flatten(), ..self }
+        LockOwner { heir: has_ended.then(|| heir::of(path)).flatten(), ..self }
     }
 }
 
-impl std::fmt::Display for Holder {
+impl std::fmt::Display for LockOwner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.heir {
             None => write!(f, "`{}`, process {} on {}", self.command, self.pid, self.host),
             Some((pid, words)) => {
-                let Holder { command, host, .. } = self;
+                let LockOwner { command, host, .. } = self;
                 write!(f, "`{words}`, process {pid} on {host} (left running by `{command}`, which was killed)")
             }
         }
@@ -58,14 +58,14 @@ impl std::fmt::Display for Holder {
 }
 
 /// Who holds the lock at `path`, if that can be told.
-pub(super) fn read_holder(path: &Path) -> Option<Holder> {
+pub(super) fn read_lock_owner(path: &Path) -> Option<LockOwner> {
     let mut text = String::new();
     File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
 /// Says who holds a lock, in its file.
-pub(super) fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
+pub(super) fn write_lock_owner(file: &mut File, holder: &LockOwner) -> io::Result<()> {
     let text = serde_json::to_string(holder)?;
     file.set_len(0)?;
     file.rewind()?;

@@ -17,8 +17,8 @@ use super::record::ActionRecord;
 use super::{Store, seal};
 use crate::outside::Files;
 use cwm_core::digest::{Digest, Key};
-use cwm_core::files::read_plain;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, Result};
 use cwm_core::names::is_name;
 
 /// A longer manifest of a folder is none.
@@ -32,13 +32,13 @@ impl Store {
     pub fn partial_object(&self, digest: &Digest) -> Result<Option<PartialObject>> {
         self.create()?;
         let path = self.partial_path(digest);
-        match PartialObject::open(path.clone(), digest).map_err(StoreError::io("write", &path))? {
+        match PartialObject::open(path.clone(), digest).map_err(FileError::io("write", &path))? {
             OpenedPartial::Ours(partial) => Ok(Some(partial)),
             OpenedPartial::Busy(_) => Ok(None),
             OpenedPartial::NotAFile => {
-                Err(StoreError::io("write", &path)(std::io::Error::other("it is not a file of its own")))
+                Err(FileError::io("write", &path)(std::io::Error::other("it is not a file of its own")))
             }
-            OpenedPartial::Unlockable(error) => Err(StoreError::io("lock", &path)(error)),
+            OpenedPartial::Unlockable(error) => Err(FileError::io("lock", &path)(error)),
         }
     }
 
@@ -130,7 +130,7 @@ impl Store {
         self.disk.make_folder(&shard)?;
         self.disk.make_folder(&folder)?;
         for (_, place) in &placed {
-            self.disk.make_note(&Dropped::NotPulled.path(place), &format!("{from}\n"))?;
+            self.disk.write_marker(&Dropped::NotPulled.path(place), &format!("{from}\n"))?;
         }
         let files: Vec<&Path> = placed.iter().map(|(file, _)| file.path()).collect();
         self.disk.sync_together(&files, &BTreeSet::from([folder.clone()]))?;
@@ -151,7 +151,7 @@ impl Store {
         for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_none()) {
             let found = super::actions::read_record(&record.key, file)?;
             if found.output_digests() == digests && !self.missing(&found, outside)?.is_empty() {
-                self.disk.make_note(&Dropped::NotPulled.path(&file.path), &format!("{from}\n"))?;
+                self.disk.write_marker(&Dropped::NotPulled.path(&file.path), &format!("{from}\n"))?;
                 self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
             }
         }
@@ -168,12 +168,12 @@ impl Store {
         }
         // Another process that writes it just now places it.
         let Some(mut part) = self.partial_object(digest)? else { return Ok(()) };
-        part.file.set_len(0).map_err(StoreError::io("write", part.path()))?;
-        let mut source = File::open(from).map_err(StoreError::io("open", from))?;
-        std::io::copy(&mut source, &mut part.file).map_err(StoreError::io("write", part.path()))?;
+        part.file.set_len(0).map_err(FileError::io("write", part.path()))?;
+        let mut source = File::open(from).map_err(FileError::io("open", from))?;
+        std::io::copy(&mut source, &mut part.file).map_err(FileError::io("write", part.path()))?;
         if !part.is_complete()? {
             self.discard_partial(part)?;
-            return Err(StoreError::damaged(from, "it does not have the digest that it is known by"));
+            return Err(FileError::damaged(from, "it does not have the digest that it is known by"));
         }
         self.place_objects(vec![part])
     }
@@ -202,7 +202,7 @@ impl Store {
             if file.dropped == Some(Dropped::NotPulled)
                 && super::actions::read_record(&record.key, &file)?.output_digests() == digests
             {
-                let note = read_plain(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
+                let note = read_regular_file(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
                 let name = String::from_utf8(note).unwrap_or_default();
                 return Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)));
             }
@@ -223,13 +223,13 @@ impl Store {
                 continue;
             }
             if found.outputs.values().all(|output| output.outside.is_none()) {
-                return read_plain(&file.path).map_err(StoreError::io("read", &file.path));
+                return read_regular_file(&file.path).map_err(FileError::io("read", &file.path));
             }
             let mut shared = found;
             shared.outputs.values_mut().for_each(|output| output.outside = None);
             return shared.encode();
         }
         let path = self.layout.action_folder(&record.key);
-        Err(StoreError::Missing { path, what: format!("does not hold the result of {}", record.label) })
+        Err(FileError::Missing { path, what: format!("does not hold the result of {}", record.label) })
     }
 }

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use super::Store;
 use super::seal;
 use cwm_core::digest::Digest;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 
 /// Bytes that were taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenIn {
+pub struct IngestedFile {
     /// Where they lie now, read-only.
     pub path: PathBuf,
     /// Their digest.
@@ -26,11 +26,11 @@ impl Store {
     ///
     /// # Errors
     /// `read` fails (`path` is what it reads, for the message), or the disk refuses.
-    pub fn take_in(
+    pub fn ingest(
         &self,
         path: &std::path::Path,
         read: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
-    ) -> Result<TakenIn> {
+    ) -> Result<IngestedFile> {
         self.create()?;
         let (mut file, temporary) = self.disk.new_file(&self.layout.temporary())?;
         let mut hasher = blake3::Hasher::new();
@@ -39,13 +39,13 @@ impl Store {
         read(&mut |piece| {
             hasher.update(piece);
             size += piece.len() as u64;
-            written = file.write_all(piece).map_err(StoreError::io("write", temporary.path()));
+            written = file.write_all(piece).map_err(FileError::io("write", temporary.path()));
             if written.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
         })
-        .map_err(|error| written.err().unwrap_or_else(|| StoreError::io("read", path)(error)))?;
+        .map_err(|error| written.err().unwrap_or_else(|| FileError::io("read", path)(error)))?;
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);
-        if !self.has_sound(&digest, size)? {
+        if !self.has_intact(&digest, size)? {
             self.disk.sync_file(temporary.path())?;
             self.disk.seal(temporary.path(), seal::second_of(&digest, SystemTime::now()))?;
             let _only_one = self.lock_replacing(&place)?;
@@ -54,6 +54,6 @@ impl Store {
         if let Some(shard) = place.parent() {
             self.disk.sync_folder(shard)?;
         }
-        Ok(TakenIn { path: place, digest, size })
+        Ok(IngestedFile { path: place, digest, size })
     }
 }

@@ -17,24 +17,24 @@ use super::layout;
 use super::record::{OutputRecord, OutputShape};
 use super::work::WorkFolder;
 use cwm_core::digest::{Digest, Key};
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 
 /// Everything that a store holds.
 #[derive(Debug, Default)]
 pub struct Inventory {
     /// Every record, by key, of each key the first recorded first.
-    pub held: Vec<Held>,
+    pub held: Vec<RecordEntry>,
     /// The objects on the disk, with their bytes.
     pub objects: HashMap<Digest, u64>,
     /// What is in the folders whose manifests are there.
     pub folders: HashMap<Digest, Vec<Digest>>,
     /// Work folders.
-    pub work: Vec<OldWork>,
+    pub work: Vec<WorkFolderEntry>,
 }
 
 /// One record, as far as housekeeping asks.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct RecordEntry {
     /// What it is a result of.
     pub key: Key,
     /// The record's file.
@@ -65,7 +65,7 @@ pub struct Held {
 
 /// A work folder.
 #[derive(Clone, Debug)]
-pub struct OldWork {
+pub struct WorkFolderEntry {
     /// Where it is, and of which action.
     pub folder: WorkFolder,
     /// Bytes in it, those in `keep/` apart.
@@ -85,8 +85,8 @@ impl Store {
     /// A record or a manifest is damaged or of a newer version: what it names cannot be told, so nothing may be decided. A store
     /// that passes over damaged records leaves them out.
     pub fn inventory(&self) -> Result<Inventory> {
-        let held: Vec<Vec<Held>> = self.keys()?.par_iter().map(|key| self.held(key)).collect::<Result<_>>()?;
-        let held: Vec<Held> = held.into_iter().flatten().collect();
+        let held: Vec<Vec<RecordEntry>> = self.keys()?.par_iter().map(|key| self.held(key)).collect::<Result<_>>()?;
+        let held: Vec<RecordEntry> = held.into_iter().flatten().collect();
         let shards: Vec<String> = layout::shards().collect();
         let objects: Vec<Vec<(Digest, u64)>> = shards
             .par_iter()
@@ -106,22 +106,22 @@ impl Store {
                 Ok((digest, manifest.files().values().map(|file| file.digest).collect()))
             })
             .collect::<Result<_>>()?;
-        let work = self.work_folders()?.into_iter().map(|folder| self.old_work(folder));
+        let work = self.work_folders()?.into_iter().map(|folder| self.work_folder_entry(folder));
         Ok(Inventory { held, objects, folders, work: work.collect::<Result<_>>()? })
     }
 
-    fn held(&self, key: &Key) -> Result<Vec<Held>> {
+    fn held(&self, key: &Key) -> Result<Vec<RecordEntry>> {
         let files = self.record_files(key)?;
         let folder = self.layout.action_folder(key);
         let used = fs::metadata(&folder).and_then(|metadata| metadata.modified()).map(timestamp).unwrap_or_default();
         files.iter().filter_map(|file| self.read_held(key, file, used).transpose()).collect()
     }
 
-    fn read_held(&self, key: &Key, file: &RecordFile, used: Timestamp) -> Result<Option<Held>> {
+    fn read_held(&self, key: &Key, file: &RecordFile, used: Timestamp) -> Result<Option<RecordEntry>> {
         let Some(record) = self.record_in(key, file)? else { return Ok(None) };
         let size = fs::metadata(&file.path).map_or(0, |metadata| metadata.len());
         let made = record.circumstances.started;
-        Ok(Some(Held {
+        Ok(Some(RecordEntry {
             key: *key,
             file: file.path.clone(),
             size,
@@ -138,12 +138,12 @@ impl Store {
         }))
     }
 
-    fn old_work(&self, folder: WorkFolder) -> Result<OldWork> {
+    fn work_folder_entry(&self, folder: WorkFolder) -> Result<WorkFolderEntry> {
         let kept = folder.keep();
         let (kept_bytes, kept_changed) = size_and_time(&kept, None)?;
         let (bytes, changed) = size_and_time(folder.path(), Some(&kept))?;
         let is_running = self.holder(folder.key())?.is_some();
-        Ok(OldWork { folder, bytes, kept_bytes, changed: changed.max(kept_changed), is_running })
+        Ok(WorkFolderEntry { folder, bytes, kept_bytes, changed: changed.max(kept_changed), is_running })
     }
 
     /// Notes that the results of `keys` were used now, at most once a day each. Of keys without results nothing is noted.
@@ -160,7 +160,7 @@ impl Store {
                 continue;
             }
             let touched = fs::File::open(&folder).and_then(|folder| folder.set_modified(now));
-            touched.map_err(StoreError::io("note the use of", &folder))?;
+            touched.map_err(FileError::io("note the use of", &folder))?;
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Store {
 /// How often a use is noted.
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 
-impl Held {
+impl RecordEntry {
     /// The content of the store that it names: outputs, what is in folders, its log.
     pub fn content<'i>(&'i self, inventory: &'i Inventory) -> impl Iterator<Item = Digest> + 'i {
         let own = self.outputs.values().filter(|output| output.outside.is_none());

@@ -17,7 +17,7 @@ const UPLOAD: &str = "upload-";
 
 /// A file or folder in `temporary/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
+pub struct StaleTemporary {
     /// Where it is.
     pub path: PathBuf,
     /// Bytes in it.
@@ -43,10 +43,10 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn leftovers(&self) -> Result<Vec<Leftover>> {
+    pub fn leftovers(&self) -> Result<Vec<StaleTemporary>> {
         let left = list(&self.layout.temporary())?.into_iter().map(|(name, path)| {
             let (bytes, changed) = size_and_time(&path, None)?;
-            Ok(Leftover { path, bytes, changed, is_transfer: self.is_transfer(&name) })
+            Ok(StaleTemporary { path, bytes, changed, is_transfer: self.is_transfer(&name) })
         });
         left.collect()
     }

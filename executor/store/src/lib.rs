@@ -11,7 +11,6 @@ mod completeness;
 mod damaged_records;
 mod dropped;
 mod export;
-mod foreign_record;
 mod garbage;
 mod hashing;
 mod heir;
@@ -35,8 +34,9 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 mod trees;
+mod untrusted_record;
 mod verify;
-mod verify_places;
+mod verify_layout;
 mod verify_readers;
 mod work;
 mod written;
@@ -48,37 +48,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use compare::{Difference, How};
+pub use compare::{Difference, DifferenceKind};
 pub use completeness::Missing;
-pub use cwm_core::files::{Result, StoreError, Trouble};
+pub use cwm_core::files::{FileError, FileErrorKind, Result};
 pub use dropped::Dropped;
 pub use export::Exported;
-pub use foreign_record::{LARGEST_RECORD, check_record};
 pub use garbage::Garbage;
 pub use hashing::hash_own_file;
-pub use holder::Holder;
+pub use holder::LockOwner;
 pub use import::LARGEST_MANIFEST;
-pub use intake::TakenIn;
-pub use inventory::{Held, Inventory, OldWork};
+pub use intake::IngestedFile;
+pub use inventory::{Inventory, RecordEntry, WorkFolderEntry};
 pub use layout::STORE_FORMAT;
-pub use leftovers::Leftover;
+pub use leftovers::StaleTemporary;
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
 pub use new_action::{Content, NewAction, NewOutput, Recorded};
 pub use partial_object::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
 pub use record::timestamp;
-pub use record::{ActionRecord, Circumstances, Machine, OutputRecord, OutputShape, OutsideReference};
-pub use soundness::Damage;
-pub use stamp::Stamp;
+pub use record::{ActionRecord, ExternalReference, Machine, OutputRecord, OutputShape, RunInfo};
+pub use soundness::Corruption;
+pub use stamp::OutputSnapshot;
+pub use untrusted_record::{LARGEST_RECORD, check_record};
 pub use verify::{Finding, VerifyProgress, VerifyReport};
-pub use work::{KeepStamp, WorkFolder};
+pub use work::{CheckpointStamp, WorkFolder};
 
 use cwm_core::files::STORE_FOLDERS;
-use cwm_core::files::durable::Disk;
-use cwm_core::files::read_plain;
+use cwm_core::files::durable::DurableFs;
+use cwm_core::files::read_regular_file;
 use damaged_records::DamagedRecords;
 use layout::Layout;
-use remembered::Remembered;
+use remembered::RecordCache;
 
 /// What stands in a new store's `README.md`.
 const README: &str = "\
@@ -93,12 +93,12 @@ whole: what the pipeline needs is then made again.
 #[derive(Clone)]
 pub struct Store {
     layout: Layout,
-    disk: Disk,
+    disk: DurableFs,
     created: Arc<AtomicBool>,
     /// Whether this process has seen that all its folders are there.
     whole: Arc<AtomicBool>,
     /// Records that were read before, where somebody asks for many.
-    remembered: Option<Arc<Remembered>>,
+    remembered: Option<Arc<RecordCache>>,
     /// What becomes of records that turn out damaged, where that is no error.
     damaged_records: Option<DamagedRecords>,
 }
@@ -109,11 +109,11 @@ impl Store {
     /// # Errors
     /// The store has a newer format, or its `format` cannot be read; or it is a remote.
     pub fn at(root: &Path) -> Result<Store> {
-        let root = std::path::absolute(root).map_err(StoreError::io("find", root))?;
+        let root = std::path::absolute(root).map_err(FileError::io("find", root))?;
         let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
         let store = Store {
             layout: Layout { root },
-            disk: Disk::default(),
+            disk: DurableFs::default(),
             created,
             whole,
             remembered: None,
@@ -121,7 +121,7 @@ impl Store {
         };
         let created = store.read_format()?;
         if created && layout::is_remote(store.root()) {
-            return Err(StoreError::refused(
+            return Err(FileError::refused(
                 store.root(),
                 "is a remote, which others push to, and no store",
                 "name another folder as the store; `cwm remote add NAME FOLDER` shares results through this one",
@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// This store, whose folders are all there, as whoever started this process has just seen to.
-    pub fn seen_whole(self) -> Store {
+    pub fn assume_initialized(self) -> Store {
         self.whole.store(self.exists(), Ordering::Release);
         self
     }
@@ -190,20 +190,20 @@ impl Store {
     /// True if there is a store of a known format, false if there is none.
     fn read_format(&self) -> Result<bool> {
         let path = self.layout.format();
-        let bytes = match read_plain(&path) {
+        let bytes = match read_regular_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             // What stands there is not a file at all.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Vec::new(),
-            Err(error) => return Err(StoreError::io("read", &path)(error)),
+            Err(error) => return Err(FileError::io("read", &path)(error)),
         };
         match String::from_utf8_lossy(&bytes).trim().parse::<u64>() {
             Ok(found) if found == u64::from(STORE_FORMAT) => Ok(true),
             Ok(found) if found > u64::from(STORE_FORMAT) => {
-                Err(StoreError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
+                Err(FileError::TooNew { path: self.root().to_owned(), what: "the store", found, known: STORE_FORMAT })
             }
             // Nothing that reads the store, `cwm verify` neither, comes past this.
-            _ => Err(StoreError::refused(
+            _ => Err(FileError::refused(
                 &path,
                 format!("does not hold the version of a store, such as `{STORE_FORMAT}`"),
                 "if this folder is cwm's, put the version there: `1`, where this cwm made it; or move it away, or delete it: \
@@ -279,8 +279,8 @@ impl Store {
         if 2 * ours > STORE_FOLDERS.len() {
             return Ok(());
         }
-        for entry in fs::read_dir(root).map_err(StoreError::io("read the folder", root))? {
-            let entry = entry.map_err(StoreError::io("read the folder", root))?;
+        for entry in fs::read_dir(root).map_err(FileError::io("read the folder", root))? {
+            let entry = entry.map_err(FileError::io("read the folder", root))?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
             // A command that only reads may have left digests of outside files before there was a store.
@@ -288,7 +288,7 @@ impl Store {
             let ours = STORE_FOLDERS.contains(&name.as_ref()) || files.contains(&name.as_ref());
             // Hidden files are a version control system's, a desktop's or an interrupted creation's.
             if !ours && !name.starts_with('.') {
-                return Err(StoreError::refused(
+                return Err(FileError::refused(
                     root,
                     format!("is not a store: it holds `{name}`"),
                     "name an empty folder, or one that cwm made",
@@ -301,7 +301,7 @@ impl Store {
     /// What happens on disk, step by step, goes through `hook` first.
     #[cfg(test)]
     pub fn watched(mut self, hook: durable::Hook) -> Store {
-        self.disk = Disk::with_hook(hook);
+        self.disk = DurableFs::with_hook(hook);
         self
     }
 }
@@ -309,8 +309,8 @@ impl Store {
 /// The names of the folders in `folder`.
 fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
-        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+    for entry in fs::read_dir(folder).map_err(FileError::io("read the folder", folder))? {
+        let entry = entry.map_err(FileError::io("read the folder", folder))?;
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             names.extend(entry.file_name().into_string());
         }

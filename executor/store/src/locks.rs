@@ -12,9 +12,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Store;
-use super::holder::{Holder, read_holder, write_holder};
+use super::holder::{LockOwner, read_lock_owner, write_lock_owner};
 use cwm_core::digest::Key;
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// Holds the lock of a key, until it is dropped and every child that inherited it has ended.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl KeyLock {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn let_children_keep(&self) -> io::Result<()> {
+    pub fn share_with_children(&self) -> io::Result<()> {
         rustix::io::fcntl_setfd(&self.file, rustix::io::FdFlags::empty()).map_err(io::Error::from)
     }
 }
@@ -76,7 +76,7 @@ impl Store {
         self.create()?;
         let path = self.layout.lock(&key.to_string());
         let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
-        write_holder(&mut file, &Holder::this(command)).map_err(StoreError::io("write", &path))?;
+        write_lock_owner(&mut file, &LockOwner::this(command)).map_err(FileError::io("write", &path))?;
         Ok(Some(KeyLock { file }))
     }
 
@@ -95,14 +95,14 @@ impl Store {
         &self,
         key: &Key,
         command: &str,
-        mut waiting: impl FnMut(Option<&Holder>) -> bool,
+        mut waiting: impl FnMut(Option<&LockOwner>) -> bool,
     ) -> Result<Option<KeyLock>> {
         loop {
             if let Some(lock) = self.try_lock_key(key, command)? {
                 return Ok(Some(lock));
             }
             let path = self.layout.lock(&key.to_string());
-            if !waiting(read_holder(&path).map(|holder| holder.or_heir(&path)).as_ref()) {
+            if !waiting(read_lock_owner(&path).map(|holder| holder.or_heir(&path)).as_ref()) {
                 return Ok(None);
             }
             std::thread::sleep(LOOK_AGAIN);
@@ -113,17 +113,17 @@ impl Store {
     ///
     /// # Errors
     /// The lock's file cannot be read.
-    pub fn holder(&self, key: &Key) -> Result<Option<Holder>> {
+    pub fn holder(&self, key: &Key) -> Result<Option<LockOwner>> {
         let path = self.layout.lock(&key.to_string());
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StoreError::io("open", &path)(error)),
+            Err(error) => return Err(FileError::io("open", &path)(error)),
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(read_holder(&path).map(|holder| holder.or_heir(&path))),
-            Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
+            Err(TryLockError::WouldBlock) => Ok(read_lock_owner(&path).map(|holder| holder.or_heir(&path))),
+            Err(TryLockError::Error(error)) => Err(FileError::io("lock", &path)(error)),
         }
     }
 
@@ -139,14 +139,14 @@ impl Store {
         let path = self.layout.lock(STORE_LOCK);
         if !path.parent().is_some_and(Path::is_dir) {
             match self.create() {
-                Err(error) if error.trouble() == Trouble::ReadOnly => return Ok(StoreLock { _file: None }),
+                Err(error) if error.trouble() == FileErrorKind::ReadOnly => return Ok(StoreLock { _file: None }),
                 made => made?,
             }
         }
-        let writing = !matches!(open(&path, true), Err(error) if error.trouble() == Trouble::ReadOnly);
+        let writing = !matches!(open(&path, true), Err(error) if error.trouble() == FileErrorKind::ReadOnly);
         match lock(&path, Mode::Shared, writing, waiting) {
             Ok(file) => Ok(StoreLock { _file: Some(file) }),
-            Err(error) if !writing && error.trouble() == Trouble::Missing => Ok(StoreLock { _file: None }),
+            Err(error) if !writing && error.trouble() == FileErrorKind::Missing => Ok(StoreLock { _file: None }),
             Err(error) => Err(error),
         }
     }
@@ -187,8 +187,8 @@ impl Store {
 
     /// Says who holds the store's lock. On a full disk nobody is told: it is taken to make room.
     fn say_if_there_is_room(&self, file: &mut File, command: &str, path: &Path) -> Result<()> {
-        match self.disk.write_into(path, || write_holder(file, &Holder::this(command))) {
-            Err(error) if error.trouble() == Trouble::DiskFull => Ok(()),
+        match self.disk.write_into(path, || write_lock_owner(file, &LockOwner::this(command))) {
+            Err(error) if error.trouble() == FileErrorKind::DiskFull => Ok(()),
             written => written,
         }
     }
@@ -202,7 +202,7 @@ pub(super) fn wait_alone(path: &Path) -> Result<File> {
 fn open(path: &Path, writing: bool) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(writing).create(writing).truncate(false);
-    options.open(path).map_err(StoreError::io("open the lock", path))
+    options.open(path).map_err(FileError::io("open the lock", path))
 }
 
 /// Whether `path` still names the file that was locked.
@@ -224,7 +224,7 @@ fn try_lock(path: &Path, mode: Mode, writing: bool) -> Result<Option<File>> {
             Ok(()) if is_still_there(path, &file) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+            Err(TryLockError::Error(error)) => return Err(FileError::io("lock", path)(error)),
         }
     }
 }
@@ -233,7 +233,7 @@ fn lock(path: &Path, mode: Mode, writing: bool, waiting: impl FnOnce(&str)) -> R
     if let Some(file) = try_lock(path, mode, writing)? {
         return Ok(file);
     }
-    match (mode, read_holder(path)) {
+    match (mode, read_lock_owner(path)) {
         (Mode::Shared, Some(holder)) => waiting(&holder.to_string()),
         _ => waiting("another process"),
     }
@@ -248,7 +248,7 @@ fn lock(path: &Path, mode: Mode, writing: bool, waiting: impl FnOnce(&str)) -> R
             Ok(()) => {}
             // A signal whose handler only notes it.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(StoreError::io("lock", path)(error)),
+            Err(error) => return Err(FileError::io("lock", path)(error)),
         }
     }
 }

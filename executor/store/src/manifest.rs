@@ -65,9 +65,9 @@ impl Manifest {
     /// Reads what [`Manifest::encode`] wrote. The bytes may come from anywhere.
     ///
     /// # Errors
-    /// What is wrong, in words; a version that is too new as [`ManifestFault::TooNew`].
-    pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestFault> {
-        let wrong = ManifestFault::Wrong;
+    /// What is wrong, in words; a version that is too new as [`ManifestError::TooNew`].
+    pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestError> {
+        let wrong = ManifestError::Wrong;
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
         let (header, lines) = text.split_once('\n').ok_or_else(|| wrong("its first line is not complete".into()))?;
         let version = header
@@ -75,7 +75,7 @@ impl Manifest {
             .and_then(|version| version.parse::<u64>().ok())
             .ok_or_else(|| wrong("it is not the manifest of a folder".into()))?;
         if version > u64::from(MANIFEST_FORMAT) {
-            return Err(ManifestFault::TooNew(version));
+            return Err(ManifestError::TooNew(version));
         }
         let mut files = BTreeMap::new();
         for (index, line) in lines.lines().enumerate() {
@@ -93,18 +93,18 @@ impl Manifest {
 
 /// Why bytes are not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ManifestFault {
+pub enum ManifestError {
     /// Of a newer version.
     TooNew(u64),
     /// In words.
     Wrong(String),
 }
 
-impl std::fmt::Display for ManifestFault {
+impl std::fmt::Display for ManifestError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ManifestFault::TooNew(found) => write!(f, "it is of a newer cwm (format {found})"),
-            ManifestFault::Wrong(what) => f.write_str(what),
+            ManifestError::TooNew(found) => write!(f, "it is of a newer cwm (format {found})"),
+            ManifestError::Wrong(what) => f.write_str(what),
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
             assert!(message.contains(word), "{names:?}: {message}");
             let text = names.iter().map(|name| line(name)).collect::<String>();
             let decoded = Manifest::decode(format!("cwm-folder 1\n{text}").as_bytes());
-            assert!(matches!(decoded, Err(ManifestFault::Wrong(_))), "{names:?}: {decoded:?}");
+            assert!(matches!(decoded, Err(ManifestError::Wrong(_))), "{names:?}: {decoded:?}");
         }
         assert!(folder(&[&"x".repeat(256)]).is_err());
     }
@@ -227,9 +227,9 @@ mod tests {
             "cwm-folder 1".to_owned(),
             String::new(),
         ] {
-            assert!(matches!(Manifest::decode(text.as_bytes()), Err(ManifestFault::Wrong(_))), "{text:?}");
+            assert!(matches!(Manifest::decode(text.as_bytes()), Err(ManifestError::Wrong(_))), "{text:?}");
         }
-        assert_eq!(Manifest::decode(b"cwm-folder 2\nanything\n"), Err(ManifestFault::TooNew(2)));
+        assert_eq!(Manifest::decode(b"cwm-folder 2\nanything\n"), Err(ManifestError::TooNew(2)));
     }
 
     proptest! {

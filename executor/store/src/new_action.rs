@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use cwm_contract::{FetchResult, Format, Label};
 
-use super::record::{ActionRecord, Circumstances, OutputRecord, OutputShape};
-use crate::outside::Snapshot;
+use super::record::{ActionRecord, OutputRecord, OutputShape, RunInfo};
+use crate::outside::FileFingerprint;
 use cwm_core::digest::Digest;
 use cwm_core::key::Components;
 
@@ -32,7 +32,7 @@ pub struct NewAction {
     /// The stage's log, a file in its work folder; it is moved into the store.
     pub log: Option<PathBuf>,
     /// When, where, by whom, and what it cost.
-    pub circumstances: Circumstances,
+    pub circumstances: RunInfo,
 }
 
 /// One output of a finished action.
@@ -52,7 +52,7 @@ pub enum Content {
     /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
     Made(PathBuf),
     /// A file from outside, referenced in place.
-    Outside(Snapshot),
+    Outside(FileFingerprint),
     /// An output of another action, passed on: it is in the store, and nothing is copied.
     Stored(OutputRecord),
 }

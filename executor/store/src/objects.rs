@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Store;
-use super::manifest::{Manifest, ManifestFault};
+use super::manifest::{Manifest, ManifestError};
 use super::record::OutputShape;
 use cwm_core::digest::Digest;
-use cwm_core::files::read_plain;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, Result};
 
 impl Store {
     /// Where the content with this digest is, if it is there.
@@ -26,9 +26,9 @@ impl Store {
         let path = self.object_path(digest);
         match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
-            Ok(_) => Err(StoreError::damaged(&path, "it is not a file")),
+            Ok(_) => Err(FileError::damaged(&path, "it is not a file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StoreError::io("look at", &path)(error)),
+            Err(error) => Err(FileError::io("look at", &path)(error)),
         }
     }
 
@@ -38,10 +38,10 @@ impl Store {
     /// It is not there, or cannot be read.
     pub fn read_object(&self, digest: &Digest) -> Result<Vec<u8>> {
         let path = self.object_path(digest);
-        read_plain(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => StoreError::damaged(&path, error.to_string()),
-            io::ErrorKind::NotFound => StoreError::Missing { path, what: "is not in the store".into() },
-            _ => StoreError::io("read", &path)(error),
+        read_regular_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => FileError::damaged(&path, error.to_string()),
+            io::ErrorKind::NotFound => FileError::Missing { path, what: "is not in the store".into() },
+            _ => FileError::io("read", &path)(error),
         })
     }
 
@@ -53,7 +53,7 @@ impl Store {
         let bytes = self.read_object(digest)?;
         if Digest::of(&bytes) != *digest {
             let path = self.object_path(digest);
-            return Err(StoreError::damaged(&path, "its content does not have the digest that names it"));
+            return Err(FileError::damaged(&path, "its content does not have the digest that names it"));
         }
         Ok(bytes)
     }
@@ -66,20 +66,20 @@ impl Store {
         let bytes = self.read_checked(digest)?;
         let path = self.object_path(digest);
         Manifest::decode(&bytes).map_err(|fault| match fault {
-            ManifestFault::TooNew(found) => StoreError::TooNew {
+            ManifestError::TooNew(found) => FileError::TooNew {
                 path,
                 what: "the manifest of a folder",
                 found,
                 known: super::manifest::MANIFEST_FORMAT,
             },
-            ManifestFault::Wrong(what) => StoreError::damaged(&path, what),
+            ManifestError::Wrong(what) => FileError::damaged(&path, what),
         })
     }
 }
 
 /// A file that a stage made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MadeFile {
+pub(super) struct ProducedFile {
     /// Where it is now.
     pub path: PathBuf,
     /// Its name in the folder; empty for an output that is one file.
@@ -96,21 +96,21 @@ const MAKE_FILES: &str = "an output consists of plain files that belong to it al
 ///
 /// # Errors
 /// It is not there or not of the declared shape, or it holds what cannot be stored, in words.
-pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<MadeFile>> {
+pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedFile>> {
     let metadata = match fs::symlink_metadata(output) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(StoreError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
+            return Err(FileError::Missing { path: output.to_owned(), what: "was declared but not made".into() });
         }
-        Err(error) => return Err(StoreError::io("look at", output)(error)),
+        Err(error) => return Err(FileError::io("look at", output)(error)),
     };
     match shape {
         OutputShape::File { .. } if metadata.is_dir() => {
-            Err(StoreError::refused(output, "is a folder, but was declared as a file", "make a file of that name"))
+            Err(FileError::refused(output, "is a folder, but was declared as a file", "make a file of that name"))
         }
         OutputShape::File { .. } => Ok(vec![made_file(output, String::new(), &metadata)?]),
         OutputShape::Folder if metadata.is_file() => {
-            Err(StoreError::refused(output, "is a file, but was declared as a folder", "make a folder of that name"))
+            Err(FileError::refused(output, "is a file, but was declared as a folder", "make a folder of that name"))
         }
         OutputShape::Folder => {
             let mut files = Vec::new();
@@ -124,14 +124,14 @@ pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<MadeFile>
     }
 }
 
-fn survey_folder(folder: &Path, prefix: &str, files: &mut Vec<MadeFile>) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
-        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+fn survey_folder(folder: &Path, prefix: &str, files: &mut Vec<ProducedFile>) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(FileError::io("read the folder", folder))? {
+        let entry = entry.map_err(FileError::io("read the folder", folder))?;
         let path = entry.path();
         let Ok(name) = entry.file_name().into_string() else {
-            return Err(StoreError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8"));
+            return Err(FileError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8"));
         };
-        let metadata = fs::symlink_metadata(&path).map_err(StoreError::io("look at", &path))?;
+        let metadata = fs::symlink_metadata(&path).map_err(FileError::io("look at", &path))?;
         if metadata.is_dir() {
             survey_folder(&path, &format!("{prefix}{name}/"), files)?;
         } else {
@@ -142,7 +142,7 @@ fn survey_folder(folder: &Path, prefix: &str, files: &mut Vec<MadeFile>) -> Resu
 }
 
 /// A plain file with no second name: a link would bring content into the store that others can still change.
-fn made_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<MadeFile> {
+fn made_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<ProducedFile> {
     let what = if metadata.is_symlink() {
         "is a symbolic link"
     } else if !metadata.is_file() {
@@ -151,7 +151,7 @@ fn made_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<MadeF
         "has a second name (a hard link)"
     } else {
         let executable = metadata.mode() & 0o100 != 0;
-        return Ok(MadeFile { path: path.to_owned(), name, size: metadata.len(), executable });
+        return Ok(ProducedFile { path: path.to_owned(), name, size: metadata.len(), executable });
     };
-    Err(StoreError::refused(path, what, MAKE_FILES))
+    Err(FileError::refused(path, what, MAKE_FILES))
 }

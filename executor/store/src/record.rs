@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dropped::Dropped;
 use cwm_core::digest::{Digest, Key};
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 use cwm_core::key::Components;
 use cwm_core::text::visible;
 
@@ -52,7 +52,7 @@ pub struct ActionRecord {
     /// The stage's log.
     pub log: Option<Digest>,
     /// When, where, by whom, and what it cost.
-    pub circumstances: Circumstances,
+    pub circumstances: RunInfo,
     /// Whether its content may be missing, and why. It stands beside the record, not in it.
     #[serde(skip)]
     pub dropped: Option<Dropped>,
@@ -71,7 +71,7 @@ pub struct OutputRecord {
     pub format: Format,
     /// If it is a file from outside, referenced in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outside: Option<OutsideReference>,
+    pub outside: Option<ExternalReference>,
 }
 
 /// A file or a folder.
@@ -115,7 +115,7 @@ impl From<Shape> for OutputShape {
 
 /// Where a file from outside is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutsideReference {
+pub struct ExternalReference {
     /// Absolute, when it was recorded.
     pub path: PathBuf,
     /// From the store's folder, so that store and file can be moved together.
@@ -124,7 +124,7 @@ pub struct OutsideReference {
 
 /// When, where, by whom, and what it cost. Nothing of it is in the key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Circumstances {
+pub struct RunInfo {
     /// When the stage started.
     #[serde(with = "timestamp")]
     pub started: Timestamp,
@@ -208,7 +208,7 @@ impl ActionRecord {
     /// The file's bytes.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = serde_json::to_vec(self)
-            .map_err(|error| StoreError::io("write the record of", Path::new(&self.label.to_string()))(error.into()))?;
+            .map_err(|error| FileError::io("write the record of", Path::new(&self.label.to_string()))(error.into()))?;
         bytes.push(b'\n');
         Ok(bytes)
     }
@@ -220,13 +220,13 @@ impl ActionRecord {
             format: u64,
         }
         let too_new =
-            |found| StoreError::TooNew { path: path.to_owned(), what: "an action record", found, known: RECORD_FORMAT };
+            |found| FileError::TooNew { path: path.to_owned(), what: "an action record", found, known: RECORD_FORMAT };
         match serde_json::from_slice::<ActionRecord>(bytes) {
             Ok(record) if record.format > RECORD_FORMAT => Err(too_new(record.format.into())),
             Ok(record) => Ok(record),
             Err(error) => Err(match serde_json::from_slice::<Version>(bytes) {
                 Ok(Version { format }) if format > u64::from(RECORD_FORMAT) => too_new(format),
-                _ => StoreError::damaged(path, error.to_string()),
+                _ => FileError::damaged(path, error.to_string()),
             }),
         }
     }

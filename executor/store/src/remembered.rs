@@ -29,9 +29,9 @@ use std::time::{Duration, SystemTime};
 use super::actions::RecordFile;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
-use cwm_core::files::durable::Disk;
-use cwm_core::files::read_plain;
-use cwm_core::files::{Result, Trouble};
+use cwm_core::files::durable::DurableFs;
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileErrorKind, Result};
 
 const BEGINNING: &[u8] = b"cwm records 1\n";
 
@@ -52,12 +52,12 @@ pub(super) struct Seen {
     /// The key's folder.
     pub folder: Stat,
     /// Its records: number, digest, file and bytes.
-    pub records: Vec<SeenRecord>,
+    pub records: Vec<CachedRecord>,
 }
 
 /// A record's file as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SeenRecord {
+pub(super) struct CachedRecord {
     /// Counted from 1.
     pub number: u32,
     /// Of its bytes.
@@ -69,7 +69,7 @@ pub(super) struct SeenRecord {
 }
 
 /// The cache, as one process uses it.
-pub(super) struct Remembered {
+pub(super) struct RecordCache {
     path: PathBuf,
     known: Mutex<Known>,
     now: fn() -> SystemTime,
@@ -86,12 +86,12 @@ struct Known {
     learnt: HashMap<Key, Seen>,
 }
 
-impl Remembered {
+impl RecordCache {
     /// What the cache at `path` holds; nothing, if it is not such a cache. `now` tells the time.
     pub fn read(path: PathBuf, now: fn() -> SystemTime) -> Self {
-        let text = read_plain(&path).unwrap_or_default();
+        let text = read_regular_file(&path).unwrap_or_default();
         let places = places_in(&text).unwrap_or_default();
-        Remembered { path, known: Mutex::new(Known { text, places, ..Known::default() }), now }
+        RecordCache { path, known: Mutex::new(Known { text, places, ..Known::default() }), now }
     }
 
     /// The records of `key`, whose folder is at `folder`, if nothing there has changed since they were read.
@@ -117,8 +117,9 @@ impl Remembered {
     /// Keeps in mind what was read of `key`, if the file system will tell of every change from now on.
     pub fn learn(&self, key: &Key, seen: Seen) {
         let now = (self.now)();
-        let is_settled = |stat: &Stat| !stat.is_young(now, SETTLED_AFTER);
-        let is_right = |record: &SeenRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
+        let is_settled = |stat: &Stat| !stat.modified_recently(now, SETTLED_AFTER);
+        let is_right =
+            |record: &CachedRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
         if is_settled(&seen.folder) && seen.records.iter().all(is_right) {
             self.known().learnt.insert(*key, seen);
         }
@@ -151,13 +152,13 @@ impl Remembered {
         learnt.sort_by_key(|(key, _)| **key);
         learnt.into_iter().for_each(|(key, seen)| encode(key, seen, &mut body));
         let text = [BEGINNING, Digest::of(&body).0.as_slice(), &body].concat();
-        match Disk::default().replace(&self.path, &text, false) {
+        match DurableFs::default().replace(&self.path, &text, false) {
             Ok(()) => {
                 let places = places_in(&text).unwrap_or_default();
                 *known = Known { text, places, asked: std::mem::take(&mut known.asked), learnt: HashMap::new() };
                 Ok(true)
             }
-            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => Ok(false),
+            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -205,7 +206,7 @@ fn decode(text: &mut &[u8]) -> Option<(Key, Seen)> {
         let (number, digest) = (u32::try_from(number(text)?).ok()?, Digest(take(text)?));
         let stat = stat_from(text)?;
         let bytes = text.split_off(..usize::try_from(stat.size).ok()?)?.to_vec();
-        records.push(SeenRecord { number, digest, stat, bytes });
+        records.push(CachedRecord { number, digest, stat, bytes });
     }
     Some((key, Seen { folder, records }))
 }

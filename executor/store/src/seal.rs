@@ -26,7 +26,7 @@ pub(super) fn second_of(digest: &Digest, now: SystemTime) -> i64 {
 }
 
 /// Whether a file that was last changed then, in nanoseconds since 1970, bears the seal of this digest.
-pub(super) fn is_sealed(digest: &Digest, mtime_ns: i64) -> bool {
+pub(super) fn has_valid_seal(digest: &Digest, mtime_ns: i64) -> bool {
     let (second, rest) = (mtime_ns.div_euclid(1_000_000_000), mtime_ns.rem_euclid(1_000_000_000));
     rest == 0 && second.rem_euclid(PERIOD.cast_signed()).cast_unsigned() == remainder(digest)
 }
@@ -46,9 +46,9 @@ mod tests {
             let second = second_of(&digest, UNIX_EPOCH + Duration::from_secs(now));
             prop_assert!(second.cast_unsigned() <= now && now < second.cast_unsigned() + PERIOD);
             let sealed = second * 1_000_000_000;
-            prop_assert!(is_sealed(&digest, sealed));
+            prop_assert!(has_valid_seal(&digest, sealed));
             for other in [1, 1_000_000_000, -1, 5_000_000_123] {
-                prop_assert!(!is_sealed(&digest, sealed + other), "{other} ns away");
+                prop_assert!(!has_valid_seal(&digest, sealed + other), "{other} ns away");
             }
         }
     }
@@ -57,8 +57,8 @@ mod tests {
     fn a_clock_before_its_time_makes_a_seal_all_the_same() {
         let digest = Digest::of(b"x");
         for now in [UNIX_EPOCH, UNIX_EPOCH - Duration::from_secs(10)] {
-            assert!(is_sealed(&digest, second_of(&digest, now) * 1_000_000_000));
+            assert!(has_valid_seal(&digest, second_of(&digest, now) * 1_000_000_000));
         }
-        assert!(!is_sealed(&digest, i64::MIN) && !is_sealed(&digest, i64::MAX));
+        assert!(!has_valid_seal(&digest, i64::MIN) && !has_valid_seal(&digest, i64::MAX));
     }
 }

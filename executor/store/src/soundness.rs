@@ -11,12 +11,12 @@ use super::completeness::Missing;
 use super::hashing::hash_own_file;
 use super::locks;
 use super::record::OutputRecord;
-use super::stamp::Stamp;
+use super::stamp::OutputSnapshot;
 use super::{Finding, Store, layout, seal};
 use crate::outside::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// What stands where an object belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ pub(super) enum Standing {
     /// Nothing.
     Gone,
     /// Something else.
-    Damaged(Damage),
+    Damaged(Corruption),
 }
 
 /// What is wrong with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
+pub struct Corruption {
     path: PathBuf,
     /// What was looked at: another file may have been put in its place since.
     seen: Option<Stat>,
@@ -50,29 +50,29 @@ impl Store {
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Gone),
-            Err(error) => return Err(StoreError::io("look at", &path)(error)),
+            Err(error) => return Err(FileError::io("look at", &path)(error)),
         };
         let seen = Stat::from(&metadata);
-        let damaged = |what: String| Ok(Standing::Damaged(Damage { path: path.clone(), seen: Some(seen), what }));
+        let damaged = |what: String| Ok(Standing::Damaged(Corruption { path: path.clone(), seen: Some(seen), what }));
         if !metadata.is_file() {
             return damaged("is not a plain file".into());
         }
         if let Some(size) = size.filter(|size| *size != seen.size) {
             return damaged(format!("has {} bytes in place of {size}", seen.size));
         }
-        if seal::is_sealed(digest, seen.mtime_ns) {
+        if seal::has_valid_seal(digest, seen.mtime_ns) {
             return Ok(Standing::Sound);
         }
         match outside.snapshot(&path) {
             Ok(found) if found.digest == *digest => Ok(Standing::Sound),
             Ok(found) => damaged(format!("was changed: its content has the digest {}", found.digest)),
-            Err(error) if error.trouble() == Trouble::Missing => Ok(Standing::Gone),
+            Err(error) if error.trouble() == FileErrorKind::Missing => Ok(Standing::Gone),
             Err(error) => damaged(format!("cannot be checked: {error}")),
         }
     }
 
     /// Whether this object is there, with so many bytes, and was not changed since it was stored.
-    pub(super) fn has_sound(&self, digest: &Digest, size: u64) -> Result<bool> {
+    pub(super) fn has_intact(&self, digest: &Digest, size: u64) -> Result<bool> {
         Ok(self.standing(digest, Some(size), &Files::without_cache())? == Standing::Sound)
     }
 
@@ -90,10 +90,10 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn set_damage_aside(&self, damage: &Damage) -> Result<Option<Finding>> {
-        let Damage { path, seen, what } = damage.clone();
+    pub fn quarantine_corrupt(&self, damage: &Corruption) -> Result<Option<Finding>> {
+        let Corruption { path, seen, what } = damage.clone();
         let _only_one = match self.lock_replacing(&path) {
-            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => {
+            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(Some(Finding { path, what, quarantined: None }));
             }
             locked => locked?,
@@ -110,7 +110,7 @@ impl Store {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn set_rewritten_aside(&self, output: &OutputRecord, before: &Stamp, outside: &Files) -> Result<()> {
+    pub fn quarantine_rewritten(&self, output: &OutputRecord, before: &OutputSnapshot, outside: &Files) -> Result<()> {
         let later = self.stamp(output, outside);
         let paths: Vec<&Path> = match &later {
             Ok(later) => before.touched(later).collect(),
@@ -127,7 +127,7 @@ impl Store {
                 Some(Err(error)) => format!("cannot be checked: {error}"),
                 None => "is not a plain file".to_owned(),
             };
-            self.set_damage_aside(&Damage::of(path.to_owned(), Some(Stat::from(&metadata)), what))?;
+            self.quarantine_corrupt(&Corruption::of(path.to_owned(), Some(Stat::from(&metadata)), what))?;
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Store {
     ///
     /// # Errors
     /// One is gone or damaged, or the system cannot tell.
-    pub fn must_be_sound(&self, stamp: &Stamp, outside: &Files) -> Result<()> {
+    pub fn must_be_sound(&self, stamp: &OutputSnapshot, outside: &Files) -> Result<()> {
         for path in stamp.objects() {
             let Some(digest) = layout::digest_of_path(path) else { continue };
             match self.standing(&digest, None, outside)? {
@@ -145,19 +145,19 @@ impl Store {
                 // The content of a file from outside need not be in the store.
                 Standing::Gone if stamp.is_of_outside() => {}
                 Standing::Gone => {
-                    return Err(StoreError::Missing { path: path.to_owned(), what: "is not in the store".into() });
+                    return Err(FileError::Missing { path: path.to_owned(), what: "is not in the store".into() });
                 }
-                Standing::Damaged(damage) => return Err(StoreError::damaged(path, format!("it {}", damage.what))),
+                Standing::Damaged(damage) => return Err(FileError::damaged(path, format!("it {}", damage.what))),
             }
         }
         Ok(())
     }
 }
 
-impl Damage {
+impl Corruption {
     /// What was found wrong, in words, with the file at `path` that was seen there before, if that is known.
-    pub(super) fn of(path: PathBuf, seen: Option<Stat>, what: String) -> Damage {
-        Damage { path, seen, what }
+    pub(super) fn of(path: PathBuf, seen: Option<Stat>, what: String) -> Corruption {
+        Corruption { path, seen, what }
     }
 }
 

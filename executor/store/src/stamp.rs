@@ -16,11 +16,11 @@ use super::record::{OutputRecord, OutputShape};
 use crate::outside::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// What the file system says about all that an output consists of. Equal stamps: nobody changed it in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct OutputSnapshot {
     /// By path; nothing for what is not there or is no plain file.
     objects: BTreeMap<PathBuf, Option<(Stat, u32)>>,
     /// By path; nothing for what is not there.
@@ -29,7 +29,7 @@ pub struct Stamp {
     tree_is_right: bool,
 }
 
-impl Stamp {
+impl OutputSnapshot {
     /// The objects that it is about.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Path> {
         self.objects.keys().map(PathBuf::as_path)
@@ -38,7 +38,7 @@ impl Stamp {
     /// Whether nobody wrote between this stamp and a later one: they are equal, or differ in what a second name or another
     /// mode changes, and the content is what it is called. So whoever links to an input spoils no other stage that reads it.
     /// What differs is hashed: a seal alone can be set back by whoever wrote.
-    pub fn is_unwritten(&self, later: &Stamp) -> bool {
+    pub fn unmodified_since(&self, later: &OutputSnapshot) -> bool {
         let is_same = |(path, before): (&PathBuf, &Option<(Stat, u32)>)| match (before, later.objects.get(path)) {
             (Some((before, _)), Some(Some((now, _)))) => {
                 let of = |stat: &Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
@@ -58,7 +58,7 @@ impl Stamp {
     }
 
     /// The objects of which the file system says something else than it said by this stamp.
-    pub(super) fn touched<'a>(&'a self, later: &'a Stamp) -> impl Iterator<Item = &'a Path> {
+    pub(super) fn touched<'a>(&'a self, later: &'a OutputSnapshot) -> impl Iterator<Item = &'a Path> {
         let differs = |(path, before): &(&PathBuf, &Option<(Stat, u32)>)| later.objects.get(*path) != Some(*before);
         self.objects.iter().filter(differs).map(|(path, _)| path.as_path())
     }
@@ -91,9 +91,9 @@ impl Store {
     ///
     /// # Errors
     /// A manifest is lost, damaged or of a newer version; a file from outside is being written; the system refuses.
-    pub fn stamp(&self, output: &OutputRecord, outside: &Files) -> Result<Stamp> {
+    pub fn stamp(&self, output: &OutputRecord, outside: &Files) -> Result<OutputSnapshot> {
         let own = self.object_path(&output.digest);
-        let mut stamp = Stamp { objects: BTreeMap::new(), outside: BTreeMap::new(), tree_is_right: true };
+        let mut stamp = OutputSnapshot { objects: BTreeMap::new(), outside: BTreeMap::new(), tree_is_right: true };
         stamp.objects.insert(own.clone(), look_at_object(&own)?);
         match (&output.shape, &output.outside) {
             (OutputShape::Folder, _) => {
@@ -109,7 +109,7 @@ impl Store {
                 for path in self.places_of(reference) {
                     let digest = match outside.digest(&path) {
                         Ok(digest) => Some(digest),
-                        Err(error) if error.trouble() == Trouble::Missing => None,
+                        Err(error) if error.trouble() == FileErrorKind::Missing => None,
                         Err(error) => return Err(error),
                     };
                     stamp.outside.insert(path, digest);
@@ -126,6 +126,6 @@ fn look_at_object(path: &Path) -> Result<Option<(Stat, u32)>> {
         Ok(metadata) if metadata.is_file() => Ok(Some((Stat::from(&metadata), metadata.permissions().mode()))),
         Ok(_) => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StoreError::io("look at", path)(error)),
+        Err(error) => Err(FileError::io("look at", path)(error)),
     }
 }

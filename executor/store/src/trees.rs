@@ -15,7 +15,7 @@ use super::record::{OutputRecord, OutputShape};
 use crate::outside::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 impl Store {
     /// Where an output can be read: its object, its tree of links, or the file from outside that it is.
@@ -44,11 +44,11 @@ impl Store {
                     }
                 }
                 Err(match &output.outside {
-                    Some(reference) => StoreError::Missing {
+                    Some(reference) => FileError::Missing {
                         path: reference.path.clone(),
                         what: "is gone, or is not what it was".into(),
                     },
-                    None => StoreError::Missing { path: object, what: "is not in the store".into() },
+                    None => FileError::Missing { path: object, what: "is not in the store".into() },
                 })
             }
         }
@@ -61,7 +61,7 @@ impl Store {
         for folder in self.layout.tree(digest).ancestors().skip(1).take(2) {
             if fs::symlink_metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
                 let what = "is not a folder; `cwm verify` sets it aside".to_owned();
-                return Err(StoreError::Damaged { path: folder.to_owned(), what });
+                return Err(FileError::Damaged { path: folder.to_owned(), what });
             }
         }
         if self.tree_is_right(digest, &manifest) {
@@ -75,7 +75,7 @@ impl Store {
             None => Ok(()),
         });
         made.map_err(|error| match error.trouble() {
-            Trouble::ReadOnly => StoreError::refused(
+            FileErrorKind::ReadOnly => FileError::refused(
                 &self.layout.tree(digest),
                 "is missing or was changed, and the store cannot be written to make it again",
                 "run any command once where the store can be written, or copy the store",

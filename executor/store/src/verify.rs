@@ -16,10 +16,10 @@ use super::actions::{list, read_record};
 use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{ActionRecord, OutputShape};
-use super::soundness::Damage;
+use super::soundness::Corruption;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// What a check of the store found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -104,12 +104,12 @@ impl Store {
 
     fn verify_part(&self, part: Option<&Part>, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
         // First, since the lock's own file may be what is wrong.
-        let findings = self.verify_places()?;
+        let findings = self.verify_layout()?;
         let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
         let mut good = self.verify_objects(&mut report, part, progress)?;
         self.verify_actions(&mut report, part, &mut good)?;
-        self.note_readers(&mut report)?;
+        self.report_tainted(&mut report)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
         report.notes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(report)
@@ -148,11 +148,11 @@ impl Store {
             .collect();
         let total = sized.iter().map(|(_, _, size)| size).sum();
         let done = AtomicU64::new(0);
-        let checked: Vec<(Digest, Option<Damage>)> = sized
+        let checked: Vec<(Digest, Option<Corruption>)> = sized
             .into_par_iter()
             .map(|(path, digest, size)| {
                 let seen = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
-                let wrong = what_is_wrong(&path, &digest).map(|what| Damage::of(path, seen, what));
+                let wrong = what_is_wrong(&path, &digest).map(|what| Corruption::of(path, seen, what));
                 let done = done.fetch_add(size, Ordering::Relaxed) + size;
                 progress(VerifyProgress { done, total });
                 (digest, wrong)
@@ -162,7 +162,7 @@ impl Store {
         report.objects = checked.len() as u64;
         let mut good = BTreeSet::new();
         for (digest, wrong) in checked {
-            match wrong.map(|damage| self.set_damage_aside(&damage)).transpose()? {
+            match wrong.map(|damage| self.quarantine_corrupt(&damage)).transpose()? {
                 Some(Some(finding)) => report.findings.push(finding),
                 Some(None) if !self.object_path(&digest).is_file() => {}
                 // A commit may have put it right meanwhile.
@@ -185,11 +185,11 @@ impl Store {
                 report.actions += 1;
                 let record = match read_record(&key, &file) {
                     Ok(record) => record,
-                    Err(StoreError::Damaged { path, what }) => {
+                    Err(FileError::Damaged { path, what }) => {
                         report.findings.push(self.set_aside(path, format!("is damaged: {what}"))?);
                         continue;
                     }
-                    Err(error) if error.trouble() == Trouble::TooNew => {
+                    Err(error) if error.trouble() == FileErrorKind::TooNew => {
                         report.findings.push(Finding::about(file.path, "was not checked: a newer cwm wrote it"));
                         continue;
                     }
@@ -241,7 +241,7 @@ impl Store {
     fn verify_folder(&self, report: &mut VerifyReport, digest: &Digest) -> Result<Vec<Digest>> {
         let manifest = match self.manifest(digest) {
             Ok(manifest) => manifest,
-            Err(error @ (StoreError::Damaged { .. } | StoreError::TooNew { .. })) => {
+            Err(error @ (FileError::Damaged { .. } | FileError::TooNew { .. })) => {
                 let what = format!("cannot be read as a folder: {error}");
                 report.findings.push(Finding::about(self.object_path(digest), what));
                 return Ok(Vec::new());
@@ -269,7 +269,7 @@ impl Store {
         let moved = self.disk.make_folders(&quarantine).and_then(|()| self.disk.place(&path, &place));
         match moved.and_then(|()| self.disk.sync_folder(&quarantine)) {
             Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
-            Err(error) if error.trouble() == Trouble::ReadOnly => Ok(Finding { path, what, quarantined: None }),
+            Err(error) if error.trouble() == FileErrorKind::ReadOnly => Ok(Finding { path, what, quarantined: None }),
             Err(error) => Err(error),
         }
     }
@@ -309,7 +309,7 @@ fn what_is_wrong(path: &Path, digest: &Digest) -> Option<String> {
     match hash_own_file(path) {
         Ok(found) if found == *digest => None,
         Ok(found) => Some(format!("is damaged: its content has the digest {found}")),
-        Err(StoreError::Io { cause, .. }) => Some(format!("cannot be read: {cause}")),
+        Err(FileError::Io { cause, .. }) => Some(format!("cannot be read: {cause}")),
         Err(error) => Some(error.to_string()),
     }
 }

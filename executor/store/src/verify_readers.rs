@@ -18,7 +18,7 @@ type Damaged = BTreeMap<Digest, Option<SystemTime>>;
 impl Store {
     /// Notes every result that may rest on what was found damaged: its stage ran after the damage was done, or that cannot be
     /// told. Since no stage reads what does not bear its seal, that is mostly the work of a failing disk.
-    pub(super) fn note_readers(&self, report: &mut VerifyReport) -> Result<()> {
+    pub(super) fn report_tainted(&self, report: &mut VerifyReport) -> Result<()> {
         let damaged = self.damaged(report);
         if damaged.is_empty() {
             return Ok(());
@@ -73,8 +73,8 @@ impl Store {
             .filter_map(|finding| {
                 let digest = layout::digest_of_path(&finding.path)?;
                 let metadata = fs::symlink_metadata(finding.quarantined.as_ref().unwrap_or(&finding.path)).ok()?;
-                let is_sealed = seal::is_sealed(&digest, Stat::from(&metadata).mtime_ns);
-                Some((digest, metadata.modified().ok().filter(|_| !is_sealed)))
+                let has_valid_seal = seal::has_valid_seal(&digest, Stat::from(&metadata).mtime_ns);
+                Some((digest, metadata.modified().ok().filter(|_| !has_valid_seal)))
             })
             .collect()
     }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use super::actions::list;
 use cwm_core::digest::Key;
-use cwm_core::files::read_plain;
-use cwm_core::files::{Result, StoreError, Trouble};
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
 /// the key's lock.
@@ -25,16 +25,16 @@ pub struct WorkFolder {
 /// What wrote `keep/`: whoever goes on from there must be the same. The kind of device, not which one: the next free one does
 /// as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeepStamp {
+pub struct CheckpointStamp {
     /// Version of this stamp and of the rules for `keep/`.
     pub format: u32,
     /// Fingerprint of the stage's code in the binary that wrote it.
     pub binary: String,
-    /// The kind of device that it ran on: [`KeepStamp::PROCESSOR`] or [`KeepStamp::GPU`].
+    /// The kind of device that it ran on: [`CheckpointStamp::PROCESSOR`] or [`CheckpointStamp::GPU`].
     pub device: String,
 }
 
-impl KeepStamp {
+impl CheckpointStamp {
     /// The version that this cwm writes.
     pub const FORMAT: u32 = 1;
     /// The processor, or a stage that asks for no device.
@@ -241,8 +241,8 @@ impl WorkFolder {
             self.store.disk.make_folders(&self.path)?;
             // Not synced: after a power loss nobody runs it before it is written again.
             match self.store.disk.replace_unsynced(&self.action_file(), &json(&self.action_file(), action)?) {
-                Err(error) if error.trouble() == Trouble::Missing && attempts < 10 => {}
-                Err(error) if error.trouble() == Trouble::DiskFull && !discarded => {
+                Err(error) if error.trouble() == FileErrorKind::Missing && attempts < 10 => {}
+                Err(error) if error.trouble() == FileErrorKind::DiskFull && !discarded => {
                     // A failure to make room is told as the full disk that it comes from.
                     discarded = self.discard_abandoned_output().unwrap_or(false);
                     if !discarded {
@@ -260,15 +260,15 @@ impl WorkFolder {
     /// It is not there or is not what [`WorkFolder::write_action`] wrote.
     pub fn read_action<T: DeserializeOwned>(&self) -> Result<T> {
         let path = self.action_file();
-        read_json(&path)?.ok_or_else(|| StoreError::Missing { path, what: "is not there".into() })
+        read_json(&path)?.ok_or_else(|| FileError::Missing { path, what: "is not there".into() })
     }
 
     /// Says what writes `keep/` from now on.
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn write_stamp(&self, stamp: &KeepStamp) -> Result<()> {
-        let path = self.keep().join(KeepStamp::NAME);
+    pub fn write_stamp(&self, stamp: &CheckpointStamp) -> Result<()> {
+        let path = self.keep().join(CheckpointStamp::NAME);
         self.store.disk.replace(&path, &json(&path, stamp)?, false)
     }
 
@@ -276,8 +276,8 @@ impl WorkFolder {
     ///
     /// # Errors
     /// The stamp is not what [`WorkFolder::write_stamp`] wrote.
-    pub fn read_stamp(&self) -> Result<Option<KeepStamp>> {
-        read_json(&self.keep().join(KeepStamp::NAME))
+    pub fn read_stamp(&self) -> Result<Option<CheckpointStamp>> {
+        read_json(&self.keep().join(CheckpointStamp::NAME))
     }
 
     /// Notes that an attempt kept something to be gone on from, in another store. Whatever prepares the folder forgets it.
@@ -285,7 +285,7 @@ impl WorkFolder {
     /// # Errors
     /// The disk refuses.
     pub fn note_kept_elsewhere(&self) -> Result<()> {
-        self.store.disk.make_empty(&self.path.join(KEPT_ELSEWHERE))
+        self.store.disk.touch(&self.path.join(KEPT_ELSEWHERE))
     }
 
     /// Whether an attempt kept something in another store.
@@ -299,7 +299,7 @@ impl WorkFolder {
     /// The disk refuses.
     pub fn kept(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> = list(&self.keep())?.into_iter().map(|(name, _)| name).collect();
-        names.retain(|name| name != KeepStamp::NAME);
+        names.retain(|name| name != CheckpointStamp::NAME);
         names.sort();
         Ok(names)
     }
@@ -308,18 +308,18 @@ impl WorkFolder {
 /// The text of `value`, for the file at `path`.
 fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
     let mut bytes =
-        serde_json::to_vec_pretty(value).map_err(|error| StoreError::io("write", path)(io::Error::from(error)))?;
+        serde_json::to_vec_pretty(value).map_err(|error| FileError::io("write", path)(io::Error::from(error)))?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    match read_plain(path) {
+    match read_regular_file(path) {
         Ok(bytes) => {
-            serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::damaged(path, error.to_string()))
+            serde_json::from_slice(&bytes).map(Some).map_err(|error| FileError::damaged(path, error.to_string()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(StoreError::damaged(path, error.to_string())),
-        Err(error) => Err(StoreError::io("read", path)(error)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(FileError::damaged(path, error.to_string())),
+        Err(error) => Err(FileError::io("read", path)(error)),
     }
 }

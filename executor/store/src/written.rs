@@ -10,7 +10,7 @@ use cwm_core::files::Result;
 use cwm_core::files::durable::Temporary;
 
 /// A record that is written, but is neither on the disk for good nor has its name.
-pub(super) struct WrittenRecord<'store> {
+pub(super) struct StagedRecord<'store> {
     store: &'store Store,
     file: Temporary<'store>,
     folder: PathBuf,
@@ -18,14 +18,14 @@ pub(super) struct WrittenRecord<'store> {
     name: String,
 }
 
-impl<'store> WrittenRecord<'store> {
+impl<'store> StagedRecord<'store> {
     /// Writes the record, numbered so, aside.
     pub fn new(store: &'store Store, record: &ActionRecord, number: u32) -> Result<Self> {
         let bytes = record.encode()?;
         let (_, file) = store.disk.write_unsynced(&store.layout.temporary(), &bytes)?;
         store.disk.protect(file.path())?;
         let (folder, shard) = (store.layout.action_folder(&record.key), store.layout.action_shard(&record.key));
-        Ok(WrittenRecord { store, file, folder, shard, name: RecordFile::name(number, &bytes) })
+        Ok(StagedRecord { store, file, folder, shard, name: RecordFile::name(number, &bytes) })
     }
 
     /// Where it is now.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::workspace::Workspace;
 use cwm_action::keyed;
-use cwm_action::probe::{Judge, Verdict};
+use cwm_action::probe::{ProbeComparison, ProbeRunner};
 use cwm_core::error::Error;
 use cwm_engine::{Cause, CellState, Survey, differences_of, previous_record, sources};
 use cwm_pipeline::plan::Body;
@@ -91,7 +91,7 @@ pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(us
 pub fn refused(
     workspace: &Workspace,
     affected: &[(usize, ActionRecord)],
-    judge: &mut Judge,
+    judge: &mut ProbeRunner,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut refused = BTreeMap::new();
     for (index, record) in affected {
@@ -99,7 +99,7 @@ pub fn refused(
         let code = cell.code()?.unwrap_or_default();
         let components = cwm_core::key::Components { code, ..record.components.clone() };
         let verdict = judge.verdict(cell.stage(), &cell.values, &components, record);
-        if verdict != Verdict::Same {
+        if verdict != ProbeComparison::Same {
             refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));
         }
     }

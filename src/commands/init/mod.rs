@@ -90,7 +90,7 @@ fn left_out(pipeline: &str, registry: &Registry) -> Option<String> {
     let root = spec::parse_yaml(pipeline, 0).ok()?;
     let spec = spec::read(&root, &mut Default::default())?;
     let kinds = spec.stages.into_iter().filter_map(|stage| stage.kind);
-    kinds.map(|kind| kind.text).find(|kind| registry.is_left_out(kind))
+    kinds.map(|kind| kind.text).find(|kind| registry.is_compiled_out(kind))
 }
 
 /// Writes a file unless there is one; whether it did.

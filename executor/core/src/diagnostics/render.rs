@@ -3,7 +3,7 @@
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::{Diagnostic, Diagnostics, Place, Source};
-use crate::text::{visible, visible_lines};
+use crate::text::{escape_controls_in_lines, visible};
 
 /// Columns when the terminal's width is not known.
 pub const DEFAULT_WIDTH: usize = 120;
@@ -33,7 +33,7 @@ impl Diagnostics {
     }
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
-        let mut group = Group::with_title(Level::ERROR.primary_title(visible_lines(&diagnostic.message)));
+        let mut group = Group::with_title(Level::ERROR.primary_title(escape_controls_in_lines(&diagnostic.message)));
         if let Some((place, source)) = diagnostic.place.and_then(|place| Some((place, self.sources.get(place)?))) {
             let (here, elsewhere): (Vec<_>, Vec<_>) =
                 diagnostic.related.iter().partition(|(other, _)| other.source == place.source);
@@ -50,7 +50,7 @@ impl Diagnostics {
             }
         }
         if let Some(hint) = &diagnostic.hint {
-            group = group.element(Level::HELP.with_name("hint").message(visible_lines(hint)));
+            group = group.element(Level::HELP.with_name("hint").message(escape_controls_in_lines(hint)));
         }
         group
     }

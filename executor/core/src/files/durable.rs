@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 
-use super::error::{Result, StoreError};
+use super::error::{FileError, Result};
 pub use temporary::Temporary;
 
 /// Begins the name of everything temporary: hidden, since some of it stands beside the user's files for an instant.
@@ -52,14 +52,14 @@ pub type Hook = std::sync::Arc<dyn Fn(Step, &Path, Option<&Path>) -> io::Result<
 
 /// The disk, as the store changes it.
 #[derive(Clone, Default)]
-pub struct Disk {
+pub struct DurableFs {
     hook: Option<Hook>,
 }
 
-impl Disk {
+impl DurableFs {
     /// The disk, with `hook` called before each step: tests of crash consistency fail a step, or let it be the last.
-    pub fn with_hook(hook: Hook) -> Disk {
-        Disk { hook: Some(hook) }
+    pub fn with_hook(hook: Hook) -> DurableFs {
+        DurableFs { hook: Some(hook) }
     }
 
     fn before(&self, step: Step, path: &Path, from: Option<&Path>) -> io::Result<()> {
@@ -73,7 +73,7 @@ impl Disk {
         path: &Path,
         change: impl FnOnce() -> io::Result<T>,
     ) -> Result<T> {
-        self.before(step, path, None).and_then(|()| change()).map_err(StoreError::io(doing, path))
+        self.before(step, path, None).and_then(|()| change()).map_err(FileError::io(doing, path))
     }
 
     /// Makes a folder; true if it was not there.
@@ -84,8 +84,8 @@ impl Disk {
             Err(error) => Err(error),
         })
         .map_err(|error| match error {
-            StoreError::Io { cause, .. } if cause.kind() == io::ErrorKind::AlreadyExists => {
-                StoreError::damaged(path, "it is not a folder")
+            FileError::Io { cause, .. } if cause.kind() == io::ErrorKind::AlreadyExists => {
+                FileError::damaged(path, "it is not a folder")
             }
             other => other,
         })
@@ -149,7 +149,7 @@ impl Disk {
     }
 
     /// Makes an empty file, which says something by its name; one that is there already stays.
-    pub fn make_empty(&self, path: &Path) -> Result<()> {
+    pub fn touch(&self, path: &Path) -> Result<()> {
         self.step(Step::Write, "write", path, || File::options().create(true).append(true).open(path).map(drop))
     }
 
@@ -159,7 +159,7 @@ impl Disk {
     }
 
     /// Writes a small note in place; after a power loss it may be there and empty.
-    pub fn make_note(&self, path: &Path, text: &str) -> Result<()> {
+    pub fn write_marker(&self, path: &Path, text: &str) -> Result<()> {
         self.step(Step::Write, "write", path, || fs::write(path, text))
     }
 
@@ -182,7 +182,7 @@ impl Disk {
     /// Renames, replacing a file that is there.
     pub fn place(&self, from: &Path, to: &Path) -> Result<()> {
         let placed = self.before(Step::Place, to, Some(from)).and_then(|()| fs::rename(from, to));
-        placed.map_err(StoreError::io("move a file to", to))
+        placed.map_err(FileError::io("move a file to", to))
     }
 
     /// Makes the symbolic link `path`.
@@ -229,7 +229,7 @@ impl Disk {
         Ok(temporary)
     }
 
-    /// As [`Disk::write_temporary`], for whoever syncs it with others, or needs it no longer than this run.
+    /// As [`DurableFs::write_temporary`], for whoever syncs it with others, or needs it no longer than this run.
     pub fn write_unsynced(&self, folder: &Path, bytes: &[u8]) -> Result<(File, Temporary<'_>)> {
         let (mut file, temporary) = self.new_file(folder)?;
         self.step(Step::Write, "write", temporary.path(), || file.write_all(bytes))?;
@@ -255,13 +255,13 @@ impl Disk {
         // A rename would put a plain file in the place of a device.
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
-            return Err(StoreError::io("write", path)(cause));
+            return Err(FileError::io("write", path)(cause));
         }
         self.write_temporary(folder, bytes)?.place(path)?;
         if durable { self.sync_folder(folder) } else { Ok(()) }
     }
 
-    /// As [`Disk::replace`], for what may be gone or empty after a power loss.
+    /// As [`DurableFs::replace`], for what may be gone or empty after a power loss.
     pub fn replace_unsynced(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         self.write_unsynced(path.parent().unwrap_or(Path::new(".")), bytes)?.1.place(path)
     }

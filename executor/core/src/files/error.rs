@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A result of the store.
-pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+pub type Result<T, E = FileError> = std::result::Result<T, E>;
 
-/// What went wrong. Every variant names the file or folder; [`StoreError::hint`] says what to do.
+/// What went wrong. Every variant names the file or folder; [`FileError::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum FileError {
     /// The system refused an operation.
     #[error("cannot {doing} {}: {cause}", path.display())]
     Io {
@@ -61,7 +61,7 @@ pub enum StoreError {
 
 /// What sort of trouble an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum FileErrorKind {
     /// The disk, or the user's quota, is full.
     DiskFull,
     /// The store cannot be written.
@@ -81,53 +81,57 @@ pub enum Trouble {
 /// What is tried of files that are only read.
 const READING: [&str; 5] = ["read", "read the folder", "look at", "open", "find"];
 
-impl StoreError {
-    /// An I/O error with its path: `StoreError::io("read", &path)` for `map_err`.
-    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+impl FileError {
+    /// An I/O error with its path: `FileError::io("read", &path)` for `map_err`.
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
         let path = path.to_owned();
-        move |cause| StoreError::Io { doing, path, cause }
+        move |cause| FileError::Io { doing, path, cause }
     }
 
     /// A refusal of `path`.
-    pub fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> StoreError {
-        StoreError::Refused { path: path.to_owned(), what: what.into(), hint }
+    pub fn refused(path: &Path, what: impl Into<String>, hint: &'static str) -> FileError {
+        FileError::Refused { path: path.to_owned(), what: what.into(), hint }
     }
 
     /// Damage found in `path`.
-    pub fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
-        StoreError::Damaged { path: path.to_owned(), what: what.into() }
+    pub fn damaged(path: &Path, what: impl Into<String>) -> FileError {
+        FileError::Damaged { path: path.to_owned(), what: what.into() }
     }
 
     /// What sort of trouble this is.
-    pub fn trouble(&self) -> Trouble {
+    pub fn trouble(&self) -> FileErrorKind {
         match self {
-            StoreError::Io { doing, cause, .. } => match cause.kind() {
+            FileError::Io { doing, cause, .. } => match cause.kind() {
                 // A file from outside that we may not read says nothing about the store.
-                io::ErrorKind::PermissionDenied if READING.contains(doing) => Trouble::System,
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Trouble::DiskFull,
-                io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Trouble::ReadOnly,
-                io::ErrorKind::NotFound => Trouble::Missing,
-                _ => Trouble::System,
+                io::ErrorKind::PermissionDenied if READING.contains(doing) => FileErrorKind::System,
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FileErrorKind::DiskFull,
+                io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => FileErrorKind::ReadOnly,
+                io::ErrorKind::NotFound => FileErrorKind::Missing,
+                _ => FileErrorKind::System,
             },
-            StoreError::Damaged { .. } => Trouble::Damaged,
-            StoreError::TooNew { .. } => Trouble::TooNew,
-            StoreError::Missing { .. } => Trouble::Missing,
-            StoreError::Refused { .. } => Trouble::Refused,
+            FileError::Damaged { .. } => FileErrorKind::Damaged,
+            FileError::TooNew { .. } => FileErrorKind::TooNew,
+            FileError::Missing { .. } => FileErrorKind::Missing,
+            FileError::Refused { .. } => FileErrorKind::Refused,
         }
     }
 
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            StoreError::Refused { hint, .. } => Some(hint),
+            FileError::Refused { hint, .. } => Some(hint),
             _ => match self.trouble() {
-                Trouble::DiskFull => Some("free space on that disk, then run again: nothing that was recorded is lost"),
-                Trouble::ReadOnly => Some("the store cannot be written; name another one with `--store` or CWM_STORE"),
-                Trouble::Damaged => {
+                FileErrorKind::DiskFull => {
+                    Some("free space on that disk, then run again: nothing that was recorded is lost")
+                }
+                FileErrorKind::ReadOnly => {
+                    Some("the store cannot be written; name another one with `--store` or CWM_STORE")
+                }
+                FileErrorKind::Damaged => {
                     Some("`cwm verify` sets damaged files aside; `cwm run STAGE` makes that stage's again")
                 }
-                Trouble::TooNew => Some("use the cwm that wrote it, or a newer one"),
-                Trouble::Missing | Trouble::Refused | Trouble::System => None,
+                FileErrorKind::TooNew => Some("use the cwm that wrote it, or a newer one"),
+                FileErrorKind::Missing | FileErrorKind::Refused | FileErrorKind::System => None,
             },
         }
     }

@@ -7,8 +7,8 @@ mod regular;
 mod stat;
 mod store_folder;
 
-pub use error::{Result, StoreError, Trouble};
-pub use pipes::{is_read_once, lasting_name, read as read_pipe};
-pub use regular::{read_beside, read_plain};
+pub use error::{FileError, FileErrorKind, Result};
+pub use pipes::{is_stream, lasting_name, read as read_pipe};
+pub use regular::{read_beside, read_regular_file};
 pub use stat::Stat;
 pub use store_folder::{EXPORT_LIST, STORE_FOLDERS, exported_files, is_store};

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::stat::Stat;
 
 /// Whether `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
-pub fn is_read_once(path: &Path) -> bool {
+pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_dir() && (!found.is_file() || is_descriptor(path)))
 }
 
@@ -73,7 +73,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        assert!(is_read_once(&path));
+        assert!(is_stream(&path));
         // Nobody writes, and nobody waits for ever.
         let mut asked = 0;
         let stopped = read(
@@ -103,13 +103,13 @@ mod tests {
     #[test]
     fn plain_files_and_folders_are_not_read_once() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert!(!is_read_once(file.path()) && !is_read_once(file.path().parent().unwrap()));
-        assert!(is_read_once(Path::new("/dev/null")));
+        assert!(!is_stream(file.path()) && !is_stream(file.path().parent().unwrap()));
+        assert!(is_stream(Path::new("/dev/null")));
         use std::os::fd::AsRawFd;
         let descriptor = PathBuf::from(format!("/dev/fd/{}", file.as_file().as_raw_fd()));
         assert_eq!(lasting_name(&descriptor).unwrap(), std::fs::canonicalize(file.path()).unwrap());
         let (kept, _) = (file.reopen().unwrap(), file.close().unwrap());
         let descriptor = PathBuf::from(format!("/dev/fd/{}", kept.as_raw_fd()));
-        assert!(lasting_name(&descriptor).is_none() && is_read_once(&descriptor));
+        assert!(lasting_name(&descriptor).is_none() && is_stream(&descriptor));
     }
 }

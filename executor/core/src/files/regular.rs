@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::files::StoreError;
+use crate::files::FileError;
 
 /// The bytes of a plain file. Without this, a pipe would be waited for and a device read without end.
 ///
 /// # Errors
 /// It is something else ([`io::ErrorKind::InvalidData`]), or cannot be read.
-pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read_regular_file(path: &Path) -> io::Result<Vec<u8>> {
     let not_plain = || io::Error::new(io::ErrorKind::InvalidData, "it is not a plain file");
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
     // A socket cannot even be opened.
@@ -30,21 +30,21 @@ pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What stands there is no plain file, or a link to nothing, which would be replaced; or it cannot be read.
-pub fn read_beside(path: &Path) -> Result<Option<String>, StoreError> {
-    match read_plain(path) {
+pub fn read_beside(path: &Path) -> Result<Option<String>, FileError> {
+    match read_regular_file(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
             Ok(target) => {
                 let what = format!("is a link to {}, which is not there", target.display());
-                Err(StoreError::refused(path, what, "put back what it links to, or remove the link"))
+                Err(FileError::refused(path, what, "put back what it links to, or remove the link"))
             }
             Err(_) => Ok(None),
         },
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             let hint = "cwm keeps a plain file, or a link to one, under this name: move away what stands there";
-            Err(StoreError::refused(path, "cannot be read: it is not a plain file", hint))
+            Err(FileError::refused(path, "cannot be read: it is not a plain file", hint))
         }
-        Err(error) => Err(StoreError::io("read", path)(error)),
+        Err(error) => Err(FileError::io("read", path)(error)),
     }
 }
 

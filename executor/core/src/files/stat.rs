@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{Result, StoreError};
+use super::error::{FileError, Result};
 
 /// What changes when a file changes. Times are nanoseconds since 1970 (wrapping far outside our time).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,16 +30,16 @@ impl Stat {
     /// # Errors
     /// It is not there, or is not a plain file.
     pub fn of(path: &Path) -> Result<Stat> {
-        let metadata = std::fs::metadata(path).map_err(StoreError::io("look at", path))?;
+        let metadata = std::fs::metadata(path).map_err(FileError::io("look at", path))?;
         if !metadata.is_file() {
-            return Err(StoreError::refused(path, "is not a plain file", "name a file, not a folder or a device"));
+            return Err(FileError::refused(path, "is not a plain file", "name a file, not a folder or a device"));
         }
         Ok(Stat::from(&metadata))
     }
 
     /// Whether a change in this instant could leave the same times: the clocks of file systems are coarse. True also
     /// for times in the future.
-    pub fn is_young(&self, now: SystemTime, settled_after: Duration) -> bool {
+    pub fn modified_recently(&self, now: SystemTime, settled_after: Duration) -> bool {
         let newest = self.mtime_ns.max(self.ctime_ns);
         let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         now < u128::from(newest.max(0).unsigned_abs()) + settled_after.as_nanos()

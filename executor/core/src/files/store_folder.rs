@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::read_plain;
+use super::read_regular_file;
 
 /// Folders that a store consists of; whatever else is in its root is not ours.
 pub const STORE_FOLDERS: [&str; 10] =
@@ -21,7 +21,7 @@ pub const EXPORT_LIST: &str = ".cwm-export";
 
 /// The files that were exported into this folder and below it, by their names from it on; none if the list cannot be read.
 pub fn exported_files(folder: &Path) -> BTreeSet<String> {
-    let list = read_plain(&folder.join(EXPORT_LIST)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let list = read_regular_file(&folder.join(EXPORT_LIST)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let list: serde_json::Value = list.unwrap_or_default();
     let files = list.get("files").and_then(serde_json::Value::as_object);
     files.map(|files| files.keys().cloned().collect()).unwrap_or_default()

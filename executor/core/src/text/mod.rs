@@ -6,6 +6,6 @@ mod shell;
 mod words;
 
 pub use duration::{duration, exact_duration, parse_duration};
-pub use plain::{as_shown, is_hidden, visible, visible_lines};
+pub use plain::{escape_controls_in_lines, is_hidden, strip_ansi, visible};
 pub use shell::shell_quote;
 pub use words::{list_some, plural, short_path};

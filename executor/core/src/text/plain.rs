@@ -9,13 +9,13 @@ pub fn visible(text: &str) -> String {
 }
 
 /// The same of a text of several lines, which stay so; tabs stay, too.
-pub fn visible_lines(text: &str) -> String {
+pub fn escape_controls_in_lines(text: &str) -> String {
     escaped(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
 /// A line of a log as a terminal would leave it: what was written over is gone (progress bars return to the start of the
 /// line), and colours and other sequences are left out. What is left of them goes through [`visible`].
-pub fn as_shown(line: &str) -> String {
+pub fn strip_ansi(line: &str) -> String {
     let text = anstream::adapter::strip_str(line).to_string();
     let last = text.split('\r').rfind(|part| !part.trim().is_empty()).unwrap_or_default();
     visible(&last.replace('\t', "    "))
@@ -51,24 +51,24 @@ mod tests {
         for hidden in [terminal, order, unseen].concat().chars() {
             let told = format!("a{}b", hidden.escape_default());
             assert_eq!(visible(&format!("a{hidden}b")), told);
-            assert_eq!(visible_lines(&format!("a{hidden}b")), told);
+            assert_eq!(escape_controls_in_lines(&format!("a{hidden}b")), told);
         }
         assert_eq!(visible("\u{1b}[31m\u{202e}"), r"\u{1b}[31m\u{202e}");
     }
 
     #[test]
     fn a_line_of_a_log_is_what_a_terminal_would_leave() {
-        assert_eq!(as_shown("\u{1b}[31mred\u{1b}[0m and \u{1b}]0;title\u{7}plain"), "red and plain");
-        assert_eq!(as_shown("10%\r50%\r100%\r"), "100%");
-        assert_eq!(as_shown("a\tb\u{202e}c"), "a    b\\u{202e}c");
-        assert_eq!(as_shown("\r"), "");
+        assert_eq!(strip_ansi("\u{1b}[31mred\u{1b}[0m and \u{1b}]0;title\u{7}plain"), "red and plain");
+        assert_eq!(strip_ansi("10%\r50%\r100%\r"), "100%");
+        assert_eq!(strip_ansi("a\tb\u{202e}c"), "a    b\\u{202e}c");
+        assert_eq!(strip_ansi("\r"), "");
     }
 
     #[test]
     fn what_people_read_stays_as_it_is() {
         let read = "Größe – “x” \\u 対局 ♞ 1 000…";
-        assert_eq!((visible(read), visible_lines(read)), (read.to_owned(), read.to_owned()));
-        assert_eq!(visible_lines("one\n\ttwo"), "one\n\ttwo");
+        assert_eq!((visible(read), escape_controls_in_lines(read)), (read.to_owned(), read.to_owned()));
+        assert_eq!(escape_controls_in_lines("one\n\ttwo"), "one\n\ttwo");
         assert_eq!(visible("one\n\ttwo"), r"one\n\ttwo");
     }
 }

@@ -42,7 +42,7 @@ pub fn differences(
         let (before, now) = (old.parameters.get(&name), new.parameters.get(&name));
         if before != now {
             let (before, now) = (before.cloned(), now.cloned());
-            if name == brought::SOURCE && new.only_brings() {
+            if name == brought::SOURCE && new.has_no_code() {
                 causes.push(Cause::Source { old: before, new: now, pinned: false, repinned: false });
                 continue;
             }

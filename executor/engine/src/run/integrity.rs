@@ -7,13 +7,13 @@ use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::run::RunInputs;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
-use cwm_store::{ActionRecord, Damage, Missing};
+use cwm_store::{ActionRecord, Corruption, Missing};
 
 /// What a run found missing or changed.
 #[derive(Default)]
 pub struct IntegrityGuard {
     /// Content that was changed and is in quarantine: for all results that lack it, that is why.
-    quarantined: HashMap<Digest, Damage>,
+    quarantined: HashMap<Digest, Corruption>,
     /// Why a result lacks files, as it was when that was seen first: some of them may be there again since.
     causes: HashMap<(usize, Key), Cause>,
     /// Cells that are built again, and why.
@@ -39,7 +39,7 @@ impl IntegrityGuard {
                 one.damage = self.quarantined.get(&one.digest).cloned();
                 continue;
             };
-            if let Some(finding) = inputs.store.set_damage_aside(damage)? {
+            if let Some(finding) = inputs.store.quarantine_corrupt(damage)? {
                 let message = format!("{}: {finding}", inputs.plan.cells[index].label);
                 sinks.event(&RunEvent::Warning { message });
             }

@@ -28,10 +28,10 @@ use crate::fetch::TransferUpdate;
 use crate::local::LocalExecutor;
 use crate::machine::Machine;
 use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, CellState, Effect, Event, How, RunState, Scheduler};
+use crate::scheduler::{CellSpec, CellState, DifferenceKind, Effect, Event, RunState, Scheduler};
 use crate::status::{Known, sources};
 use action::{action_file, executable_files, needs_of};
-use cwm_action::Terms;
+use cwm_action::AttemptOptions;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::{Error, ErrorKind};
 use cwm_pipeline::plan::Plan;
@@ -316,7 +316,7 @@ impl Engine<'_> {
         // What the remote has under the right names, and is not what it should be, is sent anew.
         action.force = self.policy.force.contains(&cell) || is_remote && self.fetches.failure(cell).is_some();
         let planned = &self.inputs.plan.cells[cell];
-        let terms = Terms {
+        let terms = AttemptOptions {
             attempt: attempts + 1,
             attempts: planned.attempts.max_attempts(),
             time: planned.attempts.time,
@@ -385,8 +385,8 @@ impl Engine<'_> {
         let mut records = self.records;
         for (index, state) in self.scheduler.states().enumerate() {
             match state {
-                CellState::Done(How::Built) => summary.ran += 1,
-                CellState::Done(How::Hit | How::TakenOver) => summary.cached += 1,
+                CellState::Done(DifferenceKind::Built) => summary.ran += 1,
+                CellState::Done(DifferenceKind::Hit | DifferenceKind::TakenOver) => summary.cached += 1,
                 CellState::Failed => summary.failed += 1,
                 CellState::NotSelected => {}
                 _ => summary.skipped += 1,

@@ -11,13 +11,13 @@ use crate::event::{EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 use crate::executor::{ActionUpdate, AttemptFailure, ExecutorEvent};
 use crate::fetch::UploadId;
 use crate::retry;
-use crate::scheduler::{CellState, Event, How, RunState};
+use crate::scheduler::{CellState, DifferenceKind, Event, RunState};
 use crate::status::{by_sum, last_by_sum};
 use cwm_action::brought;
-use cwm_action::{FailedKind, Line, Terms, log_end};
+use cwm_action::{ActionFailureKind, AttemptOptions, Line, log_end};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
-use cwm_core::text::as_shown;
+use cwm_core::text::strip_ansi;
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {
@@ -73,21 +73,21 @@ impl Engine<'_> {
             (None, Ok(())) => match self.result(cell, &key, outputs.as_ref()) {
                 Ok(Some(record)) => return self.finish(cell, record, outputs.is_none()),
                 Ok(None) => AttemptFailure {
-                    kind: FailedKind::System,
+                    kind: ActionFailureKind::System,
                     reason: "it ended without an error, and its result is not in the store".to_owned(),
                     hint: Some("is something else deleting from the store?".to_owned()),
                 },
                 Err(error) => error.into(),
             },
-            (None, Err(failure)) if failure.kind == FailedKind::Cancelled && self.is_stopping() => {
+            (None, Err(failure)) if failure.kind == ActionFailureKind::Cancelled && self.is_stopping() => {
                 AttemptFailure { reason: Failure::cancelled().message, hint: None, ..failure }
             }
             (None, Err(failure)) => failure,
         };
         // It was asked to end and did, or was killed because it did not.
         let was_stopped = match failure.kind {
-            FailedKind::Cancelled => self.is_stopping(),
-            FailedKind::Killed | FailedKind::Crash => self.scheduler.run_state() == RunState::Killing,
+            ActionFailureKind::Cancelled => self.is_stopping(),
+            ActionFailureKind::Killed | ActionFailureKind::Crash => self.scheduler.run_state() == RunState::Killing,
             _ => false,
         };
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(&key));
@@ -116,7 +116,7 @@ impl Engine<'_> {
             }
         };
         self.records[cell] = Some(record);
-        let how = if is_taken_over { How::TakenOver } else { How::Built };
+        let how = if is_taken_over { DifferenceKind::TakenOver } else { DifferenceKind::Built };
         self.on(Event::Finished { cell, how, has_changed, is_fetched });
     }
 
@@ -248,10 +248,10 @@ pub fn log_tail(path: &Path, reason: &str) -> Vec<String> {
     const LONGEST: usize = 300;
     let Ok(text) = log_end(path, 0, BYTES) else { return Vec::new() };
     let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
-    if let Some(heading) = lines.iter().rposition(|line| Terms::is_heading(line)) {
+    if let Some(heading) = lines.iter().rposition(|line| AttemptOptions::is_heading(line)) {
         lines.drain(..=heading);
     }
     // A terminal must not obey what stands in a log.
-    let shown = |line: &&str| as_shown(line).chars().take(LONGEST).collect();
+    let shown = |line: &&str| strip_ansi(line).chars().take(LONGEST).collect();
     lines[lines.len().saturating_sub(LINES)..].iter().map(shown).collect()
 }

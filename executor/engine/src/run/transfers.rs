@@ -7,7 +7,7 @@ use crate::event::{Direction, EventSink, RunEvent};
 use crate::executor::AttemptFailure;
 use crate::fetch::{TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 use crate::scheduler::{CellState, Event};
-use cwm_action::FailedKind;
+use cwm_action::ActionFailureKind;
 use cwm_core::error::Error;
 use cwm_store::ActionRecord;
 
@@ -115,7 +115,7 @@ impl Engine<'_> {
                 let end = RunEvent::Transferred { label, key, direction, objects: 0, bytes: 0, seconds: 0.0, missing };
                 self.sinks.event(&end);
                 Err(Some(AttemptFailure {
-                    kind: FailedKind::System,
+                    kind: ActionFailureKind::System,
                     reason: format!("what its job is to read could not be sent to a remote: {reason}"),
                     hint: Some("`cwm run` tries it again; nothing is made or sent twice".to_owned()),
                 }))

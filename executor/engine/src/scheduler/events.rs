@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::How;
+use super::DifferenceKind;
 use cwm_core::digest::Key;
 
 /// What the engine found of a cell that is ready.
@@ -58,7 +58,7 @@ pub enum Event {
         /// The cell.
         cell: usize,
         /// Whether this run built it.
-        how: How,
+        how: DifferenceKind,
         /// Whether the result differs from the one that the cell had before.
         has_changed: bool,
         /// Whether files of it have to be fetched.
@@ -99,7 +99,7 @@ pub enum Effect {
     /// Take it back.
     Withdraw(usize),
     /// A cell is done.
-    Done(usize, How),
+    Done(usize, DifferenceKind),
     /// An attempt failed, and another one follows.
     Retrying {
         /// The cell.

@@ -303,7 +303,7 @@ impl<'m> World<'m> {
                     0 => Event::Failed { cell, is_transient: random(2) == 0, was_stopped: false },
                     _ => {
                         self.recorded.insert(key);
-                        let how = if random(4) == 0 { How::TakenOver } else { How::Built };
+                        let how = if random(4) == 0 { DifferenceKind::TakenOver } else { DifferenceKind::Built };
                         Event::Finished { cell, how, has_changed: random(4) == 0, is_fetched: false }
                     }
                 };
@@ -396,7 +396,7 @@ fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
     let at = Duration::from_secs;
     assert_eq!(scheduler.on(Event::Begin, at(0)), [Effect::Decide(0)]);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
-    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2, How::Hit)]);
+    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2, DifferenceKind::Hit)]);
     let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
     scheduler.on(Event::Accepted(0), at(0));
     scheduler.on(Event::Began(0), at(0));
@@ -421,14 +421,14 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
     scheduler.on(Event::Decided(0, Decision::Hit(key(0))), now);
     assert_eq!(
         scheduler.on(Event::Decided(1, Decision::Hit(key(1))), now),
-        [Effect::Done(1, How::Hit), Effect::Decide(2)]
+        [Effect::Done(1, DifferenceKind::Hit), Effect::Decide(2)]
     );
     assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
     assert_eq!(scheduler.state(2), CellState::Blocked);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
     scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, how: How::Built, has_changed: true, is_fetched: false };
-    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, How::Built), Effect::Decide(1)]);
+    let finished = Event::Finished { cell: 0, how: DifferenceKind::Built, has_changed: true, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, DifferenceKind::Built), Effect::Decide(1)]);
     assert_eq!(scheduler.state(2), CellState::Ready);
 }
 
@@ -441,6 +441,6 @@ fn cells_of_one_key_are_built_once() {
     assert!(scheduler.is_in_flight(&key(7)));
     assert_eq!(scheduler.on(Event::Decided(1, Decision::SharesKey(key(7))), now), []);
     scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, how: How::Built, has_changed: false, is_fetched: false };
-    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, How::Built), Effect::Decide(1)]);
+    let finished = Event::Finished { cell: 0, how: DifferenceKind::Built, has_changed: false, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, DifferenceKind::Built), Effect::Decide(1)]);
 }

@@ -74,9 +74,9 @@ pub struct CellDifference {
     /// The column's headings.
     pub column: String,
     /// Before.
-    pub old: Printed,
+    pub old: PrintedValue,
     /// Now.
-    pub new: Printed,
+    pub new: PrintedValue,
     /// New less old, where both are numbers; text for what JSON lacks.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number")]
     pub difference: Option<f64>,
@@ -86,7 +86,7 @@ pub struct CellDifference {
 
 /// A cell as it is printed, with the numbers behind it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Printed {
+pub struct PrintedValue {
     /// As printed.
     pub text: String,
     /// The number.
@@ -112,10 +112,10 @@ fn number<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S
     }
 }
 
-impl From<&Cell> for Printed {
+impl From<&Cell> for PrintedValue {
     fn from(cell: &Cell) -> Self {
         let Cell { text, value, deviation, low, high } = cell.clone();
-        Printed { text, value, deviation, low, high }
+        PrintedValue { text, value, deviation, low, high }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::locks::{Changed, LockDifference};
-use super::tables::{CellDifference, Only, Printed, ReportDifference, TableDifference};
+use super::tables::{CellDifference, Only, PrintedValue, ReportDifference, TableDifference};
 use cwm_core::text::{list_some, plural};
 use cwm_engine::Cause;
 
@@ -207,7 +207,7 @@ fn short(number: f64) -> String {
     rounded.to_string().replace('-', "−")
 }
 
-impl Printed {
+impl PrintedValue {
     /// As printed; with deviation and interval if those are what differs.
     fn words(&self, whole: bool) -> String {
         let mut words = self.text.clone();

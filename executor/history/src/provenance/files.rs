@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Format, provenance};
 
 use super::compact::compact;
-use super::{Provenance, Telling, gather};
+use super::{Disclosure, Provenance, gather};
 use cwm_core::error::Error;
 use cwm_pipeline::plan::Plan;
 use cwm_store::{ActionRecord, OutputRecord, OutputShape, Store};
@@ -21,7 +21,7 @@ pub fn files<'r>(
     plan: &Plan,
     cell: usize,
     port: &str,
-    telling: Telling,
+    telling: Disclosure,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Result<BTreeMap<String, Vec<u8>>, Error> {
     let Some(output) = record(cell).and_then(|record| record.outputs.get(port)) else { return Ok(BTreeMap::new()) };

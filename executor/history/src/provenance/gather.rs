@@ -6,8 +6,8 @@ use cwm_contract::Value;
 
 use super::public::{self, parameter};
 use super::{
-    CellTold, FetchedTold, InputTold, MachineTold, Made, OutputTold, PROVENANCE_FORMAT, Provenance, StageTotals,
-    Telling,
+    CellProvenance, Disclosure, FetchProvenance, InputProvenance, MachineProvenance, Made, OutputProvenance,
+    PROVENANCE_FORMAT, Provenance, StageTotals,
 };
 use cwm_core::digest::{Digest, Key};
 use cwm_pipeline::plan::{Cell, InputPlan, Origin, Plan, Source};
@@ -19,7 +19,7 @@ pub fn gather<'r>(
     plan: &Plan,
     cell: usize,
     port: &str,
-    telling: Telling,
+    telling: Disclosure,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Provenance {
     let mut upstream = plan.ancestors(&[cell]);
@@ -44,7 +44,7 @@ pub fn gather<'r>(
         // A stage is often given fewer cores than there are.
         let is_it = |known: &&Machine| (&known.host, &known.os) == (&machine.host, &machine.os);
         let number = machines.iter().position(is_it).unwrap_or_else(|| {
-            told.machines.push(MachineTold {
+            told.machines.push(MachineProvenance {
                 name: name_of(machine, told.machines.len(), telling),
                 os: machine.os.clone(),
                 cores: 0,
@@ -63,10 +63,10 @@ pub fn gather<'r>(
     told
 }
 
-fn name_of(machine: &Machine, number: usize, telling: Telling) -> String {
+fn name_of(machine: &Machine, number: usize, telling: Disclosure) -> String {
     match telling {
-        Telling::Full => machine.host.clone(),
-        Telling::Public => format!("machine {}", number + 1),
+        Disclosure::Full => machine.host.clone(),
+        Disclosure::Public => format!("machine {}", number + 1),
     }
 }
 
@@ -82,9 +82,9 @@ fn cell_told<'r>(
     record: &ActionRecord,
     on: String,
     code: Option<String>,
-    telling: Telling,
+    telling: Disclosure,
     of: &impl Fn(usize) -> Option<&'r ActionRecord>,
-) -> CellTold {
+) -> CellProvenance {
     let kind = &record.components.kind;
     let told = |(name, value): (&String, &Value)| (name.clone(), parameter(kind, name, value, telling));
     let parameters: BTreeMap<String, Value> = record.components.parameters.iter().map(told).collect();
@@ -94,11 +94,11 @@ fn cell_told<'r>(
         let sources = sources.map(|(ordinal, source)| input_told(plan, input, ordinal, source, record, telling, of));
         (input.name.clone(), sources.collect())
     });
-    let mut inputs: BTreeMap<String, Vec<InputTold>> = inputs.collect();
+    let mut inputs: BTreeMap<String, Vec<InputProvenance>> = inputs.collect();
     for (name, group) in &record.components.inputs {
         // What a command declares beside its inputs.
         inputs.entry(name.clone()).or_insert_with(|| {
-            let dependency = |(name, digest): &(String, Digest)| InputTold {
+            let dependency = |(name, digest): &(String, Digest)| InputProvenance {
                 cell: None,
                 output: None,
                 file: Some(name.clone()),
@@ -108,16 +108,16 @@ fn cell_told<'r>(
         });
     }
     let outputs = record.outputs.iter().map(|(name, output)| {
-        let told = OutputTold { format: output.format.to_string(), digest: output.digest, size: output.size };
+        let told = OutputProvenance { format: output.format.to_string(), digest: output.digest, size: output.size };
         (name.clone(), told)
     });
-    let fetched = record.fetched.iter().map(|one| FetchedTold {
+    let fetched = record.fetched.iter().map(|one| FetchProvenance {
         url: public::url(&one.fetch.url),
         sha256: one.sha256.clone(),
         bytes: one.bytes,
     });
     let code_now = cell.code().ok().flatten();
-    CellTold {
+    CellProvenance {
         stage: cell.kind.clone(),
         key: record.key,
         parameters,
@@ -137,11 +137,11 @@ fn input_told<'r>(
     ordinal: usize,
     source: &Source,
     record: &ActionRecord,
-    telling: Telling,
+    telling: Disclosure,
     of: &impl Fn(usize) -> Option<&'r ActionRecord>,
-) -> InputTold {
+) -> InputProvenance {
     match &source.from {
-        Origin::Cell { index, port } => InputTold {
+        Origin::Cell { index, port } => InputProvenance {
             cell: Some(plan.cells[*index].label.to_string()),
             output: Some(port.clone()),
             file: None,
@@ -151,7 +151,7 @@ fn input_told<'r>(
             let label = input.key_label(ordinal);
             let keyed = record.components.inputs.get(&input.name);
             let digest = keyed.and_then(|group| group.iter().find(|(name, _)| *name == label));
-            InputTold {
+            InputProvenance {
                 cell: None,
                 output: None,
                 file: Some(public::file(path, telling)),
@@ -161,11 +161,11 @@ fn input_told<'r>(
     }
 }
 
-fn made(record: &ActionRecord, on: String, telling: Telling) -> Made {
+fn made(record: &ActionRecord, on: String, telling: Disclosure) -> Made {
     let circumstances = &record.circumstances;
     Made {
         at: circumstances.started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        by: (telling == Telling::Full).then(|| circumstances.user.clone()),
+        by: (telling == Disclosure::Full).then(|| circumstances.user.clone()),
         taken: record.is_taken(),
         on,
         cores: circumstances.machine.cores,

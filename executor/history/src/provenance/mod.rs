@@ -24,7 +24,7 @@ pub const PROVENANCE_FORMAT: u32 = 1;
 
 /// How much is told: a report is published, its records are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Telling {
+pub enum Disclosure {
     /// Without names of people and machines, folders and what may be a secret.
     #[default]
     Public,
@@ -46,11 +46,11 @@ pub struct Provenance {
     /// Stages in the order of the pipeline, with the sums of their cells.
     pub stages: Vec<StageTotals>,
     /// The machines, in the order in which they stand in `cells`.
-    pub machines: Vec<MachineTold>,
+    pub machines: Vec<MachineProvenance>,
     /// Code by fingerprint: digests of its parts.
     pub code: BTreeMap<String, BTreeMap<String, String>>,
     /// Every cell that the report rests on, and its own, by label.
-    pub cells: BTreeMap<String, CellTold>,
+    pub cells: BTreeMap<String, CellProvenance>,
 }
 
 /// Sums over the cells of a stage. A result that two cells share counts once.
@@ -74,7 +74,7 @@ pub struct StageTotals {
 
 /// A machine that something was made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MachineTold {
+pub struct MachineProvenance {
     /// Its host name; `machine 1` where names are not told.
     pub name: String,
     /// Operating system and architecture: `linux x86_64`.
@@ -85,7 +85,7 @@ pub struct MachineTold {
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CellTold {
+pub struct CellProvenance {
     /// Kind of stage.
     pub stage: String,
     /// Of its action.
@@ -101,19 +101,19 @@ pub struct CellTold {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
     /// What it read, by input.
-    pub inputs: BTreeMap<String, Vec<InputTold>>,
+    pub inputs: BTreeMap<String, Vec<InputProvenance>>,
     /// What it made, by output.
-    pub outputs: BTreeMap<String, OutputTold>,
+    pub outputs: BTreeMap<String, OutputProvenance>,
     /// What came from the network.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fetched: Vec<FetchedTold>,
+    pub fetched: Vec<FetchProvenance>,
     /// When, where and at what cost.
     pub made: Made,
 }
 
 /// One artifact that a cell read: another's output, or a file from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InputTold {
+pub struct InputProvenance {
     /// The cell that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
@@ -130,7 +130,7 @@ pub struct InputTold {
 
 /// One output of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OutputTold {
+pub struct OutputProvenance {
     /// What it holds.
     pub format: String,
     /// Of its content.
@@ -141,7 +141,7 @@ pub struct OutputTold {
 
 /// Something from the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FetchedTold {
+pub struct FetchProvenance {
     /// Where it was, without user and query.
     pub url: String,
     /// Of what came.

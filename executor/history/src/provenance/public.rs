@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_contract::Value;
 
-use super::Telling;
+use super::Disclosure;
 use cwm_pipeline::plan::COMMAND_RUN;
 use cwm_pipeline::spec::COMMAND;
 
@@ -14,14 +14,14 @@ const FILE: &str = "file://";
 
 /// A parameter as it stands in a key, for people. Of a secret not even the digest is told: a short one could be guessed
 /// from it. The text of a command is what was done, and is told with its paths.
-pub fn parameter(kind: &str, name: &str, value: &Value, telling: Telling) -> Value {
+pub fn parameter(kind: &str, name: &str, value: &Value, telling: Disclosure) -> Value {
     match value {
         Value::Text(text) if (kind, name) == (COMMAND, COMMAND_RUN) => Value::Text(without_logins(text, false)),
         _ => told(value, telling),
     }
 }
 
-fn told(value: &Value, telling: Telling) -> Value {
+fn told(value: &Value, telling: Disclosure) -> Value {
     match value {
         Value::Map(map) if map.contains_key("$secret") => Value::Text("(secret)".to_owned()),
         Value::Map(map) => {
@@ -38,7 +38,7 @@ fn told(value: &Value, telling: Telling) -> Value {
 }
 
 /// A text that begins as a path loses its folders, whatever spaces it has; addresses in it lose users and queries.
-fn word(text: &str, telling: Telling) -> String {
+fn word(text: &str, telling: Disclosure) -> String {
     let text = without_logins(text, true);
     let path = match text.get(..FILE.len()) {
         // `file://host/path`, most often without the host.
@@ -53,12 +53,12 @@ fn word(text: &str, telling: Telling) -> String {
 }
 
 /// A file from outside: its name alone, or its path.
-pub fn file(path: &Path, telling: Telling) -> String {
+pub fn file(path: &Path, telling: Disclosure) -> String {
     match (telling, path.file_name()) {
-        (Telling::Full, _) => path.to_string_lossy().into_owned(),
-        (Telling::Public, Some(name)) => name.to_string_lossy().into_owned(),
+        (Disclosure::Full, _) => path.to_string_lossy().into_owned(),
+        (Disclosure::Public, Some(name)) => name.to_string_lossy().into_owned(),
         // It ends in `..`, or is the root.
-        (Telling::Public, None) => "..".to_owned(),
+        (Disclosure::Public, None) => "..".to_owned(),
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
         Value::Text(text.to_owned())
     }
 
-    fn parameter(value: &Value, telling: Telling) -> Value {
+    fn parameter(value: &Value, telling: Disclosure) -> Value {
         super::parameter("train", "data", value, telling)
     }
 
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_may_be_a_secret_is_never_told() {
         let digest = "ab".repeat(32);
-        for telling in [Telling::Public, Telling::Full] {
+        for telling in [Disclosure::Public, Disclosure::Full] {
             let nested = Value::List(vec![map("inner", map("$secret", text(&digest)))]);
             assert_eq!(parameter(&nested, telling), Value::List(vec![map("inner", text("(secret)"))]));
             let address = "https://ada:pw@host.org:80/a/b.pgn?token=1#x";
@@ -148,7 +148,7 @@ mod tests {
             ("ada@host is no address, is it?", "ada@host is no address, is it?"),
             ("://@", "://"),
         ] {
-            for telling in [Telling::Public, Telling::Full] {
+            for telling in [Disclosure::Public, Disclosure::Full] {
                 assert_eq!(parameter(&text(given), telling), text(told), "{given}");
             }
         }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_command_is_told_but_for_what_logs_people_in() {
         let run = "/opt/my tool/run -q \"https://ada:pw@host/a?t=1\" | head; [ $? = 0 ]";
-        let of = |kind, name| super::parameter(kind, name, &text(run), Telling::Public);
+        let of = |kind, name| super::parameter(kind, name, &text(run), Disclosure::Public);
         assert_eq!(of("command", "run"), text("/opt/my tool/run -q \"https://host/a | head; [ $? = 0 ]"));
         for other in [of("command", "note"), of("train", "run")] {
             assert!(matches!(&other, Value::Text(told) if !told.contains("/opt")), "{other:?}");
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn folders_are_told_only_where_all_is() {
         let path = text("/data/ada/games.pgn");
-        assert_eq!(parameter(&path, Telling::Public), text("games.pgn"));
-        assert_eq!(parameter(&path, Telling::Full), path);
-        assert_eq!(parameter(&text("file:///data/ada/games.pgn"), Telling::Public), text("games.pgn"));
+        assert_eq!(parameter(&path, Disclosure::Public), text("games.pgn"));
+        assert_eq!(parameter(&path, Disclosure::Full), path);
+        assert_eq!(parameter(&text("file:///data/ada/games.pgn"), Disclosure::Public), text("games.pgn"));
         for (path, name) in [
             ("/data/ada lovelace/x.pgn", "x.pgn"),
             (" /data/ada/my games.pgn", "my games.pgn"),
@@ -178,12 +178,12 @@ mod tests {
             ("file:///data/ada lovelace/x.pgn", "x.pgn"),
             ("FILE://localhost/data/ada/x.pgn", "x.pgn"),
         ] {
-            assert_eq!(parameter(&text(path), Telling::Public), text(name), "{path}");
+            assert_eq!(parameter(&text(path), Disclosure::Public), text(name), "{path}");
         }
         let nested = map("run", Value::List(vec![path.clone()]));
-        assert_eq!(parameter(&nested, Telling::Public), map("run", Value::List(vec![text("games.pgn")])));
+        assert_eq!(parameter(&nested, Disclosure::Public), map("run", Value::List(vec![text("games.pgn")])));
         for whole in ["cat /data/x > \"$out\"", "d64/l1", "/", "e4"] {
-            assert_eq!(parameter(&text(whole), Telling::Public), text(whole));
+            assert_eq!(parameter(&text(whole), Disclosure::Public), text(whole));
         }
     }
 }

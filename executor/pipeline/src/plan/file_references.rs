@@ -7,7 +7,7 @@ use cwm_contract::{SourceLocation, Type, Value};
 
 use super::{Body, Origin, Plan};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::files::{is_read_once, lasting_name};
+use cwm_core::files::{is_stream, lasting_name};
 
 /// A file from outside, where a plan names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Plan {
                 Ok(found) if found.is_dir() => {
                     Diagnostic::at(place, format!("{shown} is a folder")).hint(self.in_place_of_a_folder(&path))
                 }
-                Ok(_) if !may_be_piped && is_read_once(&path) => {
+                Ok(_) if !may_be_piped && is_stream(&path) => {
                     Diagnostic::at(place, format!("{shown} is a pipe or a device, which can be read only once"))
                         .hint("name a plain file")
                 }
@@ -99,7 +99,7 @@ impl Plan {
 
     /// The first thing that a cell names and that can be read only once.
     pub fn pipe_of(&self, cell: usize) -> Option<PathBuf> {
-        self.outside_files(&[cell]).into_keys().find(|path| is_read_once(path))
+        self.outside_files(&[cell]).into_keys().find(|path| is_stream(path))
     }
 
     /// Puts the plain files that descriptors of this process stand for (`/dev/stdin`) in their place: other processes

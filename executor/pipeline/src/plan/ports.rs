@@ -51,7 +51,7 @@ pub fn kind(stage: &StageSpec, registry: &Registry, problems: &mut Diagnostics) 
         return Some(Kind::Command);
     }
     let Some(found) = registry.get(&word.text) else {
-        let problem = if registry.is_left_out(&word.text) {
+        let problem = if registry.is_compiled_out(&word.text) {
             Diagnostic::at(word.place, format!("stages of kind `{}` are not in this build of cwm", word.text))
                 .hint(format!("build it with the cargo feature `{}`, which is on by default", word.text))
         } else {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::pins::lock;
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_core::files::durable::Disk;
+use cwm_core::files::durable::DurableFs;
 use cwm_core::files::read_beside;
 use cwm_core::key::{Canonical, Components};
 
@@ -225,7 +225,7 @@ impl Accepted {
         if now.text.as_ref() == Some(&text) || (now.text.is_none() && now.aliases.is_empty()) {
             return Ok(());
         }
-        Disk::default().replace(&path, text.as_bytes(), true)?;
+        DurableFs::default().replace(&path, text.as_bytes(), true)?;
         Ok(())
     }
 }

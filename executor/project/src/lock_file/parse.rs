@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{LOCK_FILE_FORMAT, LockLine, LockWarning};
+use cwm_core::files::FileError;
 use cwm_core::files::Result;
-use cwm_core::files::StoreError;
 
 /// Where a line stands in a merge conflict.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Parsed> {
             match version.trim().parse::<u64>() {
                 Ok(found) if found > u64::from(LOCK_FILE_FORMAT) => {
                     let path = path.to_owned();
-                    return Err(StoreError::TooNew { path, what: "the lock file", found, known: LOCK_FILE_FORMAT });
+                    return Err(FileError::TooNew { path, what: "the lock file", found, known: LOCK_FILE_FORMAT });
                 }
                 Ok(_) => has_version = true,
                 Err(_) => say("this is not a format version; the line is ignored".into(), true),

@@ -7,7 +7,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use super::read::{site, text_of};
 use super::{Remote, RemoteKinds, Site};
 use cwm_core::error::Error;
-use cwm_core::files::durable::Disk;
+use cwm_core::files::durable::DurableFs;
 
 /// A remote that is to be added.
 #[derive(Clone, Debug)]
@@ -93,5 +93,5 @@ fn change(
         text.parse().map_err(|error: toml_edit::TomlError| Error::internal(error.message().to_owned()))?;
     let text = edit(&mut document)? + &document.to_string();
     look(&site(&text, &name, folder, kinds)?)?;
-    Ok(Disk::default().replace(file, text.as_bytes(), true)?)
+    Ok(DurableFs::default().replace(file, text.as_bytes(), true)?)
 }

@@ -11,7 +11,7 @@ use super::slurm::Slurm;
 use super::toml_tree::parse;
 use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_secret};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
-use cwm_core::files::read_plain;
+use cwm_core::files::read_regular_file;
 use cwm_core::located::duration;
 use cwm_core::located::{Content, Node, Reader, Word};
 use cwm_core::names::{NAME_RULE, is_name, suggest};
@@ -48,7 +48,7 @@ pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
 /// It cannot be read, in words.
 pub fn text_of(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
-    let bytes = match read_plain(path) {
+    let bytes = match read_regular_file(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && std::fs::read_link(path).is_err() => {
             return Ok(None);
         }

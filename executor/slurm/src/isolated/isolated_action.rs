@@ -14,8 +14,8 @@ use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
 use cwm_action::brought;
 use cwm_action::{
-    ActionFile, FailedKind, Line, Lines, Outcome, Terms, already_recorded, goes_on, locked, perform as perform_here,
-    stopped,
+    ActionFailureKind, ActionFile, AttemptOptions, Line, Lines, Outcome, already_recorded, goes_on, locked,
+    perform as perform_here, stopped,
 };
 use cwm_core::backoff::Backoff;
 use cwm_core::digest::{Digest, Key};
@@ -35,7 +35,7 @@ const UPLOAD_TIMEOUT_FACTOR: u32 = 10;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The end of a step that may fail the attempt.
-type StepResult = Result<(), (FailedKind, Failure)>;
+type StepResult = Result<(), (ActionFailureKind, Failure)>;
 
 /// Does the action `key` of the home store at `root` in a store of this node.
 ///
@@ -45,12 +45,12 @@ pub fn perform(
     registry: &Registry,
     root: &Path,
     key: &Key,
-    terms: &Terms,
+    terms: &AttemptOptions,
     messages: &Lines,
     cancellation: &Cancellation,
     config: &RemoteStoreConfig,
 ) -> Result<Outcome, Error> {
-    let home = Store::at(root)?.seen_whole();
+    let home = Store::at(root)?.assume_initialized();
     let files = Files::of_store(&home);
     let home_work = home.work(key);
     let Some(_lock) = locked(&home, key, terms, messages, cancellation)? else { return Ok(stopped()) };
@@ -103,7 +103,7 @@ struct IsolatedAction<'a> {
 }
 
 impl IsolatedAction<'_> {
-    fn run(&self, terms: &Terms) -> Result<Outcome, Error> {
+    fn run(&self, terms: &AttemptOptions) -> Result<Outcome, Error> {
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
             && !brought::is_open(&self.action.components)
@@ -130,7 +130,7 @@ impl IsolatedAction<'_> {
                         "`cwm push --force` of what made it, where its files are, mends the remote; or `cwm run --force`"
                     }
                 };
-                return Ok(Outcome::Failed(FailedKind::System, Failure::system(message).hint(hint)));
+                return Ok(Outcome::Failed(ActionFailureKind::System, Failure::system(message).hint(hint)));
             }
             Some(_) => {}
         }
@@ -260,7 +260,7 @@ impl IsolatedAction<'_> {
         }
     }
 
-    fn not_pushed(&self, error: &RemoteError, is_stopped: bool) -> (FailedKind, Failure) {
+    fn not_pushed(&self, error: &RemoteError, is_stopped: bool) -> (ActionFailureKind, Failure) {
         let to = self.transfers.config.push_remote();
         let message = format!("its result is made, and could not be pushed: the remote `{to}` {}", error.to_string());
         let hint = match self.is_persistent {
@@ -272,7 +272,7 @@ impl IsolatedAction<'_> {
                 "it goes with the job; with `scratch` under [slurm] in cwm.toml the next attempt would find it".into()
             }
         };
-        let kind = if is_stopped { FailedKind::Cancelled } else { FailedKind::System };
+        let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
         (kind, Failure::system(message).hint(hint))
     }
 

@@ -13,7 +13,7 @@ use cwm_action::{ActionBody, ActionFile, Artifact};
 use cwm_core::error::Error;
 use cwm_core::files::Stat;
 use cwm_core::registry::Registry;
-use cwm_store::outside::Snapshot;
+use cwm_store::outside::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, Store};
 
 /// All that an action reads, as content to pull, by a name for messages.
@@ -41,7 +41,7 @@ pub fn content(action: &ActionFile) -> BTreeMap<String, OutputRecord> {
 }
 
 /// The external files that an action reads.
-fn files(action: &ActionFile) -> Vec<&Snapshot> {
+fn files(action: &ActionFile) -> Vec<&FileFingerprint> {
     let inputs = action.inputs.values().flatten().filter_map(|input| match &input.artifact {
         Artifact::Outside(snapshot) => Some(snapshot),
         Artifact::Output(_) => None,
@@ -132,11 +132,11 @@ impl StagedFiles {
         text.replace(&self.folder.path().display().to_string(), "")
     }
 
-    fn staged(&self, file: &Snapshot) -> Result<Snapshot, Error> {
+    fn staged(&self, file: &FileFingerprint) -> Result<FileFingerprint, Error> {
         let path = self.staged_path(&file.path);
         let stat = Stat::of(&path)?;
         // Its content was verified when it was pulled, and nobody else writes to this folder.
-        Ok(Snapshot { path, stat, digest: file.digest, settled: true })
+        Ok(FileFingerprint { path, stat, digest: file.digest, settled: true })
     }
 }
 
@@ -149,9 +149,9 @@ mod tests {
     use cwm_core::digest::Digest;
     use cwm_core::key::{Components, KEY_FORMAT};
 
-    fn outside(path: &str, text: &str) -> Snapshot {
+    fn outside(path: &str, text: &str) -> FileFingerprint {
         let stat = Stat { size: text.len() as u64, mtime_ns: 1, ctime_ns: 1, inode: 1, device: 1 };
-        Snapshot { path: path.into(), stat, digest: Digest::of(text.as_bytes()), settled: true }
+        FileFingerprint { path: path.into(), stat, digest: Digest::of(text.as_bytes()), settled: true }
     }
 
     fn action() -> ActionFile {
@@ -208,9 +208,9 @@ mod tests {
         for (file, (name, text)) in files.iter().zip([("a.pgn", "a"), ("a.pgn", "b"), ("shout.sh", "#!/bin/sh")]) {
             assert!(is_below(&file.path) && file.path.ends_with(name), "{}", file.path.display());
             assert_eq!(fs::read_to_string(&file.path).unwrap(), text);
-            assert!(file.still_the_same().unwrap());
+            assert!(file.is_unchanged().unwrap());
         }
-        let mode = |file: &Snapshot| fs::metadata(&file.path).unwrap().permissions().mode() & 0o111;
+        let mode = |file: &FileFingerprint| fs::metadata(&file.path).unwrap().permissions().mode() & 0o111;
         assert_eq!(files.iter().map(|file| mode(file) != 0).collect::<Vec<_>>(), [false, false, true]);
         let said = format!("{}: line 2 is wrong", files[1].path.display());
         assert_eq!(staged.with_original_paths(&said), "/off/b/a.pgn: line 2 is wrong");

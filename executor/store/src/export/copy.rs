@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::list::{Copied, mtime};
 use crate::hashing::hash_own_file;
 use cwm_core::digest::Digest;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::{FileError, Result};
 
 /// What a copy is to be.
 #[derive(Clone, Copy)]
@@ -31,28 +31,28 @@ pub(super) fn copy_file(source: &Source, copy: &Path, wanted: Wanted) -> Result<
         Source::Object(path) => {
             fs::copy(path, copy).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => {
-                    StoreError::Missing { path: path.clone(), what: "is not in the store".to_owned() }
+                    FileError::Missing { path: path.clone(), what: "is not in the store".to_owned() }
                 }
-                _ => StoreError::io("copy to", copy)(error),
+                _ => FileError::io("copy to", copy)(error),
             })?;
             path
         }
         Source::Bytes(bytes) => {
-            fs::write(copy, bytes).map_err(StoreError::io("write", copy))?;
+            fs::write(copy, bytes).map_err(FileError::io("write", copy))?;
             copy
         }
     };
     // The copy, since that is what people get; the bytes are still in memory.
     let found = hash_own_file(copy)?;
     if found != wanted.digest {
-        return Err(StoreError::damaged(
+        return Err(FileError::damaged(
             from,
             format!("its content has the digest {found}, not {}; nothing was exported", wanted.digest),
         ));
     }
     let mode = if wanted.executable { 0o755 } else { 0o644 };
-    fs::set_permissions(copy, Permissions::from_mode(mode)).map_err(StoreError::io("make writable", copy))?;
-    let metadata = fs::symlink_metadata(copy).map_err(StoreError::io("look at", copy))?;
+    fs::set_permissions(copy, Permissions::from_mode(mode)).map_err(FileError::io("make writable", copy))?;
+    let metadata = fs::symlink_metadata(copy).map_err(FileError::io("look at", copy))?;
     Ok(Copied {
         digest: wanted.digest,
         size: metadata.len(),

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use cwm_core::digest::Digest;
 pub(super) use cwm_core::files::EXPORT_LIST as LIST;
 use cwm_core::files::durable::Temporary;
-use cwm_core::files::read_plain;
-use cwm_core::files::{Result, StoreError};
+use cwm_core::files::read_regular_file;
+use cwm_core::files::{FileError, Result};
 
 /// Version of its format.
 const LIST_FORMAT: u32 = 1;
@@ -72,24 +72,24 @@ impl Copied {
 
 pub(super) fn write_list(aside: &Temporary<'_>, exported: &List) -> Result<()> {
     let path = aside.path().join(LIST);
-    let text = serde_json::to_string_pretty(exported).map_err(|error| StoreError::io("write", &path)(error.into()))?;
-    fs::write(&path, text + "\n").map_err(StoreError::io("write", &path))
+    let text = serde_json::to_string_pretty(exported).map_err(|error| FileError::io("write", &path)(error.into()))?;
+    fs::write(&path, text + "\n").map_err(FileError::io("write", &path))
 }
 
 /// What was exported; nothing if there is no list.
 pub(super) fn read_list(path: &Path) -> Result<List> {
-    let bytes = match read_plain(path) {
+    let bytes = match read_regular_file(path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(List::new(false));
         }
-        Err(error) => return Err(StoreError::io("read", path)(error)),
+        Err(error) => return Err(FileError::io("read", path)(error)),
     };
     let list: List = serde_json::from_slice(&bytes).map_err(|error| {
-        StoreError::refused(path, format!("is not a list of exported files: {error}"), OUT_OF_THE_WAY)
+        FileError::refused(path, format!("is not a list of exported files: {error}"), OUT_OF_THE_WAY)
     })?;
     if list.cwm_export > LIST_FORMAT {
-        return Err(StoreError::TooNew {
+        return Err(FileError::TooNew {
             path: path.to_owned(),
             what: "the list of exported files",
             found: list.cwm_export.into(),

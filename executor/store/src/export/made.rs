@@ -8,8 +8,8 @@ use super::Exported;
 use super::list::{Copied, List, mtime, write_list};
 use crate::Store;
 use crate::hashing::hash_own_file;
+use cwm_core::files::FileError;
 use cwm_core::files::Result;
-use cwm_core::files::StoreError;
 
 impl Store {
     /// Fills the folder `destination` with the files that `fill` makes in an empty one. Nothing has its name before all is
@@ -18,12 +18,12 @@ impl Store {
     ///
     /// # Errors
     /// Those of `fill`; the destination is in the store; something is in the way that no export made; the disk refuses.
-    pub fn export_made<E: From<StoreError>>(
+    pub fn export_generated<E: From<FileError>>(
         &self,
         destination: &Path,
         fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
     ) -> std::result::Result<Exported, E> {
-        let target = std::path::absolute(destination).map_err(StoreError::io("find", destination))?;
+        let target = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         let export = self.export_to(&target)?;
         let _turn = export.turn()?;
         let earlier = export.earlier()?;
@@ -48,11 +48,11 @@ impl Store {
 /// The files in a folder, as they are now.
 fn list_of(folder: &Path) -> Result<List> {
     let mut list = List::new(true);
-    for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
-        let entry = entry.map_err(StoreError::io("read the folder", folder))?;
+    for entry in fs::read_dir(folder).map_err(FileError::io("read the folder", folder))? {
+        let entry = entry.map_err(FileError::io("read the folder", folder))?;
         let path = entry.path();
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(StoreError::io("make writable", &path))?;
-        let metadata = entry.metadata().map_err(StoreError::io("look at", &path))?;
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(FileError::io("make writable", &path))?;
+        let metadata = entry.metadata().map_err(FileError::io("look at", &path))?;
         let copied = Copied {
             digest: hash_own_file(&path)?,
             size: metadata.len(),

@@ -9,7 +9,7 @@ use super::Store;
 impl Store {
     /// What keeps anything from being exported into the folder `destination`, as far as that can be told before there is
     /// anything to export: in words, and what to do about it.
-    pub fn export_obstacle(&self, destination: &Path) -> Option<(String, &'static str)> {
+    pub fn export_preflight(&self, destination: &Path) -> Option<(String, &'static str)> {
         let shown = destination.display();
         let root = std::path::absolute(self.root()).unwrap_or_else(|_| self.root().to_owned());
         if destination.starts_with(&root) || self.holds(destination) {

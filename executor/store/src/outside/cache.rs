@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
-use cwm_core::files::read_plain;
+use cwm_core::files::read_regular_file;
 
 /// Version of the format; any other is ignored and written anew, since nothing is lost but time.
 const CACHE_FORMAT: u32 = 1;
@@ -68,7 +68,7 @@ pub(super) fn decode(text: &str) -> Option<Entries> {
 
 /// Reads the cache at `path`: its entries, and whether there was something that is not a cache of this format.
 pub(super) fn read(path: &Path) -> (Entries, bool) {
-    match read_plain(path) {
+    match read_regular_file(path) {
         Ok(bytes) => match String::from_utf8(bytes).ok().as_deref().and_then(decode) {
             Some(entries) => (entries, false),
             None => (Entries::new(), true),

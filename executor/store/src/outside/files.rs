@@ -9,13 +9,13 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use super::cache::{self, Entries, Entry};
-use super::snapshot::Snapshot;
+use super::snapshot::FileFingerprint;
 use crate::Store;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::Stat;
-use cwm_core::files::durable::Disk;
-use cwm_core::files::{StoreError, Trouble};
+use cwm_core::files::durable::DurableFs;
+use cwm_core::files::{FileError, FileErrorKind};
 
 /// A file changed less than this before it was hashed is hashed again next time: within it, a change may leave no
 /// trace in the times of a coarse file system.
@@ -99,13 +99,13 @@ impl Files {
     ///
     /// # Errors
     /// As [`Files::digest`].
-    pub fn snapshot(&self, path: &Path) -> Result<Snapshot> {
-        let path = std::path::absolute(path).map_err(StoreError::io("find", path))?;
+    pub fn snapshot(&self, path: &Path) -> Result<FileFingerprint> {
+        let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
         let stat = Stat::of(&path)?;
         if let Some(entry) = self.known().entries.get(&path).filter(|entry| entry.stat == stat) {
-            return Ok(Snapshot { path, stat, digest: entry.digest, settled: true });
+            return Ok(FileFingerprint { path, stat, digest: entry.digest, settled: true });
         }
-        if stat.size >= WORTH_WAITING && stat.is_young(self.clock.now(), SETTLED_AFTER) {
+        if stat.size >= WORTH_WAITING && stat.modified_recently(self.clock.now(), SETTLED_AFTER) {
             self.clock.wait(SETTLED_AFTER);
         }
         let snapshot = self.hash(path)?;
@@ -140,12 +140,12 @@ impl Files {
         let (mut entries, _) = cache::read(path);
         entries.extend(known.learnt.iter().map(|(path, entry)| (path.clone(), *entry)));
         entries.retain(|path, _| path.exists());
-        match Disk::default().replace(path, cache::encode(&entries).as_bytes(), false) {
+        match DurableFs::default().replace(path, cache::encode(&entries).as_bytes(), false) {
             Ok(()) => {
                 known.learnt.clear();
                 Ok(true)
             }
-            Err(error) if matches!(error.trouble(), Trouble::ReadOnly | Trouble::Missing) => Ok(false),
+            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -170,12 +170,12 @@ impl Files {
     }
 
     /// Reads the file. Not mapped into memory: one that is cut short meanwhile would kill the process.
-    fn hash(&self, path: PathBuf) -> Result<Snapshot> {
-        let reading = |error| StoreError::io("read", &path)(error);
-        let mut file = File::open(&path).map_err(StoreError::io("open", &path))?;
+    fn hash(&self, path: PathBuf) -> Result<FileFingerprint> {
+        let reading = |error| FileError::io("read", &path)(error);
+        let mut file = File::open(&path).map_err(FileError::io("open", &path))?;
         // Before and after, of the open file: what is written meanwhile shows.
         let stat = Stat::from(&file.metadata().map_err(reading)?);
-        let settled = !stat.is_young(self.clock.now(), SETTLED_AFTER);
+        let settled = !stat.modified_recently(self.clock.now(), SETTLED_AFTER);
         self.hashed.fetch_add(1, Ordering::Relaxed);
         let mut hasher = blake3::Hasher::new();
         let mut block = vec![0; BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK).max(1))];
@@ -191,9 +191,9 @@ impl Files {
         }
         let after = Stat::from(&file.metadata().map_err(reading)?);
         if after != stat || length != stat.size {
-            return Err(StoreError::refused(&path, "changed while it was read", "run again when it is complete"));
+            return Err(FileError::refused(&path, "changed while it was read", "run again when it is complete"));
         }
-        Ok(Snapshot { path, stat, digest: Digest(*hasher.finalize().as_bytes()), settled })
+        Ok(FileFingerprint { path, stat, digest: Digest(*hasher.finalize().as_bytes()), settled })
     }
 }
 

@@ -10,4 +10,4 @@ mod snapshot;
 mod tests;
 
 pub use files::{Clock, Files, SystemClock};
-pub use snapshot::Snapshot;
+pub use snapshot::FileFingerprint;

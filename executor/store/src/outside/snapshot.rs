@@ -11,7 +11,7 @@ use cwm_core::files::Stat;
 
 /// A file as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct FileFingerprint {
     /// Absolute.
     pub path: PathBuf,
     /// What the file system said.
@@ -22,19 +22,19 @@ pub struct Snapshot {
     pub settled: bool,
 }
 
-impl Snapshot {
+impl FileFingerprint {
     /// Whether the file still has this content: for "an input that changed while a stage ran makes that run
     /// unrecorded". Reads the file only where the file system's word is not enough; a file that was touched but has
     /// the same content is still the same, one that is gone is not.
     ///
     /// # Errors
     /// The file is there but cannot be read.
-    pub fn still_the_same(&self) -> Result<bool> {
+    pub fn is_unchanged(&self) -> Result<bool> {
         match Stat::of(&self.path) {
             Ok(stat) if stat == self.stat && self.settled => Ok(true),
             Ok(stat) if stat.size != self.stat.size => Ok(false),
             Ok(_) => Ok(Files::without_cache().snapshot(&self.path)?.digest == self.digest),
-            Err(error) if error.trouble() == cwm_core::files::Trouble::Missing => Ok(false),
+            Err(error) if error.trouble() == cwm_core::files::FileErrorKind::Missing => Ok(false),
             Err(error) => Err(error),
         }
     }

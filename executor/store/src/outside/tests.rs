@@ -111,7 +111,7 @@ fn a_touched_file_is_hashed_once_more_and_its_digest_stays() {
     assert_eq!(files.digest(&path).unwrap(), before.digest);
     files.digest(&path).unwrap();
     assert_eq!(files.hashed(), 2);
-    assert!(before.still_the_same().unwrap());
+    assert!(before.is_unchanged().unwrap());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_file_replaced_by_one_with_the_same_size_and_time_is_another() {
     fs::File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
     fs::rename(&other, &path).unwrap();
     assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
-    assert!(!before.still_the_same().unwrap());
+    assert!(!before.is_unchanged().unwrap());
 }
 
 #[test]
@@ -149,13 +149,13 @@ fn a_snapshot_knows_what_changed_and_what_is_gone() {
     let path = file(&folder, "1. e4");
     // Young: the file system's word is not enough, so the content is read.
     let young = files(&folder, &FixedClock::after(&path, 0)).snapshot(&path).unwrap();
-    assert!(young.still_the_same().unwrap());
+    assert!(young.is_unchanged().unwrap());
     fs::write(&path, "1. d4").unwrap();
-    assert!(!young.still_the_same().unwrap());
+    assert!(!young.is_unchanged().unwrap());
     fs::write(&path, "1. e4").unwrap();
-    assert!(young.still_the_same().unwrap());
+    assert!(young.is_unchanged().unwrap());
     fs::remove_file(&path).unwrap();
-    assert!(!young.still_the_same().unwrap());
+    assert!(!young.is_unchanged().unwrap());
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn a_commit_whose_disk_fails_at_any_step_says_so_and_leaves_nothing_temporary() 
             }
         });
         if let Err(error) = store.clone().watched(hook).record(action) {
-            assert_eq!(error.trouble(), Trouble::DiskFull);
+            assert_eq!(error.trouble(), FileErrorKind::DiskFull);
             assert!(error.hint().unwrap().contains("free space"));
         }
         assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
@@ -202,7 +202,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
     assert_eq!(full.kind(), io::ErrorKind::StorageFull);
 
     let error = store.record(action).unwrap_err();
-    assert_eq!(error.trouble(), Trouble::DiskFull, "{error}");
+    assert_eq!(error.trouble(), FileErrorKind::DiskFull, "{error}");
     assert_eq!(store.actions(&key("a")).unwrap(), []);
     assert_eq!(missing(&store, &before), []);
 
@@ -255,7 +255,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let lost_tree = store.record(finished(&store, "b", "hello", &[("x", "two")])).unwrap().record;
-    durable::Disk::default().remove(&path_of(&store, &lost_tree, "folder")).unwrap();
+    durable::DurableFs::default().remove(&path_of(&store, &lost_tree, "folder")).unwrap();
     let action = finished(&store, "c", "hello", &[]);
     let damaged = store.object_path(&Digest::of(b"two"));
     fs::remove_file(&damaged).unwrap();
@@ -275,9 +275,9 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     assert!(damaged.exists());
 
     let error = store.record(action).unwrap_err();
-    assert_eq!(error.trouble(), Trouble::ReadOnly, "{error}");
+    assert_eq!(error.trouble(), FileErrorKind::ReadOnly, "{error}");
     assert!(error.hint().unwrap().contains("--store"));
-    assert_eq!(store.try_lock_key(&key("a"), "test").unwrap_err().trouble(), Trouble::ReadOnly);
+    assert_eq!(store.try_lock_key(&key("a"), "test").unwrap_err().trouble(), FileErrorKind::ReadOnly);
     let error = store.path_of(&lost_tree.outputs["folder"], &Files::without_cache()).unwrap_err();
     assert!(error.to_string().contains("cannot be written to make it again"), "{error}");
     assert!(!Files::of_store(&store).save().unwrap());

@@ -115,13 +115,13 @@ fn newer_formats_are_refused_in_words() {
     let name = actions::RecordFile::name(2, &bytes);
     fs::write(store.layout.action_folder(&key("a")).join(name), &bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
-    assert_eq!(error.trouble(), Trouble::TooNew);
+    assert_eq!(error.trouble(), FileErrorKind::TooNew);
     assert!(error.to_string().contains("format 2 of an action record"), "{error}");
     assert!(store.record(finished(&store, "a", "other", &[])).unwrap().new, "it is no reason to lose a result");
 
     fs::write(store.root().join("format"), "2\n").unwrap();
     let error = Store::at(store.root()).err().unwrap();
-    assert_eq!(error.trouble(), Trouble::TooNew);
+    assert_eq!(error.trouble(), FileErrorKind::TooNew);
     assert!(error.to_string().contains("format 2 of the store"), "{error}");
     for garbage in [&b"banana"[..], b"", b"-1", b"1.5", b"\xff\xfe"] {
         fs::write(store.root().join("format"), garbage).unwrap();
@@ -151,7 +151,7 @@ fn a_record_that_is_not_what_was_written_is_not_believed() {
     let name = folder("a").join("0001-".to_owned() + &Digest::of(b"x").to_string() + ".json");
     fs::write(name, bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
-    assert_eq!(error.trouble(), Trouble::Damaged);
+    assert_eq!(error.trouble(), FileErrorKind::Damaged);
     assert!(error.hint().unwrap().contains("cwm verify"));
 }
 
@@ -178,7 +178,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
         let (_folder, store) = new_store();
         let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
         for folder in lost {
-            durable::Disk::default().remove(&store.root().join(folder)).unwrap();
+            durable::DurableFs::default().remove(&store.root().join(folder)).unwrap();
         }
         let store = Store::at(store.root()).unwrap();
         assert!(store.verify(|_| {}).unwrap().is_clean(), "{lost:?}");

@@ -41,7 +41,7 @@ fn who_waits_is_told_for_whom_and_may_give_up() {
 fn a_child_keeps_the_lock_until_it_is_killed() {
     let (_folder, store) = new_store();
     let lock = store.try_lock_key(&key("a"), "parent").unwrap().unwrap();
-    lock.let_children_keep().unwrap();
+    lock.share_with_children().unwrap();
     let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
     drop(lock);
     assert!(store.try_lock_key(&key("a"), "other").unwrap().is_none(), "the child can still write");

@@ -63,8 +63,8 @@ fn key(name: &str) -> Key {
     components(name).key()
 }
 
-fn circumstances() -> Circumstances {
-    Circumstances {
+fn circumstances() -> RunInfo {
+    RunInfo {
         started: jiff::Timestamp::UNIX_EPOCH,
         wall_seconds: 1.5,
         user_seconds: 1.0,

@@ -25,7 +25,7 @@ fn store_with(count: usize) -> (Folder, Store, Vec<Key>) {
 
 /// The store as a process finds it that asks for all keys, three seconds from now; whether it wrote its cache.
 fn next_run(store: &Store, keys: &[Key]) -> (Store, bool) {
-    let store = Store::at(store.root()).unwrap().remembering_by(later);
+    let store = Store::at(store.root()).unwrap().with_record_cache_at(later);
     keys.iter().for_each(|key| assert_eq!(store.actions(key).unwrap().len(), 1));
     let written = store.remember();
     (store, written)
@@ -58,7 +58,7 @@ fn many_records_are_read_once_and_are_the_same_from_the_cache() {
 fn the_files_are_not_read_again_while_they_are_the_same() {
     let (_folder, store, keys) = store_with(MANY);
     next_run(&store, &keys);
-    let opened = Store::at(store.root()).unwrap().remembering_by(later);
+    let opened = Store::at(store.root()).unwrap().with_record_cache_at(later);
     let seen = opened.remembered.as_ref().unwrap();
     let proven = keys.iter().filter(|key| seen.proven(key, &opened.layout.action_folder(key)).is_some());
     assert_eq!(proven.count(), MANY);
@@ -69,7 +69,7 @@ fn few_records_and_young_ones_are_not_written() {
     let (_folder, store, keys) = store_with(MANY - 1);
     assert!(!next_run(&store, &keys).1, "so few are sooner read again");
     let (_folder, store, keys) = store_with(MANY);
-    let now = Store::at(store.root()).unwrap().remembering();
+    let now = Store::at(store.root()).unwrap().with_record_cache();
     keys.iter().for_each(|key| drop(now.actions(key).unwrap()));
     assert!(!now.remember(), "a change in this instant would leave no trace");
 }
@@ -78,7 +78,7 @@ fn few_records_and_young_ones_are_not_written() {
 fn what_is_removed_added_or_changed_is_noticed() {
     let (_folder, store, keys) = store_with(MANY);
     next_run(&store, &keys);
-    let asked = Store::at(store.root()).unwrap().remembering_by(later);
+    let asked = Store::at(store.root()).unwrap().with_record_cache_at(later);
 
     fs::remove_file(record_file(&store, &keys[0])).unwrap();
     assert_eq!(asked.actions(&keys[0]).unwrap(), []);
@@ -93,7 +93,7 @@ fn what_is_removed_added_or_changed_is_noticed() {
     let mut bytes = fs::read(&file).unwrap();
     bytes[10] ^= 1;
     set_content(&file, &bytes);
-    assert_eq!(asked.actions(&keys[3]).unwrap_err().trouble(), Trouble::Damaged);
+    assert_eq!(asked.actions(&keys[3]).unwrap_err().trouble(), FileErrorKind::Damaged);
 }
 
 #[test]

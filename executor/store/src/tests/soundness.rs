@@ -47,11 +47,11 @@ fn stored(store: &Store, name: &str) -> ActionRecord {
 fn what_is_stored_bears_its_seal_and_is_never_hashed_again() {
     let (_folder, store) = new_store();
     let record = stored(&store, "a");
-    let taken = store.take_in(Path::new("a pipe"), |write| write(b"1. e4")).unwrap();
+    let taken = store.ingest(Path::new("a pipe"), |write| write(b"1. e4")).unwrap();
     let folder = record.outputs["folder"].digest;
     for digest in [folder, taken.digest, record.log.unwrap()].into_iter().chain(["hello", "one", "two"].map(of)) {
         let metadata = fs::metadata(store.object_path(&digest)).unwrap();
-        assert!(seal::is_sealed(&digest, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()), "{digest}");
+        assert!(seal::has_valid_seal(&digest, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()), "{digest}");
         assert_eq!(metadata.mode() & 0o777, 0o444);
         let age = SystemTime::now().duration_since(metadata.modified().unwrap()).unwrap();
         assert!(age < Duration::from_secs(24 * 3600), "younger than what anybody deletes by age: {age:?}");
@@ -77,7 +77,7 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
         assert_eq!(missing(&store, &record), [], "who only looks reads nothing");
         let stamp = store.stamp(&record.outputs[output], &files(&store)).unwrap();
         let error = store.must_be_sound(&stamp, &files(&store)).unwrap_err();
-        assert_eq!(error.trouble(), Trouble::Damaged, "{error}");
+        assert_eq!(error.trouble(), FileErrorKind::Damaged, "{error}");
 
         let (found, _) = unusable(&store, &record);
         assert_eq!(
@@ -85,7 +85,7 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
             [(output, of(before))]
         );
         assert!(Missing::in_words(&found).contains("changed"));
-        let finding = store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+        let finding = store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
         assert_eq!(finding.path, object);
         assert_eq!(fs::read_to_string(finding.quarantined.unwrap()).unwrap(), after);
         assert!(store.verify(|_| {}).unwrap().findings.iter().all(|finding| finding.what.contains("not in the store")));
@@ -109,7 +109,7 @@ fn a_result_with_the_same_content_replaces_what_was_changed() {
     assert_eq!(unusable(&store, &record), (vec![], 0));
     assert!(store.verify(|_| {}).unwrap().is_clean());
     overwrite(&store.object_path(&of("hello")), "hallo");
-    store.take_in(Path::new("a pipe"), |write| write(b"hello")).unwrap();
+    store.ingest(Path::new("a pipe"), |write| write(b"hello")).unwrap();
     assert!(store.verify(|_| {}).unwrap().is_clean());
 }
 
@@ -155,7 +155,7 @@ fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
         |path| {
             let digest = layout::digest_of_path(path).unwrap();
             fs::write(path, vec![b'x'; 3]).unwrap();
-            durable::Disk::default().seal(path, seal::second_of(&digest, SystemTime::now())).unwrap();
+            durable::DurableFs::default().seal(path, seal::second_of(&digest, SystemTime::now())).unwrap();
         },
     ];
     for (number, change) in changes.into_iter().enumerate() {
@@ -168,7 +168,7 @@ fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
         let (found, _) = unusable(&store, &record);
         assert_eq!(found.len(), 1, "{number}: {found:?}");
         assert_eq!(found[0].digest, digest);
-        store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
+        store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
         stored(&store, "a");
         assert_eq!(unusable(&store, &record), (vec![], 0));
     }
@@ -181,10 +181,10 @@ fn what_was_put_right_meanwhile_is_not_set_aside() {
     overwrite(&store.object_path(&of("hello")), "hallo");
     let (found, _) = unusable(&store, &record);
     stored(&store, "b");
-    assert_eq!(store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap(), None);
+    assert_eq!(store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap(), None);
     assert_eq!(fs::read_to_string(store.object_path(&of("hello"))).unwrap(), "hello");
     fs::remove_file(store.object_path(&of("hello"))).unwrap();
-    assert_eq!(store.set_damage_aside(found[0].damage.as_ref().unwrap()).unwrap(), None);
+    assert_eq!(store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap(), None);
 }
 
 #[test]

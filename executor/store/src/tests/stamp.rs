@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use super::*;
 use crate::outside::Files;
 
-fn stamp(store: &Store, record: &ActionRecord, output: &str) -> Stamp {
+fn stamp(store: &Store, record: &ActionRecord, output: &str) -> OutputSnapshot {
     store.stamp(&record.outputs[output], &Files::without_cache()).unwrap()
 }
 
@@ -70,10 +70,10 @@ fn a_second_name_or_another_mode_is_no_change_and_a_write_whose_time_is_set_back
     fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).unwrap();
     fs::hard_link(&object, out.join("linked")).unwrap();
     let now = stamp(&store, &record, "text");
-    assert!(before != now && before.is_unwritten(&now));
+    assert!(before != now && before.unmodified_since(&now));
     assert_eq!(before.linked_below(&out), Some(out.join("linked")));
     rewrite(&object, "hallo");
-    assert!(!before.is_unwritten(&stamp(&store, &record, "text")));
+    assert!(!before.unmodified_since(&stamp(&store, &record, "text")));
     // Its number alone, as a new file may have it.
     fs::remove_file(&object).unwrap();
     assert_eq!(before.linked_below(&out), None);

@@ -70,7 +70,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn remove(path: &Path) {
-    durable::Disk::default().remove(path).unwrap();
+    durable::DurableFs::default().remove(path).unwrap();
 }
 
 impl Whole {
@@ -135,7 +135,7 @@ impl Whole {
             }
         };
         // An earlier change may have put a file in the place of its folder.
-        let remove = || drop(durable::Disk::default().remove(path));
+        let remove = || drop(durable::DurableFs::default().remove(path));
         match change.1 % 13 {
             0 => remove(),
             1 => write(&bytes[..at.min(bytes.len())], None),
@@ -191,7 +191,7 @@ impl Whole {
                 let Ok(unusable) = store.unusable(&found, &files) else { continue };
                 for missing in &unusable {
                     // Where something stands in the place of the locks that is told, and nothing is moved.
-                    let aside = missing.damage.as_ref().map(|damage| store.set_damage_aside(damage));
+                    let aside = missing.damage.as_ref().map(|damage| store.quarantine_corrupt(damage));
                     let is_told = |aside: Result<Option<Finding>>| aside.map_or(true, |found| found.is_some());
                     prop_assert!(aside.is_none_or(is_told), "{done:?}: {missing:?}");
                 }

@@ -113,7 +113,7 @@ fn damaged_records_and_trees_are_set_aside() {
 
     let folder = store.layout.action_folder(&key("a"));
     flip_a_bit(&folder.join(&names_in(&folder)[0]));
-    assert_eq!(store.actions(&key("a")).unwrap_err().trouble(), Trouble::Damaged);
+    assert_eq!(store.actions(&key("a")).unwrap_err().trouble(), FileErrorKind::Damaged);
     let report = store.verify(|_| {}).unwrap();
     assert_eq!(report.findings.len(), 1, "{report:?}");
     assert!(report.findings[0].quarantined.is_some());
@@ -154,7 +154,7 @@ fn what_stands_in_the_way_of_the_store_is_set_aside() {
         let (_folder, store) = new_store();
         let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
         let path = place(&store);
-        durable::Disk::default().remove(&path).unwrap();
+        durable::DurableFs::default().remove(&path).unwrap();
         if path.parent().unwrap().ends_with("locks") {
             fs::create_dir(&path).unwrap();
         } else if number % 2 == 0 {
@@ -256,7 +256,7 @@ fn results_that_may_rest_on_damage_are_noted() {
     let digest = Digest::of(b"two");
     let object = store.object_path(&digest);
     flip_a_bit(&object);
-    durable::Disk::default().seal(&object, seal::second_of(&digest, std::time::SystemTime::now())).unwrap();
+    durable::DurableFs::default().seal(&object, seal::second_of(&digest, std::time::SystemTime::now())).unwrap();
     let report = store.verify(|_| {}).unwrap();
     let noted: Vec<&str> = report.notes.iter().map(|note| note.what.as_str()).collect();
     assert_eq!(noted.len(), 2, "{noted:?}");

@@ -36,12 +36,12 @@ fn a_stamp_says_who_wrote_what_is_kept() {
     let work = store.work(&key("a"));
     work.prepare().unwrap();
     assert_eq!(work.read_stamp().unwrap(), None);
-    let stamp = KeepStamp { format: 1, binary: "abc".into(), device: "cpu".into() };
+    let stamp = CheckpointStamp { format: 1, binary: "abc".into(), device: "cpu".into() };
     work.write_stamp(&stamp).unwrap();
     work.prepare().unwrap();
     assert_eq!(work.read_stamp().unwrap(), Some(stamp));
     fs::write(work.keep().join(".stamp"), "{").unwrap();
-    assert_eq!(work.read_stamp().unwrap_err().trouble(), Trouble::Damaged);
+    assert_eq!(work.read_stamp().unwrap_err().trouble(), FileErrorKind::Damaged);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     let action = BTreeMap::from([("stage", "parse")]);
 
     let held = store.try_lock_key(&key("a"), "a run that still goes on").unwrap().unwrap();
-    assert_eq!(full.write_action(&action).unwrap_err().trouble(), Trouble::DiskFull);
+    assert_eq!(full.write_action(&action).unwrap_err().trouble(), FileErrorKind::DiskFull);
     assert!(partial.exists(), "it is in use");
     drop(held);
     full.write_action(&action).unwrap();
@@ -136,7 +136,7 @@ fn a_tree_that_two_remove_at_the_same_time_is_gone_and_nobody_minds() {
         std::thread::scope(|scope| {
             let remove = || {
                 begin.wait();
-                durable::Disk::default().remove(&tree)
+                durable::DurableFs::default().remove(&tree)
             };
             let others = [scope.spawn(remove), scope.spawn(remove)];
             remove().unwrap();
@@ -151,9 +151,11 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();
-    assert!(durable::Disk::default().make_folder(&file).is_err_and(|error| error.trouble() == Trouble::Damaged));
-    durable::Disk::default().remove(&folder.path().join("nothing")).unwrap();
-    let below_a_file = durable::Disk::default().remove(&file.join("x"));
+    assert!(
+        durable::DurableFs::default().make_folder(&file).is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
+    );
+    durable::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
+    let below_a_file = durable::DurableFs::default().remove(&file.join("x"));
     assert!(below_a_file.is_err(), "a folder that is none is told");
 }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::{Disk, Step, TEMPORARY};
+use super::{DurableFs, Step, TEMPORARY};
 use crate::files::Result;
 
 /// A file or folder that goes away unless it is placed.
 pub struct Temporary<'disk> {
-    pub(super) disk: &'disk Disk,
+    pub(super) disk: &'disk DurableFs,
     pub(super) path: Option<PathBuf>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::record::{ActionRecord, Circumstances, OutputShape};
+use super::record::{ActionRecord, OutputShape, RunInfo};
 use cwm_core::digest::Key;
 use cwm_core::names::{is_label, is_name};
 use cwm_core::text::is_hidden;
@@ -90,7 +90,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
 }
 
 /// Estimates rest on it.
-fn check_cost(made: &Circumstances) -> Result<(), String> {
+fn check_cost(made: &RunInfo) -> Result<(), String> {
     let seconds = [made.wall_seconds, made.user_seconds, made.system_seconds];
     match seconds.into_iter().all(|seconds| (0.0..=MOST_SECONDS).contains(&seconds)) {
         true => Ok(()),

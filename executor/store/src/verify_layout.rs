@@ -13,7 +13,7 @@ use cwm_core::files::STORE_FOLDERS;
 impl Store {
     /// Sets aside what stands where only a folder can, or where only a lock's file can: nothing could be written there
     /// any more, and nobody should have to find out by hand what is in the way.
-    pub(super) fn verify_places(&self) -> Result<Vec<Finding>> {
+    pub(super) fn verify_layout(&self) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let root = self.root();
         let quarantine = self.layout.quarantine();
