@@ -22,6 +22,19 @@ use cwm_store::{ActionRecord, Content, Dropped, Machine, NewAction, NewOutput, O
 
 const NOW: fn() -> Timestamp = Timestamp::now;
 
+/// A machine without batch jobs.
+struct NoJobs;
+
+impl BatchJobs for NoJobs {
+    fn awaited_keys(&self, _: &Store) -> std::collections::HashSet<cwm_core::digest::Key> {
+        Default::default()
+    }
+
+    fn garbage(&self, _: &Store, _: Timestamp) -> Vec<std::path::PathBuf> {
+        Vec::new()
+    }
+}
+
 fn wish() -> GcOptions {
     GcOptions { keep: Age::days(0), max_size: None, sources: false }
 }
@@ -133,7 +146,7 @@ fn assert_clean(store: &Store) {
 fn content_that_several_share_goes_and_all_of_them_say_so() {
     let (_folder, store) = new_store();
     let records = ["a", "b", "c"].map(|name| made(&store, name, "same", &["same".into()], false));
-    let done = collect(&store, wish(), NOW(), |_| {}).unwrap();
+    let done = collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert!(!done.is_empty() && objects(&store).is_empty());
     for record in &records {
         assert_eq!(store.actions(&record.key).unwrap()[0].dropped, Some(Dropped::Collected), "{}", record.label);
@@ -183,9 +196,9 @@ proptest! {
         let reachable: BTreeSet<Digest> = wanted.iter().flat_map(|record| content(&store, record)).collect();
 
         let before = objects(&store);
-        let said = survey(&store, GcOptions { sources, ..wish() }, NOW()).unwrap();
+        let said = survey(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW()).unwrap();
         prop_assert_eq!(objects(&store), before.clone(), "to look changes nothing");
-        let done = collect(&store, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
+        let done = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
         prop_assert_eq!(&done.stages, &said.stages);
         prop_assert_eq!(objects(&store), reachable.clone());
         for record in wanted {
@@ -201,7 +214,7 @@ proptest! {
                 prop_assert_eq!(again.dropped, Some(Dropped::Collected));
             }
         }
-        let again = collect(&store, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
+        let again = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
         prop_assert!(again.is_empty(), "{:?}", again);
         // What was let go can be made again, and is then whole and ordinary.
         for (index, (text, folder, fetched, _)) in stages.iter().enumerate() {
@@ -225,7 +238,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
         fs::write(store.root().join("temporary/.cwm-left"), "half").unwrap();
         let reachable = content(&store, &kept);
         let (hook, steps) = killed_after(last);
-        let collected = collect(&store.clone().watched(hook), wish(), NOW(), |_| {});
+        let collected = collect(&store.clone().with_fault_injection(hook), &NoJobs, wish(), NOW(), |_| {});
         assert!(is_whole(&store, &kept));
         assert_clean(&store);
         // It is there as a whole, or its record says that it need not be.
@@ -236,7 +249,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
             break;
         }
         killed += 1;
-        collect(&store, wish(), NOW(), |_| {}).unwrap();
+        collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
         assert_eq!(objects(&store), reachable);
         assert!(store.files_in(&store.root().join("garbage")).unwrap().is_empty());
         assert!(store.files_in(&store.root().join("temporary")).unwrap().is_empty());
@@ -271,7 +284,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
                 false => Ok(()),
             }
         });
-        let collected = collect(&store.clone().watched(hook), wish(), NOW(), |_| {});
+        let collected = collect(&store.clone().with_fault_injection(hook), &NoJobs, wish(), NOW(), |_| {});
         assert!(!left.exists(), "what needs no mark goes");
         assert_clean(&store);
         assert!(is_whole(&store, &kept));
@@ -294,7 +307,7 @@ fn marks_are_on_the_disk_before_anything_goes() {
         steps.lock().unwrap().push((step, path.to_owned()));
         Ok(())
     });
-    collect(&store.clone().watched(hook), wish(), NOW(), |_| {}).unwrap();
+    collect(&store.clone().with_fault_injection(hook), &NoJobs, wish(), NOW(), |_| {}).unwrap();
     let seen = seen.lock().unwrap();
     let at = |wanted: &dyn Fn(&(Step, std::path::PathBuf)) -> bool| seen.iter().position(wanted).unwrap();
     let marked = at(&|(step, path)| *step == Step::Write && path.extension().is_some_and(|end| end == "collected"));
@@ -325,12 +338,12 @@ fn transfers_that_were_interrupted_lately_stay_and_old_ones_go() {
         begun(".cwm-a1b2c3".to_owned()),
     ];
     let after = |days: i64| NOW().checked_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
-    let lately = collect(&store, wish(), after(13), |_| {}).unwrap();
+    let lately = collect(&store, &NoJobs, wish(), after(13), |_| {}).unwrap();
     assert_eq!((lately.leftover_bytes, lately.transfer_bytes, lately.staying_transfer_bytes), (16, 0, 8));
     assert!(download.exists() && upload.exists() && idle.iter().all(|path| !path.exists()));
-    let kept = collect(&store, GcOptions { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap();
+    let kept = collect(&store, &NoJobs, GcOptions { keep: Age::days(20), ..wish() }, after(19), |_| {}).unwrap();
     assert_eq!((kept.transfer_bytes, kept.staying_transfer_bytes), (0, 8));
-    let late = collect(&store, wish(), after(15), |_| {}).unwrap();
+    let late = collect(&store, &NoJobs, wish(), after(15), |_| {}).unwrap();
     assert_eq!((late.leftover_bytes, late.transfer_bytes, late.staying_transfer_bytes), (0, 8, 0));
     assert!(!download.exists() && !upload.exists());
     assert!(is_whole(&store, &made));
@@ -349,7 +362,7 @@ fn the_least_recently_used_goes_first_until_it_fits_and_roots_never() {
     }
     lock(&store, "pipeline.lock", &[&records[3]]);
     let whole = || -> Vec<bool> { records.iter().map(|record| is_whole(&store, record)).collect() };
-    let take = |wish| collect(&store, wish, NOW(), |_| {}).unwrap();
+    let take = |wish| collect(&store, &NoJobs, wish, NOW(), |_| {}).unwrap();
     take(GcOptions { max_size: Some(1 << 30), ..wish() });
     assert_eq!(whole(), [true, true, true, true]);
     take(GcOptions { max_size: Some(16_500), ..wish() });
@@ -372,7 +385,7 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_told_and_what_it_named_stays() {
     lock(&store, "pipeline.lock", &[&record]);
     let path = store.root().with_file_name("pipeline.lock");
     let only = |store: &Store, now| {
-        let mut roots = roots(store, now).unwrap();
+        let mut roots = roots(store, &NoJobs, now).unwrap();
         assert_eq!(roots.len(), 1);
         roots.remove(0)
     };
@@ -399,8 +412,8 @@ fn a_lock_file_that_is_gone_moved_or_damaged_is_told_and_what_it_named_stays() {
     let store = Store::at(&moved.join("artifacts")).unwrap();
     assert_eq!(only(&store, later), Root { note: None, ended: None, results: Vec::new(), ..only(&store, later) });
     assert!(forget(&store, &path).unwrap() && !forget(&store, &path).unwrap());
-    assert!(roots(&store, later).unwrap().is_empty());
-    let collected = collect(&store, wish(), NOW(), |_| {}).unwrap();
+    assert!(roots(&store, &NoJobs, later).unwrap().is_empty());
+    let collected = collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert_eq!(collected.stages.len(), 1);
 }
 
@@ -432,7 +445,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
         ("sound", without_b, [true, false, false]),
     ] {
         fs::write(&path, text).unwrap();
-        let root = roots(&store, NOW()).unwrap().remove(0);
+        let root = roots(&store, &NoJobs, NOW()).unwrap().remove(0);
         let named = |record: &ActionRecord| root.results.contains(&(Some(record.key), record.output_digests()));
         assert_eq!([0, 1, 2].map(|index| named(&records[index])), stays, "{what}: {root:?}");
         assert_eq!(root.note.is_some(), what != "sound", "{what}: {root:?}");
@@ -440,7 +453,7 @@ fn of_a_lock_file_that_cannot_be_read_as_a_whole_what_it_says_and_what_it_said_s
             assert!(note.contains("cannot be read as a whole (line "), "{what}: {note}");
             // What it said in whole is not forgotten for what is left of it.
             record_run(&store, Some(&path), &[], true, true).unwrap();
-            let again = roots(&store, NOW()).unwrap().remove(0);
+            let again = roots(&store, &NoJobs, NOW()).unwrap().remove(0);
             assert_eq!(again.results, root.results, "{what}");
         }
     }
@@ -458,18 +471,18 @@ fn a_damaged_note_of_a_lock_file_is_set_aside_or_written_anew() {
         let bytes = fs::read(&root).unwrap();
         fs::remove_file(&root).unwrap();
         fs::write(&root, &bytes[..bytes.len() - 20]).unwrap();
-        assert!(collect(&store, wish(), NOW(), |_| {}).is_err());
+        assert!(collect(&store, &NoJobs, wish(), NOW(), |_| {}).is_err());
     };
     damage();
     record_run(&store, Some(&path), &[], false, false).unwrap();
-    assert_eq!(roots(&store, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
+    assert_eq!(roots(&store, &NoJobs, NOW()).unwrap()[0].results.len(), 1, "a run writes it anew");
     damage();
     let findings = check(&store).unwrap();
     assert_eq!(findings.len(), 1);
     assert!(findings[0].what.contains(path.to_str().unwrap()), "{findings:?}");
     assert!(!root.exists() && findings[0].quarantined.as_ref().unwrap().exists());
     record_run(&store, Some(&path), &[], false, false).unwrap();
-    collect(&store, wish(), NOW(), |_| {}).unwrap();
+    collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert!(is_whole(&store, &record));
     fs::remove_file(&root).unwrap();
     fs::write(&root, "{\"format\": 99, \"other\": 1}").unwrap();
@@ -519,17 +532,17 @@ fn a_running_stage_and_its_inputs_stay_and_one_that_ended_long_ago_goes() {
         cwm_action::ActionFile::read(&work, &components.key()).map(|action| action.label.stage).unwrap(),
         "reader"
     );
-    collect(&store, wish(), NOW(), |_| {}).unwrap();
+    collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert!(work.exists() && !is_whole(&store, &old));
     let folder = input.outputs["folder"].digest;
     assert_eq!(store.manifest(&folder).unwrap().files().len(), 1);
     assert!(store.object_size(&Digest::of(b"b")).unwrap().is_some(), "what the folder holds");
     assert!(store.object_size(&Digest::of(b"a")).unwrap().is_none(), "what it does not read");
     drop(lock);
-    collect(&store, wish(), NOW(), |_| {}).unwrap();
+    collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert!(work.exists() && check.exists(), "what it kept is gone on from, and the log of a check is read");
     let later = NOW().checked_add(jiff::SignedDuration::from_hours(15 * 24)).unwrap();
-    let collected = collect(&store, wish(), later, |_| {}).unwrap();
+    let collected = collect(&store, &NoJobs, wish(), later, |_| {}).unwrap();
     assert_eq!(collected.work.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), ["reader", "reader"]);
     assert!(!work.exists() && !check.exists());
 }

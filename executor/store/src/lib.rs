@@ -298,9 +298,8 @@ impl Store {
         Ok(())
     }
 
-    /// What happens on disk, step by step, goes through `hook` first.
-    #[cfg(test)]
-    pub fn watched(mut self, hook: durable::Hook) -> Store {
+    /// The store, with `hook` called before each step on disk, which it may fail: for tests of crash consistency.
+    pub fn with_fault_injection(mut self, hook: cwm_core::files::durable::Hook) -> Store {
         self.disk = DurableFs::with_hook(hook);
         self
     }

@@ -128,7 +128,7 @@ fn content_that_is_lost_is_missed_and_put_back_by_the_same_result() {
 fn a_missing_tree_is_made_again() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
-    durable::DurableFs::default().remove(&store.root().join("trees")).unwrap();
+    cwm_core::files::durable::DurableFs::default().remove(&store.root().join("trees")).unwrap();
     assert_eq!(missing(&store, &record), [], "a tree holds nothing of its own");
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
 }
@@ -161,7 +161,7 @@ fn a_tree_that_was_changed_is_made_again_before_it_is_read() {
         },
     ];
     for (index, spoil) in spoil.iter().enumerate() {
-        durable::allow_changes(&tree).unwrap();
+        cwm_core::files::durable::allow_changes(&tree).unwrap();
         spoil();
         assert_eq!(path_of(&store, &record, "folder"), tree);
         assert!(!tree.is_symlink(), "case {index}");
@@ -179,20 +179,20 @@ fn a_tree_that_another_process_places_first_is_used() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let (output, files) = (record.outputs["folder"].clone(), Files::without_cache());
-    for at in [durable::Step::MakeFolder, durable::Step::Place] {
+    for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Place] {
         let tree = store.layout.tree(&output.digest);
-        durable::DurableFs::default().remove(&tree).unwrap();
+        cwm_core::files::durable::DurableFs::default().remove(&tree).unwrap();
         let (other, wanted) = (Store::at(store.root()).unwrap(), output.clone());
         let (of_other, seen) = (Arc::new(std::sync::OnceLock::new()), tree.clone());
         let inode = of_other.clone();
-        let hook: durable::Hook = Arc::new(move |step, path, _| {
-            if step == at && (step == durable::Step::MakeFolder || path == seen) && inode.get().is_none() {
+        let hook: cwm_core::files::durable::Hook = Arc::new(move |step, path, _| {
+            if step == at && (step == cwm_core::files::durable::Step::MakeFolder || path == seen) && inode.get().is_none() {
                 let path = other.path_of(&wanted, &Files::without_cache()).unwrap();
                 inode.set(fs::metadata(path).unwrap().ino()).unwrap();
             }
             Ok(())
         });
-        let store = store.clone().watched(hook);
+        let store = store.clone().with_fault_injection(hook);
         assert_eq!(store.path_of(&output, &files).unwrap(), tree);
         assert_eq!(Some(&fs::metadata(&tree).unwrap().ino()), of_other.get(), "{at:?}: it may be in use");
         assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());

@@ -72,7 +72,7 @@ fn whatever_a_record_names_is_on_the_disk_before_the_record() {
         disk.see(step, path, from);
         Ok(())
     });
-    let watched = store.clone().watched(hook);
+    let watched = store.clone().with_fault_injection(hook);
     let action = finished(&store, "a", "shared", &[("x", "one"), ("deep/y", "two"), ("z", "z")]);
     let record = watched.record(action).unwrap().record;
 
@@ -125,7 +125,7 @@ fn a_commit_killed_at_any_step_leaves_a_valid_store_and_can_be_done_again() {
         let (name, text) = (format!("stage {last}"), format!("text {last}"));
         let action = finished(&store, &name, &text, &[("x", &text), ("deep/y", &name)]);
         let (hook, steps) = killed_after(last);
-        let result = store.clone().watched(hook).record(action);
+        let result = store.clone().with_fault_injection(hook).record(action);
         check_after_disturbance(&store, &name, &text);
         if steps.load(Ordering::SeqCst) <= last {
             assert!(result.is_ok());
@@ -159,7 +159,7 @@ fn a_commit_whose_disk_fails_at_any_step_says_so_and_leaves_nothing_temporary() 
                 Ok(())
             }
         });
-        if let Err(error) = store.clone().watched(hook).record(action) {
+        if let Err(error) = store.clone().with_fault_injection(hook).record(action) {
             assert_eq!(error.trouble(), FileErrorKind::DiskFull);
             assert!(error.hint().unwrap().contains("free space"));
         }
@@ -177,7 +177,7 @@ fn a_creation_killed_at_any_step_is_simply_done_again() {
     for last in (0..10).chain([100, 263, 264, 265, 266]).chain(518..540) {
         let (folder, store) = new_store();
         let (hook, steps) = killed_after(last);
-        let created = store.clone().watched(hook).create();
+        let created = store.clone().with_fault_injection(hook).create();
         assert_eq!(created.is_ok(), steps.load(Ordering::SeqCst) <= last);
         let store = Store::at(&folder.path().join("artifacts")).unwrap();
         store.create().unwrap();
@@ -255,7 +255,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let lost_tree = store.record(finished(&store, "b", "hello", &[("x", "two")])).unwrap().record;
-    durable::DurableFs::default().remove(&path_of(&store, &lost_tree, "folder")).unwrap();
+    cwm_core::files::durable::DurableFs::default().remove(&path_of(&store, &lost_tree, "folder")).unwrap();
     let action = finished(&store, "c", "hello", &[]);
     let damaged = store.object_path(&Digest::of(b"two"));
     fs::remove_file(&damaged).unwrap();

@@ -159,10 +159,10 @@ fn an_export_killed_at_any_step_leaves_the_old_or_the_new_one() {
         export(&store, &records[0], "folder", &report).unwrap();
         let steps = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let count = steps.clone();
-        let hook: durable::Hook = Arc::new(move |_, _, _| {
+        let hook: cwm_core::files::durable::Hook = Arc::new(move |_, _, _| {
             if count.fetch_add(1, Ordering::SeqCst) < last { Ok(()) } else { Err(io::Error::other("killed")) }
         });
-        drop(export(&store.clone().watched(hook), &records[1], "folder", &report));
+        drop(export(&store.clone().with_fault_injection(hook), &records[1], "folder", &report));
         let text = fs::read_to_string(report.join("index.html")).unwrap();
         assert!(["old", "new"].contains(&text.as_str()));
         assert_eq!(fs::read_to_string(report.join("table.md")).unwrap(), text, "never half of each");
@@ -187,10 +187,10 @@ fn a_file_whose_export_was_killed_at_any_step_is_replaced_by_any_later_one() {
         export(&store, &records[0], "text", &to).unwrap();
         let steps = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let count = steps.clone();
-        let hook: durable::Hook = Arc::new(move |_, _, _| {
+        let hook: cwm_core::files::durable::Hook = Arc::new(move |_, _, _| {
             if count.fetch_add(1, Ordering::SeqCst) < last { Ok(()) } else { Err(io::Error::other("killed")) }
         });
-        let killed = store.clone().watched(hook);
+        let killed = store.clone().with_fault_injection(hook);
         let text = || fs::read_to_string(to.join("text.txt")).unwrap();
         drop(export(&killed, &records[1], "text", &to));
         assert!(["old", "new"].contains(&text().as_str()));

@@ -37,7 +37,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        drop(durable::allow_changes(self.path()));
+        drop(cwm_core::files::durable::allow_changes(self.path()));
     }
 }
 

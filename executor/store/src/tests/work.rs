@@ -63,11 +63,11 @@ fn a_removal_is_whole_and_takes_away_what_a_killed_one_left() {
     a.prepare().unwrap();
     b.prepare().unwrap();
     fs::write(a.keep().join("checkpoint"), "x").unwrap();
-    let hook: durable::Hook = Arc::new(|step, path, _| match step {
-        durable::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
+    let hook: cwm_core::files::durable::Hook = Arc::new(|step, path, _| match step {
+        cwm_core::files::durable::Step::Remove if path.is_dir() => Err(io::Error::other("killed")),
         _ => Ok(()),
     });
-    assert!(store.clone().watched(hook).work(&key("a")).remove().is_err());
+    assert!(store.clone().with_fault_injection(hook).work(&key("a")).remove().is_err());
     assert!(!a.exists(), "nothing half removed can be taken for kept work");
     assert_eq!(names_in(&store.root().join("work")).len(), 2);
     b.remove().unwrap();
@@ -103,11 +103,11 @@ fn an_action_that_a_full_disk_refuses_is_written_where_an_abandoned_output_stood
     // A disk that has room for nothing as long as the partial output is there.
     let partial = work.out().join("partial");
     let there = partial.clone();
-    let hook: durable::Hook = Arc::new(move |step, _, _| match step {
-        durable::Step::Write if there.exists() => Err(io::ErrorKind::StorageFull.into()),
+    let hook: cwm_core::files::durable::Hook = Arc::new(move |step, _, _| match step {
+        cwm_core::files::durable::Step::Write if there.exists() => Err(io::ErrorKind::StorageFull.into()),
         _ => Ok(()),
     });
-    let full = store.clone().watched(hook).work(&key("a"));
+    let full = store.clone().with_fault_injection(hook).work(&key("a"));
     let action = BTreeMap::from([("stage", "parse")]);
 
     let held = store.try_lock_key(&key("a"), "a run that still goes on").unwrap().unwrap();
@@ -136,7 +136,7 @@ fn a_tree_that_two_remove_at_the_same_time_is_gone_and_nobody_minds() {
         std::thread::scope(|scope| {
             let remove = || {
                 begin.wait();
-                durable::DurableFs::default().remove(&tree)
+                cwm_core::files::durable::DurableFs::default().remove(&tree)
             };
             let others = [scope.spawn(remove), scope.spawn(remove)];
             remove().unwrap();
@@ -152,10 +152,10 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();
     assert!(
-        durable::DurableFs::default().make_folder(&file).is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
+        cwm_core::files::durable::DurableFs::default().make_folder(&file).is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
     );
-    durable::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
-    let below_a_file = durable::DurableFs::default().remove(&file.join("x"));
+    cwm_core::files::durable::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
+    let below_a_file = cwm_core::files::durable::DurableFs::default().remove(&file.join("x"));
     assert!(below_a_file.is_err(), "a folder that is none is told");
 }
 
@@ -170,11 +170,11 @@ fn a_leftover_of_the_same_process_number_is_in_nobody_s_way() {
     fs::write(leftover.join("keep/x"), "x").unwrap();
     // It cannot be removed, and the folder goes all the same.
     let cannot = leftover.clone();
-    let hook: durable::Hook = Arc::new(move |step, path, _| match step {
-        durable::Step::Remove if path == cannot => Err(io::Error::other("is in use")),
+    let hook: cwm_core::files::durable::Hook = Arc::new(move |step, path, _| match step {
+        cwm_core::files::durable::Step::Remove if path == cannot => Err(io::Error::other("is in use")),
         _ => Ok(()),
     });
-    store.clone().watched(hook).work(&key("a")).remove().unwrap();
+    store.clone().with_fault_injection(hook).work(&key("a")).remove().unwrap();
     assert!(!work.exists());
     assert_eq!(names_in(&store.root().join("work")), [name]);
     work.prepare().unwrap();
