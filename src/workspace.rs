@@ -12,7 +12,7 @@ use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
 use cwm_project::site::{ExecutorKind, JobStore, Site};
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Dropped, Finding, Missing, Store};
 
 use crate::cli::{PipelineArguments, pipeline_options};

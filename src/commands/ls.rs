@@ -13,9 +13,9 @@ use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_t
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_gc::{named, tags};
+use cwm_gc::{selection, tags};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Dropped, Store};
 
 /// One output of a result.
@@ -81,9 +81,9 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         }
         let known = found.iter().map(|record| &record.label).chain(not_here.iter().map(|(label, _)| label));
         let known: Vec<Label> = known.cloned().collect();
-        let meant = named::stages(&words, known.iter())?;
-        found.retain(|record| named::matches_selection(&record.label, &meant));
-        not_here.retain(|(label, _)| named::matches_selection(label, &meant));
+        let meant = selection::stages(&words, known.iter())?;
+        found.retain(|record| selection::matches_selection(&record.label, &meant));
+        not_here.retain(|(label, _)| selection::matches_selection(label, &meant));
         records.extend(found);
         absent.extend(not_here);
     }

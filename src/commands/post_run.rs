@@ -13,7 +13,7 @@ use cwm_gc::{NotKept, evict_content};
 use cwm_history::provenance::{self, Disclosure};
 use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::LockFile;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 
 /// Lets go the files of stages with `keep: false` that everything that reads them has read: not of exports, nor of what

@@ -13,11 +13,11 @@ use crate::workspace::{warn_about_lock_file, warn_about_tags};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
-use cwm_gc::named;
+use cwm_gc::selection;
 use cwm_gc::tags::{self, Tag};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 
 /// A tag, as `--json` prints it.
 #[derive(Serialize)]
@@ -92,8 +92,8 @@ fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine
             return Err(Error::usage("the lock file names no results").hint("`cwm run` makes some"));
         }
         let stages: Vec<String> = stages.into_iter().cloned().collect();
-        let words = named::stages(&stages, cells.iter().map(|(label, _)| label))?;
-        lines.extend(cells.into_iter().filter(|(label, _)| named::matches_selection(label, &words)));
+        let words = selection::stages(&stages, cells.iter().map(|(label, _)| label))?;
+        lines.extend(cells.into_iter().filter(|(label, _)| selection::matches_selection(label, &words)));
     }
     for hash in hashes {
         let mut found: Vec<_> = store.by_prefix(hash)?.into_iter().map(|(record, _)| record).collect();

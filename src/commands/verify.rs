@@ -15,7 +15,7 @@ use crate::output::{print_json, print_text};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{duration, plural};
-use cwm_gc::named;
+use cwm_gc::selection;
 use cwm_project::lock_file::LockFile;
 use cwm_store::VerifyProgress;
 
@@ -39,8 +39,8 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             let lock = LockFile::read(&LockFile::path_for(&file))?;
             let mut results = of_lock(&store, &lock)?;
             let known: Vec<Label> = results.iter().map(|record| record.label.clone()).collect();
-            let meant = named::stages(&arguments.stages, known.iter())?;
-            results.retain(|record| named::matches_selection(&record.label, &meant));
+            let meant = selection::stages(&arguments.stages, known.iter())?;
+            results.retain(|record| selection::matches_selection(&record.label, &meant));
             store.verify_results(&results, |so_far| progress.tell(so_far))?
         }
     };

@@ -12,7 +12,7 @@ use super::metrics_file::{MetricsFile, last_steps};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::{Cell, OutputPlan, Plan};
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 
 /// JSON lines of a cell.

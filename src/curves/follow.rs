@@ -8,7 +8,7 @@ use super::Tail;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::OutputPlan;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 
 /// One output of a cell that holds curves.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use cwm_store::outside::FileFingerprint;
+use cwm_store::external_files::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, WorkFolder};
 
 /// Version of this file.

@@ -19,7 +19,7 @@ use crate::probe;
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
 use cwm_core::registry::Registry;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{Difference, KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin.

@@ -12,7 +12,7 @@ use cwm_contract::{ExpectedChecksum, ExternalSource, FetchResult, Origin, Value}
 use cwm_core::error::Error;
 use cwm_core::key::Components;
 use cwm_project::pins::Pins;
-use cwm_store::outside::{FileFingerprint, Files};
+use cwm_store::external_files::{FileFingerprint, Files};
 
 /// The one parameter in the key of a stage that brings in.
 pub const SOURCE: &str = "source";

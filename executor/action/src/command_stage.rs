@@ -14,7 +14,7 @@ use crate::command_end::{self, Watched};
 use crate::protocol::{ActionFailureKind, Failed};
 use crate::stragglers;
 use cwm_core::digest::Digest;
-use cwm_store::outside::FileFingerprint;
+use cwm_store::external_files::FileFingerprint;
 
 /// What a command gets: where its inputs and outputs are.
 pub struct Layout<'a> {

@@ -9,7 +9,7 @@ use super::protocol::{ActionFailureKind, Failed};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
 use cwm_core::error::Error;
 use cwm_core::files::FileError;
-use cwm_store::outside::{FileFingerprint, Files};
+use cwm_store::external_files::{FileFingerprint, Files};
 use cwm_store::{OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.

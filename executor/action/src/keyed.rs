@@ -10,7 +10,7 @@ use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, 
 
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_store::outside::{FileFingerprint, Files};
+use cwm_store::external_files::{FileFingerprint, Files};
 
 /// What stands before the name of a variable of the environment among the parameters of a key.
 pub const VARIABLE: &str = "env ";

@@ -45,7 +45,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::registry::Registry;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{Difference, KeyLock, Store, WorkFolder};
 pub use streams::Lines;
 

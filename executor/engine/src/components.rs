@@ -11,7 +11,7 @@ use cwm_core::error::Error;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
 use cwm_project::pins::Pins;
-use cwm_store::outside::{FileFingerprint, Files};
+use cwm_store::external_files::{FileFingerprint, Files};
 use cwm_store::{ActionRecord, OutputRecord};
 
 /// The components of a cell's key, with what else its action needs.

@@ -13,7 +13,7 @@ use cwm_core::error::Error;
 use cwm_core::files::{is_stream, read_pipe};
 use cwm_pipeline::plan::Plan;
 use cwm_store::Store;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 
 /// Reads every pipe that these cells name into the store, and puts what was read in the place of the pipe in the plan.
 /// False if it was asked to stop; then nothing of what it was reading stays. Whoever calls this holds the store's

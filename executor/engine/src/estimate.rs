@@ -20,7 +20,7 @@ use cwm_core::error::Error;
 use cwm_core::registry::Registry;
 use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 
 /// What a cell is likely to cost.

@@ -14,7 +14,7 @@ use crate::status::{CellState, Known, Survey, sources, unread};
 use cwm_action::brought;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::Plan;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 use reason::{NAMED, several};
 pub use reason::{Reason, Standing};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::event::Direction;
 use cwm_core::digest::{Digest, Key};
 use cwm_store::ActionRecord;
-use cwm_store::outside::FileFingerprint;
+use cwm_store::external_files::FileFingerprint;
 
 /// Fetches results from remotes in the background. Methods return at once; the outcome is sent as a [`TransferUpdate`].
 pub trait ResultFetcher {

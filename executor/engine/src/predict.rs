@@ -15,7 +15,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::text::shell_quote;
 use cwm_pipeline::plan::Plan;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Dropped, Missing, OutputShape, Store};
 
 /// A recorded result of which files are gone, or were changed since they were stored.

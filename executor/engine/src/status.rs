@@ -14,7 +14,7 @@ use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 
 /// What is known of a cell.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::age::Age;
-use super::reach::{Reachability, Retention};
+use super::reachability::{Reachability, Retention};
 use super::roots::{Root, roots};
 use crate::jobs::BatchJobs;
 use cwm_action::ActionFile;

@@ -6,20 +6,20 @@ mod age;
 mod check;
 mod collect;
 mod jobs;
-mod keeping;
-pub mod named;
-mod reach;
+mod reachability;
 mod roots;
+pub mod selection;
 pub mod tags;
 #[cfg(test)]
 mod tests;
+mod unkept;
 mod usage;
 
 pub use age::Age;
 pub use check::check;
 pub use collect::{GcOptions, GcPlan, Taken, collect, survey};
 pub use jobs::BatchJobs;
-pub use keeping::{NotKept, evict_content};
-pub use reach::{Reachability, Retention};
+pub use reachability::{Reachability, Retention};
 pub use roots::{Root, forget, record_run, roots};
+pub use unkept::{NotKept, evict_content};
 pub use usage::{StageUsage, Usage};

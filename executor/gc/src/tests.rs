@@ -17,7 +17,7 @@ use cwm_core::digest::Digest;
 use cwm_core::files::durable::Hook;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Content, Dropped, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store};
 
 const NOW: fn() -> Timestamp = Timestamp::now;

@@ -22,7 +22,7 @@ use super::{layout, records};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_project::site::Site;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, OutputRecord, Store};
 
 /// Results whose objects move at a time.

@@ -16,7 +16,7 @@ use super::records::{index_of, record};
 use super::upload_object::{LocalObject, upload_object};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Result as StoreResult;
-use cwm_store::outside::{FileFingerprint, Files};
+use cwm_store::external_files::{FileFingerprint, Files};
 use cwm_store::{ActionRecord, OutputShape, Store};
 
 /// Objects of one result that are uploaded at a time.

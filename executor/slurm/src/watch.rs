@@ -17,7 +17,7 @@ use cwm_action::{ActionFailureKind, log_end};
 use cwm_core::backoff::Backoff;
 use cwm_core::digest::Digest;
 use cwm_store::Store;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 
 /// A batch that holds cells of this run.
 pub(super) struct WatchedBatch {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Store;
-use super::dropped::Dropped;
+use super::eviction::Dropped;
 use super::layout;
 use super::record::ActionRecord;
-use super::remembered::{CachedRecord, RecordCache, Seen};
+use super::record_cache::{CachedRecord, RecordCache, Seen};
+use super::record_file::RecordFile;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
 use cwm_core::files::read_regular_file;
@@ -148,30 +149,6 @@ impl Store {
             .collect();
         files.sort_by_key(|file| (file.number, file.digest));
         Ok(files)
-    }
-}
-
-/// A record by its name.
-pub(super) struct RecordFile {
-    /// Counted from 1.
-    pub number: u32,
-    /// Of the file's bytes.
-    pub digest: Digest,
-    /// Where it is.
-    pub path: PathBuf,
-    /// Whether what it names may be missing, and why.
-    pub dropped: Option<Dropped>,
-}
-
-impl RecordFile {
-    /// The name of record `number` with these bytes.
-    pub fn name(number: u32, bytes: &[u8]) -> String {
-        RecordFile::name_of(number, &Digest::of(bytes))
-    }
-
-    /// The name of record `number` whose bytes have this digest.
-    pub fn name_of(number: u32, digest: &Digest) -> String {
-        format!("{number:04}-{digest}.json")
     }
 }
 

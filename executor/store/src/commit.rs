@@ -16,12 +16,12 @@ use super::Store;
 use super::actions::read_record;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
+use super::mtime_seal;
 use super::new_action::{Content, NewAction, NewOutput, Recorded};
 use super::objects::{ProducedFile, survey};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT};
-use super::seal;
+use super::staged_record::StagedRecord;
 use super::trees::PreparedTree;
-use super::written::StagedRecord;
 use cwm_core::digest::Digest;
 use cwm_core::files::{FileError, FileErrorKind, Result};
 use cwm_core::key::Components;
@@ -236,7 +236,7 @@ impl Commit<'_> {
             if !synced {
                 disk.sync_file(path)?;
             }
-            disk.seal(path, seal::second_of(digest, SystemTime::now()))?;
+            disk.seal(path, mtime_seal::second_of(digest, SystemTime::now()))?;
             if !shard_of(&place).is_dir() {
                 // Shards are made with the store; this one was removed since.
                 disk.make_folder(shard_of(&place))?;

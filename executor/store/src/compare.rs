@@ -14,7 +14,7 @@ use super::manifest::ManifestFile;
 use super::new_action::{Content, NewOutput};
 use super::objects::survey;
 use super::record::{OutputRecord, OutputShape};
-use crate::outside::Files;
+use crate::external_files::Files;
 use cwm_core::files::{FileError, Result};
 
 /// One difference.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Store;
+use super::integrity::{Corruption, Standing};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
-use super::soundness::{Corruption, Standing};
-use crate::outside::Files;
+use crate::external_files::Files;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::{FileError, FileErrorKind, Result};
 
@@ -21,6 +21,14 @@ pub struct Missing {
     pub outside: Option<PathBuf>,
     /// What is wrong with what stands there in its place.
     pub damage: Option<Corruption>,
+}
+
+impl Missing {
+    /// What to say of content that cannot be read.
+    pub fn in_words(missing: &[Missing]) -> &'static str {
+        let is_damaged = missing.iter().any(|missing| missing.damage.is_some());
+        if is_damaged { "were changed since they were stored" } else { "are missing from the store" }
+    }
 }
 
 /// Content that cannot be read, with what is wrong with what stands there in its place.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::actions::{RecordFile, read_record};
+use super::actions::read_record;
 use super::record::ActionRecord;
+use super::record_file::RecordFile;
 use super::{Finding, Store};
 use cwm_core::digest::Key;
 use cwm_core::files::{FileError, Result};

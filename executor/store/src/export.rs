@@ -18,7 +18,7 @@ use super::Store;
 use super::actions;
 use super::locks;
 use super::record::{OutputRecord, OutputShape};
-use crate::outside::Files;
+use crate::external_files::Files;
 use copy::{Source, Wanted, copy_file};
 use cwm_core::digest::Digest;
 use cwm_core::files::durable::{DurableFs, TEMPORARY, Temporary};

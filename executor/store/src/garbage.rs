@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::Store;
 use super::actions::list;
-use super::dropped::Dropped;
+use super::eviction::Dropped;
 use super::inventory::size_and_time;
 use super::layout::digest_of_path;
 use super::locks::StoreLock;

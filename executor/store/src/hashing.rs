@@ -8,7 +8,7 @@ use cwm_core::files::{FileError, Result};
 /// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
 ///
 /// Not for files from outside: one that is cut short while it is mapped would kill the process
-/// ([`crate::outside`] reads those).
+/// ([`crate::external_files`] reads those).
 ///
 /// # Errors
 /// The file cannot be read.

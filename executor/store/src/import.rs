@@ -10,12 +10,12 @@ use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::actions::RecordFile;
-use super::dropped::Dropped;
+use super::eviction::Dropped;
 use super::partial_object::{OpenedPartial, PartialObject};
 use super::record::ActionRecord;
-use super::{Store, seal};
-use crate::outside::Files;
+use super::record_file::RecordFile;
+use super::{Store, mtime_seal};
+use crate::external_files::Files;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::read_regular_file;
 use cwm_core::files::{FileError, Result};
@@ -62,7 +62,7 @@ impl Store {
         self.disk.sync_together(&paths, &BTreeSet::new())?;
         let mut shards = BTreeSet::new();
         for part in &parts {
-            self.disk.seal(part.path(), seal::second_of(&part.digest, SystemTime::now()))?;
+            self.disk.seal(part.path(), mtime_seal::second_of(&part.digest, SystemTime::now()))?;
             let place = self.object_path(&part.digest);
             if let Some(shard) = place.parent() {
                 if !shard.is_dir() {

@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 
 use super::Store;
-use super::actions::{RecordFile, list};
-use super::dropped::Dropped;
+use super::actions::list;
+use super::eviction::Dropped;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
+use super::record_file::RecordFile;
 use super::work::WorkFolder;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::{FileError, Result};

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Store;
-use super::holder::{LockOwner, read_lock_owner, write_lock_owner};
+use super::lock_owner::{LockOwner, read_lock_owner, write_lock_owner};
 use cwm_core::digest::Key;
 use cwm_core::files::{FileError, FileErrorKind, Result};
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cwm_contract::{FetchResult, Format, Label};
 
 use super::record::{ActionRecord, OutputRecord, OutputShape, RunInfo};
-use crate::outside::FileFingerprint;
+use crate::external_files::FileFingerprint;
 use cwm_core::digest::Digest;
 use cwm_core::key::Components;
 

@@ -8,7 +8,7 @@ use cwm_contract::{FetchResult, Format, Label, Shape};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::dropped::Dropped;
+use super::eviction::Dropped;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::{FileError, Result};
 use cwm_core::key::Components;
@@ -255,10 +255,18 @@ mod figures {
     use cwm_contract::Value;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// Writes a timestamp as RFC 3339.
+    ///
+    /// # Errors
+    /// The serializer refuses.
     pub fn serialize<S: Serializer>(figures: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(figures.iter().map(|(name, figure)| (name, Value::Float(*figure))))
     }
 
+    /// Reads a timestamp that is written as RFC 3339.
+    ///
+    /// # Errors
+    /// The value is not such a timestamp.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
         BTreeMap::<String, Value>::deserialize(deserializer)?
             .into_iter()
@@ -270,7 +278,7 @@ mod figures {
     }
 }
 
-/// RFC 3339 in UTC.
+/// Serde functions for a timestamp as RFC 3339 in UTC.
 pub mod timestamp {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::manifest::Manifest;
 use super::record::{OutputRecord, OutputShape};
-use crate::outside::Files;
+use crate::external_files::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
 use cwm_core::files::{FileError, FileErrorKind, Result};

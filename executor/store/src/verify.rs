@@ -2,7 +2,6 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,10 +12,11 @@ use serde::Serialize;
 
 use super::Store;
 use super::actions::{list, read_record};
+use super::finding::Finding;
 use super::hashing::hash_own_file;
+use super::integrity::Corruption;
 use super::layout;
 use super::record::{ActionRecord, OutputShape};
-use super::soundness::Corruption;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
 use cwm_core::files::{FileError, FileErrorKind, Result};
@@ -36,17 +36,6 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
     /// What is worth knowing and harms no result, sorted by path: a log that is gone.
     pub notes: Vec<Finding>,
-}
-
-/// Something that is wrong in a store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Where.
-    pub path: PathBuf,
-    /// What is wrong, in words that follow the path.
-    pub what: String,
-    /// Where it was moved to. Nothing for what is not there or may stay, and on a store that cannot be written.
-    pub quarantined: Option<PathBuf>,
 }
 
 /// How far a check is: bytes hashed, of so many.
@@ -254,25 +243,6 @@ impl Store {
         }
         Ok(manifest.files().values().map(|file| file.digest).collect())
     }
-
-    /// Moves something damaged to the quarantine, if the store can be written.
-    pub fn set_aside(&self, path: PathBuf, what: String) -> Result<Finding> {
-        let inside = path.strip_prefix(self.root()).unwrap_or(&path);
-        let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
-        let quarantine = self.layout.quarantine();
-        let base = name.join("-");
-        // Something of that name may have been set aside before.
-        let place = (0u32..)
-            .map(|count| quarantine.join(if count == 0 { base.clone() } else { format!("{base}-{count}") }))
-            .find(|place| fs::symlink_metadata(place).is_err())
-            .unwrap_or_else(|| quarantine.join(&base));
-        let moved = self.disk.make_folders(&quarantine).and_then(|()| self.disk.place(&path, &place));
-        match moved.and_then(|()| self.disk.sync_folder(&quarantine)) {
-            Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
-            Err(error) if error.trouble() == FileErrorKind::ReadOnly => Ok(Finding { path, what, quarantined: None }),
-            Err(error) => Err(error),
-        }
-    }
 }
 
 /// What of a store is checked, where it is not all of it.
@@ -280,22 +250,6 @@ impl Store {
 struct Part {
     keys: BTreeSet<Key>,
     objects: BTreeSet<Digest>,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.path.display(), self.what)?;
-        match &self.quarantined {
-            Some(place) => write!(f, "; moved to {}", place.display()),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Finding {
-    pub fn about(path: PathBuf, what: impl Into<String>) -> Finding {
-        Finding { path, what: what.into(), quarantined: None }
-    }
 }
 
 /// Why a file is not the object that its name says; nothing if it is, or if it is gone meanwhile.

@@ -13,7 +13,7 @@ use cwm_engine::CellState;
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
 use cwm_remote::{ResultBundle, TransferRequest, TransferService};
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Dropped, Store};
 
 /// Runs `cwm push`: what is named with its files, and the records of what that rests on, without which its keys could not be told.

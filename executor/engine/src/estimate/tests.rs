@@ -32,7 +32,13 @@ fn devices_are_measured_apart_and_what_went_on_is_left_out() {
         ran(1.0, "2026-01-03T00:00:00Z", Some("cuda:0, Another GPU"), false),
     ];
     let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
-    let estimates = Estimates::by(&records, HashMap::new(), &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())), machine, None);
+    let estimates = Estimates::by(
+        &records,
+        HashMap::new(),
+        &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())),
+        machine,
+        None,
+    );
     let measured = |device: &str| {
         let group = (COMMAND.to_owned(), "copy".to_owned(), device.to_owned());
         let sum = estimates.measured.get(&group).unwrap_or_else(|| panic!("{device}"));
@@ -53,7 +59,13 @@ fn files_from_outside_count_by_their_sizes() {
     let units = |sizes: &[(Digest, u64)]| {
         let machine = Machine { cores: 2, memory: 1 << 30, devices: Vec::new() };
         let sizes = sizes.iter().copied().collect();
-        let estimates = Estimates::by(&[record.clone()], sizes, &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())), machine, None);
+        let estimates = Estimates::by(
+            &[record.clone()],
+            sizes,
+            &Registry::new(Vec::new(), &[], |_, _| Ok(Default::default())),
+            machine,
+            None,
+        );
         estimates.measured.values().map(|sum| sum.units).next()
     };
     assert_eq!(units(&[]), None, "whose size nobody knows");

@@ -35,7 +35,7 @@ use cwm_action::AttemptOptions;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::{Error, ErrorKind};
 use cwm_pipeline::plan::Plan;
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 use fetches::FetchCoordinator;
 use integrity::IntegrityGuard;

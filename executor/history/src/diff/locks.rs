@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::makers::{Makers, Named};
+use super::producers::{Makers, Named};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;

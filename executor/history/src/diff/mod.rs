@@ -2,13 +2,13 @@
 //! their reports ([`tables`]). Nothing here knows where the two come from.
 
 pub mod locks;
-mod makers;
+mod producers;
 mod row_names;
 pub mod table_file;
 pub mod tables;
 mod text;
 
 pub use locks::{Changed, LockDifference, differ};
-pub use makers::Named;
+pub use producers::Named;
 pub use table_file::TableFile;
 pub use tables::{ReportDifference, TableDifference, compare};

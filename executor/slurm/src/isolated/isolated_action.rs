@@ -22,7 +22,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::registry::Registry;
 use cwm_remote::{RemoteError, RemoteStatus, ResultBundle, TransferEvent, TransferRequest};
-use cwm_store::outside::Files;
+use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};
 
 /// A log that is longer stays with the remote.

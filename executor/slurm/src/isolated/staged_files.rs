@@ -13,7 +13,7 @@ use cwm_action::{ActionBody, ActionFile, Artifact};
 use cwm_core::error::Error;
 use cwm_core::files::Stat;
 use cwm_core::registry::Registry;
-use cwm_store::outside::FileFingerprint;
+use cwm_store::external_files::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, Store};
 
 /// All that an action reads, as content to pull, by a name for messages.

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::outside::Files;
+use crate::external_files::Files;
 
 #[test]
 fn a_result_is_moved_in_and_can_be_read_in_place() {
@@ -186,7 +186,10 @@ fn a_tree_that_another_process_places_first_is_used() {
         let (of_other, seen) = (Arc::new(std::sync::OnceLock::new()), tree.clone());
         let inode = of_other.clone();
         let hook: cwm_core::files::durable::Hook = Arc::new(move |step, path, _| {
-            if step == at && (step == cwm_core::files::durable::Step::MakeFolder || path == seen) && inode.get().is_none() {
+            if step == at
+                && (step == cwm_core::files::durable::Step::MakeFolder || path == seen)
+                && inode.get().is_none()
+            {
                 let path = other.path_of(&wanted, &Files::without_cache()).unwrap();
                 inode.set(fs::metadata(path).unwrap().ino()).unwrap();
             }

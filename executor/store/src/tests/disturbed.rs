@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::outside::Files;
+use crate::external_files::Files;
 use cwm_core::files::durable::{Hook, Step};
 
 /// What is on the disk for good if the power goes now, as far as anyone may rely on.

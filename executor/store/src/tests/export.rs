@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;
-use crate::outside::Files;
+use crate::external_files::Files;
 
 fn export(store: &Store, record: &ActionRecord, output: &str, to: &Path) -> Result<Exported> {
     store.export(output, &record.outputs[output], to, &BTreeMap::new(), &Files::without_cache())

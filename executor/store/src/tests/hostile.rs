@@ -112,7 +112,7 @@ fn newer_formats_are_refused_in_words() {
     future["format"] = 2.into();
     future["outputs"] = "elsewhere".into();
     let bytes = serde_json::to_vec(&future).unwrap();
-    let name = actions::RecordFile::name(2, &bytes);
+    let name = record_file::RecordFile::name(2, &bytes);
     fs::write(store.layout.action_folder(&key("a")).join(name), &bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
     assert_eq!(error.trouble(), FileErrorKind::TooNew);
@@ -163,7 +163,7 @@ fn a_manifest_that_leaves_its_folder_is_refused() {
     let digest = Digest::of(text.as_bytes());
     fs::write(store.object_path(&digest), text).unwrap();
     let output = OutputRecord { digest, size: 0, shape: OutputShape::Folder, format: Format::ANY, outside: None };
-    let error = store.path_of(&output, &crate::outside::Files::without_cache()).unwrap_err();
+    let error = store.path_of(&output, &crate::external_files::Files::without_cache()).unwrap_err();
     assert!(error.to_string().contains("`..`"), "{error}");
     assert_eq!(names_in(&store.root().join("trees")), Vec::<String>::new());
 }

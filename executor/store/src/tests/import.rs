@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::outside::Files;
+use crate::external_files::Files;
 
 /// A result in a store of its own, with the record's bytes as others get them.
 fn elsewhere(name: &str, text: &str) -> (Folder, Store, ActionRecord, Vec<u8>) {

@@ -5,10 +5,10 @@ mod disturbed;
 mod export;
 mod hostile;
 mod import;
+mod integrity;
 mod locks;
-mod remembered;
-mod soundness;
-mod stamp;
+mod output_snapshot;
+mod record_cache;
 mod states;
 mod verify;
 mod work;
@@ -120,11 +120,11 @@ fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> N
 }
 
 fn missing(store: &Store, record: &ActionRecord) -> Vec<Missing> {
-    store.missing(record, &crate::outside::Files::without_cache()).unwrap()
+    store.missing(record, &crate::external_files::Files::without_cache()).unwrap()
 }
 
 fn path_of(store: &Store, record: &ActionRecord, output: &str) -> PathBuf {
-    store.path_of(&record.outputs[output], &crate::outside::Files::without_cache()).unwrap()
+    store.path_of(&record.outputs[output], &crate::external_files::Files::without_cache()).unwrap()
 }
 
 fn names_in(folder: &Path) -> Vec<String> {

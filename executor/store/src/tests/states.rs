@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
-use crate::outside::Files;
+use crate::external_files::Files;
 
 /// What lies at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

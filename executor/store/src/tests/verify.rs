@@ -81,7 +81,7 @@ fn what_is_recorded_meanwhile_is_not_missed() {
     // Its content was let go, and comes back.
     let collected = store.record(finished(&store, "b", "let go", &[("y", "gone")])).unwrap().record;
     let file = store.record_files(&collected.key).unwrap().remove(0).path;
-    store.mark_dropped(&[file], dropped::Dropped::Collected).unwrap();
+    store.mark_dropped(&[file], eviction::Dropped::Collected).unwrap();
     let objects = collected.outputs.values().map(|output| output.digest).chain([Digest::of(b"gone")]);
     objects.for_each(|digest| fs::remove_file(store.object_path(&digest)).unwrap());
     assert!(store.verify(|_| {}).unwrap().is_clean());
@@ -256,7 +256,9 @@ fn results_that_may_rest_on_damage_are_noted() {
     let digest = Digest::of(b"two");
     let object = store.object_path(&digest);
     flip_a_bit(&object);
-    cwm_core::files::durable::DurableFs::default().seal(&object, seal::second_of(&digest, std::time::SystemTime::now())).unwrap();
+    cwm_core::files::durable::DurableFs::default()
+        .seal(&object, mtime_seal::second_of(&digest, std::time::SystemTime::now()))
+        .unwrap();
     let report = store.verify(|_| {}).unwrap();
     let noted: Vec<&str> = report.notes.iter().map(|note| note.what.as_str()).collect();
     assert_eq!(noted.len(), 2, "{noted:?}");

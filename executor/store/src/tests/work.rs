@@ -152,7 +152,9 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();
     assert!(
-        cwm_core::files::durable::DurableFs::default().make_folder(&file).is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
+        cwm_core::files::durable::DurableFs::default()
+            .make_folder(&file)
+            .is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
     );
     cwm_core::files::durable::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
     let below_a_file = cwm_core::files::durable::DurableFs::default().remove(&file.join("x"));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::reach::{Reachability, Retention};
+use super::reachability::{Reachability, Retention};
 use super::roots::roots;
 use crate::jobs::BatchJobs;
 use cwm_core::digest::Digest;

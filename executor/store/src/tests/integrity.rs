@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::outside::{Clock, Files, SystemClock};
+use crate::external_files::{Clock, Files, SystemClock};
 
 /// An hour later, so that nothing is young.
 struct Later;
@@ -51,7 +51,10 @@ fn what_is_stored_bears_its_seal_and_is_never_hashed_again() {
     let folder = record.outputs["folder"].digest;
     for digest in [folder, taken.digest, record.log.unwrap()].into_iter().chain(["hello", "one", "two"].map(of)) {
         let metadata = fs::metadata(store.object_path(&digest)).unwrap();
-        assert!(seal::has_valid_seal(&digest, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()), "{digest}");
+        assert!(
+            mtime_seal::has_valid_seal(&digest, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec()),
+            "{digest}"
+        );
         assert_eq!(metadata.mode() & 0o777, 0o444);
         let age = SystemTime::now().duration_since(metadata.modified().unwrap()).unwrap();
         assert!(age < Duration::from_secs(24 * 3600), "younger than what anybody deletes by age: {age:?}");
@@ -155,7 +158,9 @@ fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
         |path| {
             let digest = layout::digest_of_path(path).unwrap();
             fs::write(path, vec![b'x'; 3]).unwrap();
-            cwm_core::files::durable::DurableFs::default().seal(path, seal::second_of(&digest, SystemTime::now())).unwrap();
+            cwm_core::files::durable::DurableFs::default()
+                .seal(path, mtime_seal::second_of(&digest, SystemTime::now()))
+                .unwrap();
         },
     ];
     for (number, change) in changes.into_iter().enumerate() {

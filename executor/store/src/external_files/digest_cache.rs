@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use super::cache::{self, Entries, Entry};
-use super::snapshot::FileFingerprint;
+use super::cache_file::{self, Entries, Entry};
+use super::fingerprint::FileFingerprint;
 use crate::Store;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
@@ -77,7 +77,7 @@ impl Files {
 
     /// With a cache file, which stands beside a store's `format`, and a clock of one's own.
     pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> Files {
-        let (entries, _) = cache.as_deref().map(cache::read).unwrap_or_default();
+        let (entries, _) = cache.as_deref().map(cache_file::read).unwrap_or_default();
         let known = Mutex::new(Known { entries, learnt: Entries::new() });
         Files { cache, known, hashed: AtomicU64::new(0), clock }
     }
@@ -137,10 +137,10 @@ impl Files {
         if !path.with_file_name("format").is_file() {
             return Ok(false);
         }
-        let (mut entries, _) = cache::read(path);
+        let (mut entries, _) = cache_file::read(path);
         entries.extend(known.learnt.iter().map(|(path, entry)| (path.clone(), *entry)));
         entries.retain(|path, _| path.exists());
-        match DurableFs::default().replace(path, cache::encode(&entries).as_bytes(), false) {
+        match DurableFs::default().replace(path, cache_file::encode(&entries).as_bytes(), false) {
             Ok(()) => {
                 known.learnt.clear();
                 Ok(true)

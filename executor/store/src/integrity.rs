@@ -1,19 +1,19 @@
 //! Whether an object is still what its name says, as far as can be told without reading all of it; and what is done if not.
 //!
-//! One that bears its [seal](super::seal) was not written since it was stored. Any other is hashed before anybody reads it,
+//! One that bears its [seal](super::mtime_seal) was not written since it was stored. Any other is hashed before anybody reads it,
 //! as a file from outside, and remembered as those are.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::completeness::Missing;
+use super::finding::Finding;
 use super::hashing::hash_own_file;
 use super::locks;
+use super::output_snapshot::OutputSnapshot;
 use super::record::OutputRecord;
-use super::stamp::OutputSnapshot;
-use super::{Finding, Store, layout, seal};
-use crate::outside::Files;
+use super::{Store, layout, mtime_seal};
+use crate::external_files::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
 use cwm_core::files::{FileError, FileErrorKind, Result};
@@ -60,7 +60,7 @@ impl Store {
         if let Some(size) = size.filter(|size| *size != seen.size) {
             return damaged(format!("has {} bytes in place of {size}", seen.size));
         }
-        if seal::has_valid_seal(digest, seen.mtime_ns) {
+        if mtime_seal::has_valid_seal(digest, seen.mtime_ns) {
             return Ok(Standing::Sound);
         }
         match outside.snapshot(&path) {
@@ -158,13 +158,5 @@ impl Corruption {
     /// What was found wrong, in words, with the file at `path` that was seen there before, if that is known.
     pub(super) fn of(path: PathBuf, seen: Option<Stat>, what: String) -> Corruption {
         Corruption { path, seen, what }
-    }
-}
-
-impl Missing {
-    /// What to say of content that cannot be read.
-    pub fn in_words(missing: &[Missing]) -> &'static str {
-        let is_damaged = missing.iter().any(|missing| missing.damage.is_some());
-        if is_damaged { "were changed since they were stored" } else { "are missing from the store" }
     }
 }

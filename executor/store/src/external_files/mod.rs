@@ -3,11 +3,11 @@
 //! This module knows paths and digests; it knows no plan and no stage. The digest of a file that did not change is
 //! not computed again: it is cached by path and [`Stat`] in one file, whose loss costs only time.
 
-mod cache;
-mod files;
-mod snapshot;
+mod cache_file;
+mod digest_cache;
+mod fingerprint;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Clock, Files, SystemClock};
-pub use snapshot::FileFingerprint;
+pub use digest_cache::{Clock, Files, SystemClock};
+pub use fingerprint::FileFingerprint;

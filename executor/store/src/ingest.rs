@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::Store;
-use super::seal;
+use super::mtime_seal;
 use cwm_core::digest::Digest;
 use cwm_core::files::{FileError, Result};
 
@@ -47,7 +47,7 @@ impl Store {
         let place = self.object_path(&digest);
         if !self.has_intact(&digest, size)? {
             self.disk.sync_file(temporary.path())?;
-            self.disk.seal(temporary.path(), seal::second_of(&digest, SystemTime::now()))?;
+            self.disk.seal(temporary.path(), mtime_seal::second_of(&digest, SystemTime::now()))?;
             let _only_one = self.lock_replacing(&place)?;
             temporary.place(&place)?;
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::heir;
+use super::lock_inheritors;
 use super::record::{host_name, timestamp};
 
 /// Who holds a lock; one JSON line in the lock's file. Read only to tell whom we wait for.
@@ -40,8 +40,8 @@ impl LockOwner {
 
     /// With what keeps the lock of the file `path`, if the process that took it has ended.
     pub(super) fn or_heir(self, path: &Path) -> LockOwner {
-        let has_ended = self.host == host_name() && !heir::is_running(self.pid);
-        LockOwner { heir: has_ended.then(|| heir::of(path)).flatten(), ..self }
+        let has_ended = self.host == host_name() && !lock_inheritors::is_running(self.pid);
+        LockOwner { heir: has_ended.then(|| lock_inheritors::of(path)).flatten(), ..self }
     }
 }
 

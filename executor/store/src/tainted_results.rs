@@ -5,9 +5,10 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use super::actions::read_record;
+use super::finding::Finding;
 use super::record::{ActionRecord, OutputShape};
-use super::verify::{Finding, VerifyReport};
-use super::{Store, layout, seal};
+use super::verify::VerifyReport;
+use super::{Store, layout, mtime_seal};
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::Stat;
@@ -73,7 +74,7 @@ impl Store {
             .filter_map(|finding| {
                 let digest = layout::digest_of_path(&finding.path)?;
                 let metadata = fs::symlink_metadata(finding.quarantined.as_ref().unwrap_or(&finding.path)).ok()?;
-                let has_valid_seal = seal::has_valid_seal(&digest, Stat::from(&metadata).mtime_ns);
+                let has_valid_seal = mtime_seal::has_valid_seal(&digest, Stat::from(&metadata).mtime_ns);
                 Some((digest, metadata.modified().ok().filter(|_| !has_valid_seal)))
             })
             .collect()

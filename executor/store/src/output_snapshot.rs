@@ -13,7 +13,7 @@ use super::Store;
 use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
-use crate::outside::Files;
+use crate::external_files::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
 use cwm_core::files::{FileError, FileErrorKind, Result};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Store;
-use super::actions::RecordFile;
 use super::record::ActionRecord;
+use super::record_file::RecordFile;
 use cwm_core::files::Result;
 use cwm_core::files::durable::Temporary;
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::outside::Files;
+use crate::external_files::Files;
 
 fn stamp(store: &Store, record: &ActionRecord, output: &str) -> OutputSnapshot {
     store.stamp(&record.outputs[output], &Files::without_cache()).unwrap()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::files::Files;
+use super::digest_cache::Files;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::Stat;

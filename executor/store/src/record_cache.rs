@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use super::actions::RecordFile;
+use super::record_file::RecordFile;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
 use cwm_core::files::durable::DurableFs;
