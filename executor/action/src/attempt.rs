@@ -3,59 +3,41 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Cancellation, Event, Failure};
+use cwm_contract::{Event, Failure};
 
+use super::attempt_context::AttemptContext;
 use super::inputs::Inputs;
-use super::protocol::{ActionFailureKind, Failed, Line, failed};
-use super::streams::Lines;
-use super::terms::AttemptOptions;
-use super::watchdog::{Means, Watchdog};
+use super::protocol::{ActionFailureKind, ActionMessage, Failed, failed};
+use super::watchdog::{Watchdog, WatchdogTarget};
 use super::work::do_work;
-use super::{ActionBody, ActionFile, out_of_memory, usage};
+use super::{ActionBody, out_of_memory, usage};
 use crate::probe;
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_core::registry::Registry;
-use cwm_store::external_files::Files;
-use cwm_store::{Difference, KeyLock, Store, WorkFolder};
+use cwm_store::Difference;
 
-/// An attempt that is about to begin.
-pub struct Attempt<'a> {
-    pub registry: &'a Registry,
-    pub store: Store,
-    pub files: Files,
-    pub work: WorkFolder,
-    /// Where its log is written: in the work folder, unless others read it elsewhere.
-    pub log: PathBuf,
-    pub action: ActionFile,
-    pub lock: KeyLock,
-    pub lines: &'a Lines,
-    pub cancellation: &'a Cancellation,
-    pub terms: &'a AttemptOptions,
-}
-
-impl Attempt<'_> {
-    /// Does the work and records what came out, which is returned by output name. `goes_on` is whether it goes on from
+impl AttemptContext<'_> {
+    /// Does the work and records what came out, which is returned by output name. `has_checkpoint` is whether it goes on from
     /// what an earlier attempt kept.
     ///
     /// # Errors
     /// It failed; then nothing is recorded.
-    pub fn make(&self, goes_on: bool) -> Result<BTreeMap<String, Digest>, Failed> {
-        self.lines.send(&Line::Started);
-        let clock = usage::Clock::start().of(goes_on);
+    pub fn make(&self, has_checkpoint: bool) -> Result<BTreeMap<String, Digest>, Failed> {
+        self.messages.send(&ActionMessage::Started);
+        let timer = usage::ResourceUsageTimer::start().of(has_checkpoint);
         let (inputs, events) = self.work()?;
-        let made = usage::made(&self.work, &self.action, &inputs, events)?;
-        let cost = clock.stop(&self.action);
+        let made = usage::collect_outputs(&self.work, &self.action, &inputs, events)?;
+        let cost = timer.stop(&self.action);
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
-        self.lines.log_to(Path::new("/dev/null")).map_err(failed)?;
+        self.messages.log_to(Path::new("/dev/null")).map_err(failed)?;
         self.bring_log()?;
         let recorded = usage::record(&self.store, &self.work, &self.action, made, cost, probe);
         if recorded.is_err() {
-            let _ = self.lines.log_to(&self.log);
+            let _ = self.messages.log_to(&self.log);
         }
         recorded
     }
@@ -88,9 +70,9 @@ impl Attempt<'_> {
     /// # Errors
     /// It failed, or there is nothing to compare with.
     pub fn check(&self) -> Result<Vec<Difference>, Failed> {
-        self.lines.send(&Line::Started);
+        self.messages.send(&ActionMessage::Started);
         let (inputs, events) = self.work()?;
-        let made = usage::made(&self.work, &self.action, &inputs, events)?;
+        let made = usage::collect_outputs(&self.work, &self.action, &inputs, events)?;
         let mut differences = Vec::new();
         for (name, output) in &made.outputs {
             let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
@@ -108,10 +90,10 @@ impl Attempt<'_> {
         let inputs = Inputs::find(store, files, action).map_err(failed)?;
         let watchdog = Watchdog::watch(
             self.terms,
-            Means {
+            WatchdogTarget {
                 cancellation: self.cancellation.clone(),
                 is_command: matches!(action.body, ActionBody::Command { .. }),
-                lines: self.lines.clone(),
+                messages: self.messages.clone(),
                 work: self.work.clone(),
             },
         );

@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::action_file::ActionFile;
-use crate::command_end::{self, Watched};
+use crate::command_exit::{self, CommandLog};
+use crate::orphans;
 use crate::protocol::{ActionFailureKind, Failed};
-use crate::stragglers;
 use cwm_core::digest::Digest;
+use cwm_core::os;
 use cwm_store::external_files::FileFingerprint;
+use rustix::process::Pid;
 
 /// What a command gets: where its inputs and outputs are.
 pub struct Layout<'a> {
@@ -72,7 +74,7 @@ pub fn run(
     let refused = |what: &str, error: std::io::Error| {
         (ActionFailureKind::System, Failure::system(format!("cannot {what}: {error}")))
     };
-    let watched = Watched::begin(layout.log);
+    let command_log = CommandLog::begin(layout.log);
     let mut shell = Command::new("/bin/sh");
     shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
     // The executor chose the accelerators; with none, none are visible.
@@ -99,9 +101,9 @@ pub fn run(
             Ok(())
         });
     }
-    stragglers::adopt().map_err(|failure| (ActionFailureKind::System, failure))?;
+    orphans::adopt().map_err(|failure| (ActionFailureKind::System, failure))?;
     let mut child = shell.spawn().map_err(|error| refused("start /bin/sh", error))?;
-    let pid = child.id() as libc::pid_t;
+    let pid = Pid::from_child(&child);
     let mut asked = false;
     let status = loop {
         match child.try_wait() {
@@ -114,18 +116,18 @@ pub fn run(
             Ok(None) => {
                 if cancellation.is_cancelled() && !asked {
                     asked = true;
-                    stragglers::ask_to_stop();
+                    orphans::ask_to_stop();
                 }
-                wait_a_little(pid);
+                os::wait_briefly_for(pid);
             }
             Err(error) => return Err(refused("wait for the command", error)),
         }
     };
     if asked {
-        stragglers::await_all();
+        orphans::await_all();
     } else {
         // A shell that was killed left nothing behind on purpose.
-        stragglers::kill_all(status.code().is_some());
+        orphans::kill_all(status.code().is_some());
     }
     if asked {
         // Even with status 0: whoever listens to the request may end early and call that well.
@@ -133,7 +135,7 @@ pub fn run(
     }
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
-        (code, signal) => Err(command_end::failure(code, signal, &watched)),
+        (code, signal) => Err(command_exit::failure(code, signal, &command_log)),
     }
 }
 
@@ -146,20 +148,6 @@ fn is_asked_within(cancellation: &Cancellation, time: Duration) -> bool {
         std::thread::sleep(Duration::from_millis(10));
     }
     cancellation.is_cancelled()
-}
-
-/// Sleeps until the child changes state or 50 ms are over, so that short commands cost no polling delay.
-fn wait_a_little(pid: libc::pid_t) {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
-    let descriptor = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    match descriptor {
-        Some(descriptor) => {
-            let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-            let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout));
-        }
-        None => std::thread::sleep(std::time::Duration::from_millis(20)),
-    }
 }
 
 /// Up to this size dependencies are copied.

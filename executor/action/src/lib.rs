@@ -5,21 +5,21 @@
 
 mod action_file;
 mod attempt;
-pub mod brought;
-mod command_end;
+mod attempt_context;
+mod checkpoints;
+mod command_exit;
 mod command_stage;
-mod current_exe;
-mod elsewhere;
-mod family;
 mod inputs;
-mod kept;
-pub mod keyed;
-mod lifeline;
-mod log_end;
+pub mod key_parameters;
+mod log_tail;
+mod orphans;
 pub mod out_of_memory;
+mod parent_pipe;
 pub mod probe;
+mod process_tree;
 mod protocol;
-mod stragglers;
+pub mod source_key;
+mod stale_checkpoints;
 pub mod streams;
 mod terms;
 mod usage;
@@ -33,21 +33,20 @@ use std::path::Path;
 use cwm_contract::{Cancellation, Failure};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
-pub use current_exe::current_exe;
-pub use family::kill_descendants;
-pub use log_end::log_end;
-pub use protocol::{ActionFailureKind, Line};
+pub use log_tail::read_log_tail;
+pub use process_tree::kill_descendants;
+pub use protocol::{ActionFailureKind, ActionMessage};
 pub use terms::AttemptOptions;
 pub use usage::user;
 
-use attempt::Attempt;
+use attempt_context::AttemptContext;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::registry::Registry;
 use cwm_store::external_files::Files;
 use cwm_store::{Difference, KeyLock, Store, WorkFolder};
-pub use streams::Lines;
+pub use streams::MessageWriter;
 
 /// How a stage's work ended, before it is told to the executor.
 pub enum Outcome {
@@ -69,16 +68,16 @@ pub enum Outcome {
 /// [`ExitCode::STAGE_FAILED`].
 pub fn exec(
     events: Option<&Path>,
-    perform: impl FnOnce(&Lines, &Cancellation) -> Result<Outcome, Error>,
+    perform: impl FnOnce(&MessageWriter, &Cancellation) -> Result<Outcome, Error>,
 ) -> Result<ExitCode, Error> {
-    let lines = events.map_or_else(Lines::take, Lines::into_file)?;
-    lifeline::watch();
+    let messages = events.map_or_else(MessageWriter::take, MessageWriter::into_file)?;
+    parent_pipe::watch();
     let cancellation = Cancellation::default();
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGUSR1] {
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let outcome = match perform(&lines, &cancellation) {
+    let outcome = match perform(&messages, &cancellation) {
         Ok(outcome) => outcome,
         Err(error) => {
             let (kind, failure) = protocol::failed(error);
@@ -87,22 +86,22 @@ pub fn exec(
     };
     Ok(match outcome {
         Outcome::Recorded(outputs) => {
-            lines.send(&Line::Recorded(outputs));
+            messages.send(&ActionMessage::Recorded(outputs));
             ExitCode::OK
         }
         Outcome::AlreadyRecorded => {
-            lines.send(&Line::AlreadyRecorded);
+            messages.send(&ActionMessage::AlreadyRecorded);
             ExitCode::OK
         }
         Outcome::Checked(differences) => {
-            lines.send(&Line::Checked(differences));
+            messages.send(&ActionMessage::Checked(differences));
             ExitCode::OK
         }
         Outcome::Failed(kind, failure) => {
             streams::end_line_of_log();
             // The log may be on a full disk.
             let _ = writeln!(std::io::stderr(), "{}", failure.message);
-            lines.send(&Line::Failed { kind, message: failure.message, hint: failure.hint });
+            messages.send(&ActionMessage::Failed { kind, message: failure.message, hint: failure.hint });
             ExitCode::STAGE_FAILED
         }
     })
@@ -116,14 +115,14 @@ pub fn locked(
     store: &Store,
     key: &Key,
     terms: &AttemptOptions,
-    lines: &Lines,
+    messages: &MessageWriter,
     cancellation: &Cancellation,
 ) -> Result<Option<KeyLock>, Error> {
-    let mut told = false;
+    let mut reported = false;
     let lock = store.lock_key(key, &terms.who(), |holder| {
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut reported, true) {
             let holder = holder.map_or_else(|| "another process".into(), ToString::to_string);
-            lines.send(&Line::Waiting { holder });
+            messages.send(&ActionMessage::Waiting { holder });
         }
         !cancellation.is_cancelled()
     });
@@ -139,7 +138,7 @@ pub fn perform(
     root: &Path,
     key: &Key,
     terms: &AttemptOptions,
-    lines: &Lines,
+    messages: &MessageWriter,
     cancellation: &Cancellation,
     log: Option<&Path>,
 ) -> Result<Outcome, Error> {
@@ -147,7 +146,7 @@ pub fn perform(
     let files = Files::of_store(&store);
     let work = if terms.check { store.checking(key) } else { store.work(key) };
     let log = log.map_or_else(|| work.log(), Path::to_owned);
-    let Some(lock) = locked(&store, key, terms, lines, cancellation)? else { return Ok(stopped()) };
+    let Some(lock) = locked(&store, key, terms, messages, cancellation)? else { return Ok(stopped()) };
     // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
     // work folder with the action file away.
     let recorded = store.available(key, None, &files)?.is_some();
@@ -166,19 +165,19 @@ pub fn perform(
     } else {
         work.prepare()?
     }
-    lines.log_to(&log)?;
+    messages.log_to(&log)?;
     let _ = terms.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
     // A command keeps nothing, and need not wait for a stamp to reach the disk.
     if matches!(action.body, ActionBody::Stage { .. })
-        && let Err(failure) = kept::prepare(&work, &kept::attempt(registry, &action))?
+        && let Err(failure) = checkpoints::prepare(&work, &checkpoints::owner(registry, &action))?
     {
         return Ok(Outcome::Failed(ActionFailureKind::Input, failure));
     }
-    let goes_on = goes_on(&work)?;
-    if !goes_on && !terms.check {
-        elsewhere::tell(&store, &action);
+    let has_checkpoint = has_checkpoint(&work)?;
+    if !has_checkpoint && !terms.check {
+        stale_checkpoints::report(&store, &action);
     }
-    let attempt = Attempt { registry, store, files, work, log, action, lock, lines, cancellation, terms };
+    let attempt = AttemptContext { registry, store, files, work, log, action, lock, messages, cancellation, terms };
     if terms.check {
         let checked = attempt.check();
         return Ok(match checked {
@@ -193,7 +192,7 @@ pub fn perform(
             }
         });
     }
-    Ok(match attempt.make(goes_on) {
+    Ok(match attempt.make(has_checkpoint) {
         Ok(outputs) => Outcome::Recorded(outputs),
         Err((kind, mut failure)) => {
             if kind != ActionFailureKind::Cancelled && disk_is_full(root) {
@@ -218,8 +217,8 @@ pub fn stopped() -> Outcome {
 ///
 /// # Errors
 /// The disk refuses.
-pub fn goes_on(work: &WorkFolder) -> Result<bool, Error> {
-    Ok(!kept::usable(work.kept()?).is_empty())
+pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, Error> {
+    Ok(!checkpoints::usable(work.kept()?).is_empty())
 }
 
 /// Somebody else made the result; nobody needs what lies in the work folder any more.
@@ -246,7 +245,7 @@ fn disk_is_full(root: &Path) -> bool {
 fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> Result<(), Error> {
     if let ActionBody::Command { inherited, .. } = &action.body
         && let Some((name, _)) =
-            keyed::variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))
+            key_parameters::variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))
     {
         return Err(Error::system(format!("{name} is not what it was when the key was made")).hint("run again"));
     }
@@ -263,7 +262,7 @@ fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> 
             .hint("cwm was rebuilt meanwhile: run again"));
         }
         if stage.external_sources(values).is_none()
-            && keyed::parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
+            && key_parameters::parameters(stage, values, files, &mut Vec::new())? != action.components.parameters
         {
             return Err(Error::system("parameters, files or secrets are not what they were when the key was made")
                 .hint("if a file or secret was changed just now, run again"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::log_end::log_end;
+use super::log_tail::read_log_tail;
 
 /// What to do about it.
 pub const HINT: &str = "give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`";
@@ -10,31 +10,9 @@ pub const HINT: &str = "give it more memory, declare its `needs: { memory: … }
 /// How much of the end of a log is looked at, in bytes.
 const END: u64 = 16 * 1024;
 
-/// How often the kernel has killed for want of memory so far: on this machine, and in this process's control group. For
-/// comparing with what it was before, nothing else.
-pub fn kills() -> u64 {
-    let count = |path: &Path| {
-        let text = std::fs::read_to_string(path).ok()?;
-        let line = text.lines().find(|line| line.starts_with("oom_kill "))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok()
-    };
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let own = groups.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
-        Some(match controllers {
-            "" => Path::new("/sys/fs/cgroup").join(group).join("memory.events"),
-            "memory" => Path::new("/sys/fs/cgroup/memory").join(group).join("memory.oom_control"),
-            _ => return None,
-        })
-    });
-    let machine = Path::new("/proc/vmstat").to_owned();
-    own.chain([machine]).filter_map(|path| count(&path)).fold(0, u64::saturating_add)
-}
-
 /// The line, among the last of a log, in which a program says that it could get no memory; from byte `from` on.
 pub fn find_in_log(log: &Path, from: u64) -> Option<String> {
-    let text = log_end(log, from, END).ok()?;
+    let text = read_log_tail(log, from, END).ok()?;
     text.lines().rev().find(|line| tells(line)).map(|line| line.trim().chars().take(200).collect())
 }
 

@@ -12,7 +12,7 @@ use cwm_store::Difference;
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Line {
+pub enum ActionMessage {
     /// Another process holds the key; this one waits.
     Waiting {
         /// Who holds it, in words: pid, host, command.
@@ -72,7 +72,7 @@ pub enum ActionFailureKind {
 impl ActionFailureKind {
     /// Whether another attempt may go better, though nothing that it depends on changed. One that went over its time may
     /// where it goes on from what it `kept`.
-    pub fn may_pass(self, kept: bool) -> bool {
+    pub fn is_transient(self, kept: bool) -> bool {
         match self {
             ActionFailureKind::System | ActionFailureKind::Panic | ActionFailureKind::Command => true,
             ActionFailureKind::OutOfMemory | ActionFailureKind::Crash | ActionFailureKind::Killed => true,

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use cwm_contract::{Event, Reporter};
 
-use crate::log_end;
-use crate::protocol::Line;
+use crate::protocol::ActionMessage;
+use crate::read_log_tail;
 use cwm_core::error::Error;
+use cwm_core::os;
 
-/// The stream of [`Line`]s to the executor.
+/// The stream of [`ActionMessage`]s to the executor.
 #[derive(Clone)]
-pub struct Lines(Arc<Mutex<Sink>>);
+pub struct MessageWriter(Arc<Mutex<Sink>>);
 
 /// Where the lines go.
 struct Sink {
@@ -27,9 +28,9 @@ struct Sink {
 /// How often progress goes into a file.
 const NOW_AND_THEN: Duration = Duration::from_secs(10);
 
-impl Lines {
+impl MessageWriter {
     /// Takes standard output for events, so that nothing that a library prints gets among them; standard output and
-    /// error then go nowhere until [`Lines::log_to`].
+    /// error then go nowhere until [`MessageWriter::log_to`].
     ///
     /// # Errors
     /// The system is out of file descriptors.
@@ -40,18 +41,18 @@ impl Lines {
             return Err(Error::system(format!("cannot take standard output: {}", std::io::Error::last_os_error())));
         }
         // SAFETY: `copy` is a fresh descriptor that nothing else owns.
-        Ok(Lines(Arc::new(Mutex::new(Sink { file: unsafe { File::from_raw_fd(copy) }, progressed: None }))))
+        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file: unsafe { File::from_raw_fd(copy) }, progressed: None }))))
     }
 
     /// Takes the file at `path` for events, of a job that no executor holds a pipe to. Standard output and error stay what
-    /// they are until [`Lines::log_to`].
+    /// they are until [`MessageWriter::log_to`].
     ///
     /// # Errors
     /// It cannot be opened.
     pub fn into_file(path: &Path) -> Result<Self, Error> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let file = file.map_err(|error| Error::io("write", path, error))?;
-        Ok(Lines(Arc::new(Mutex::new(Sink { file, progressed: Some(None) }))))
+        Ok(MessageWriter(Arc::new(Mutex::new(Sink { file, progressed: Some(None) }))))
     }
 
     /// Sends standard output and error to the log at `path`, appending.
@@ -72,12 +73,13 @@ impl Lines {
 
     /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process. If it does not
     /// read, stopped by Ctrl-Z for one, what is only news is dropped, so that the work goes on.
-    pub fn send(&self, line: &Line) {
+    pub fn send(&self, line: &ActionMessage) {
         if let (Ok(text), Ok(mut sink)) = (serde_json::to_string(line), self.0.lock()) {
-            if matches!(line, Line::Event(_)) && !has_room(&sink.file) {
+            if matches!(line, ActionMessage::Event(_)) && !has_room(&sink.file) {
                 return;
             }
-            if let (Some(last), Line::Event(Event::Progress { .. } | Event::Activity(_))) = (&mut sink.progressed, line)
+            if let (Some(last), ActionMessage::Event(Event::Progress { .. } | Event::Activity(_))) =
+                (&mut sink.progressed, line)
             {
                 if last.is_some_and(|last| last.elapsed() < NOW_AND_THEN) {
                     return;
@@ -95,9 +97,9 @@ impl Lines {
 
 /// Has the log's last line ended, if what a command told last did not end its own.
 pub fn end_line_of_log() {
-    let log = Path::new("/proc/self/fd/2");
+    let log = &os::descriptor_path(2);
     let is_file = std::fs::metadata(log).is_ok_and(|log| log.is_file());
-    if is_file && log_end(log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n") {
+    if is_file && read_log_tail(log, 0, 1).is_ok_and(|end| !end.is_empty() && end != "\n") {
         let _ = writeln!(std::io::stderr());
     }
 }
@@ -112,7 +114,7 @@ fn has_room(pipe: &File) -> bool {
 /// A stage's events: log lines to the log, the rest to the executor; what the record needs is remembered.
 pub struct StageReporter {
     /// To the executor.
-    pub lines: Lines,
+    pub messages: MessageWriter,
     /// Metrics, aliases and what was fetched, in order.
     pub kept: Arc<Mutex<Vec<Event>>>,
     /// Hears what the stage computes on, as soon as it tells.
@@ -139,6 +141,6 @@ impl Reporter for StageReporter {
             }
             Event::Progress { .. } | Event::Activity(_) => {}
         }
-        self.lines.send(&Line::Event(event));
+        self.messages.send(&ActionMessage::Event(event));
     }
 }

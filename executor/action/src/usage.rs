@@ -7,32 +7,33 @@ use std::time::Instant;
 use cwm_contract::{Event, Failure, FetchResult};
 
 use crate::action_file::ActionFile;
-use crate::brought;
 use crate::inputs::Inputs;
 use crate::protocol::{ActionFailureKind, Failed, failed};
+use crate::source_key;
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
 use cwm_core::files::FileErrorKind;
+use cwm_core::os;
 use cwm_core::text::visible;
 use cwm_store::{Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
 
 /// The start of an action.
 #[derive(Clone, Copy)]
-pub struct Clock {
+pub struct ResourceUsageTimer {
     started: jiff::Timestamp,
     instant: Instant,
-    goes_on: bool,
+    has_checkpoint: bool,
 }
 
-impl Clock {
+impl ResourceUsageTimer {
     /// Now.
     pub fn start() -> Self {
-        Clock { started: jiff::Timestamp::now(), instant: Instant::now(), goes_on: false }
+        ResourceUsageTimer { started: jiff::Timestamp::now(), instant: Instant::now(), has_checkpoint: false }
     }
 
     /// The same, of an attempt that goes on from what an earlier one kept, or does not.
-    pub fn of(self, goes_on: bool) -> Self {
-        Clock { goes_on, ..self }
+    pub fn of(self, has_checkpoint: bool) -> Self {
+        ResourceUsageTimer { has_checkpoint, ..self }
     }
 
     /// What the action cost until now, but for what it computed on.
@@ -45,12 +46,11 @@ impl Clock {
             wall_seconds: self.instant.elapsed().as_secs_f64(),
             user_seconds: seconds(own.ru_utime) + seconds(children.ru_utime),
             system_seconds: seconds(own.ru_stime) + seconds(children.ru_stime),
-            // Linux counts in kilobytes.
-            peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * 1024,
+            peak_memory_bytes: own.ru_maxrss.max(children.ru_maxrss).unsigned_abs() * os::PEAK_MEMORY_UNIT,
             machine: Machine { cores: action.resources.cores, ..Machine::here() },
             devices: action.resources.devices.clone(),
             computed_on: None,
-            goes_on: self.goes_on,
+            goes_on: self.has_checkpoint,
             taken_from: BTreeMap::new(),
             user: visible(&user()),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -74,7 +74,7 @@ fn usage_of(who: i32) -> libc::rusage {
 }
 
 /// What a stage made, where it lies, and what it told of it.
-pub struct Made {
+pub struct CollectedOutputs {
     /// By output name.
     pub outputs: BTreeMap<String, NewOutput>,
     metrics: BTreeMap<String, f64>,
@@ -86,7 +86,12 @@ pub struct Made {
 ///
 /// # Errors
 /// One is missing, or said to be what it cannot be.
-pub fn made(work: &WorkFolder, action: &ActionFile, inputs: &Inputs, events: Vec<Event>) -> Result<Made, Failed> {
+pub fn collect_outputs(
+    work: &WorkFolder,
+    action: &ActionFile,
+    inputs: &Inputs,
+    events: Vec<Event>,
+) -> Result<CollectedOutputs, Failed> {
     let mut aliases = BTreeMap::new();
     let mut metrics = BTreeMap::new();
     let mut fetched = Vec::new();
@@ -129,7 +134,7 @@ pub fn made(work: &WorkFolder, action: &ActionFile, inputs: &Inputs, events: Vec
         let made = NewOutput { format: output.format.clone(), shape, content };
         outputs.insert(name.clone(), made);
     }
-    Ok(Made { outputs, metrics, fetched, computed_on })
+    Ok(CollectedOutputs { outputs, metrics, fetched, computed_on })
 }
 
 /// Moves the outputs into the store and records the action. Returns what came out.
@@ -140,21 +145,21 @@ pub fn record(
     store: &Store,
     work: &WorkFolder,
     action: &ActionFile,
-    made: Made,
+    made: CollectedOutputs,
     cost: RunInfo,
     probe: BTreeMap<String, Digest>,
 ) -> Result<BTreeMap<String, Digest>, Failed> {
-    let Made { outputs, metrics, fetched, computed_on } = made;
+    let CollectedOutputs { outputs, metrics, fetched, computed_on } = made;
     // What was asked for by its URL is known by its sum from now on.
-    let open = brought::is_open(&action.components);
-    let settled = brought::settled(&action.components, &fetched);
-    if open && settled.is_none() {
+    let has_unpinned_url = source_key::has_unpinned_url(&action.components);
+    let with_checksums = source_key::with_checksums(&action.components, &fetched);
+    if has_unpinned_url && with_checksums.is_none() {
         return Err(failed(Error::internal("it did not tell the sum of everything that it fetched")));
     }
     let recorded = store.record(NewAction {
         pipeline: action.pipeline.clone(),
         label: action.label.clone(),
-        components: settled.unwrap_or_else(|| action.components.clone()),
+        components: with_checksums.unwrap_or_else(|| action.components.clone()),
         outputs,
         cause: action.cause.clone(),
         metrics,
@@ -170,7 +175,7 @@ pub fn record(
         }
         _ => failed(error),
     })?;
-    if open {
+    if has_unpinned_url {
         // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
         store.record_as(&recorded.record, action.components.clone(), fetched).map_err(failed)?;
     }

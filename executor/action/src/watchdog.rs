@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Failure, amount};
 use rustix::process::getpid;
 
-use super::family;
-use super::protocol::{ActionFailureKind, Failed, Line};
-use super::streams::Lines;
+use super::process_tree;
+use super::protocol::{ActionFailureKind, ActionMessage, Failed};
+use super::streams::MessageWriter;
 use super::terms::AttemptOptions;
 use cwm_core::text::exact_duration;
 use cwm_store::WorkFolder;
@@ -18,9 +18,9 @@ use cwm_store::WorkFolder;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Watches an attempt until it is dropped.
-pub struct Watchdog(Arc<Watched>);
+pub struct Watchdog(Arc<SharedState>);
 
-struct Watched {
+struct SharedState {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -28,44 +28,44 @@ struct Watched {
 #[derive(Default)]
 struct State {
     ended: bool,
-    over: Option<Over>,
+    exceeded: Option<LimitExceeded>,
 }
 
 /// The limit that an attempt went over.
 #[derive(Clone, Copy)]
-enum Over {
+enum LimitExceeded {
     Time { limit: Duration },
     Memory { held: u64, limit: u64 },
 }
 
 /// What is done to an attempt that goes over a limit.
-pub struct Means {
+pub struct WatchdogTarget {
     /// Asks it to stop at a safe point.
     pub cancellation: Cancellation,
     /// Whether the work is done by processes that this one started, and not by this one itself.
     pub is_command: bool,
     /// To the executor.
-    pub lines: Lines,
+    pub messages: MessageWriter,
     /// Where it works.
     pub work: WorkFolder,
 }
 
 impl Watchdog {
     /// Watches from now on, if there is a limit.
-    pub fn watch(terms: &AttemptOptions, means: Means) -> Self {
-        let watched = Arc::new(Watched { state: Mutex::default(), changed: Condvar::new() });
+    pub fn watch(terms: &AttemptOptions, target: WatchdogTarget) -> Self {
+        let shared = Arc::new(SharedState { state: Mutex::default(), changed: Condvar::new() });
         if terms.time.is_some() || terms.memory.is_some() {
-            let (watched, terms) = (watched.clone(), terms.clone());
-            std::thread::spawn(move || watched.keep(&terms, &means));
+            let (shared, terms) = (shared.clone(), terms.clone());
+            std::thread::spawn(move || shared.keep(&terms, &target));
         }
-        Watchdog(watched)
+        Watchdog(shared)
     }
 
     /// Ends the watch; which limit the attempt went over, and in which words, if it did.
     pub fn finish(self) -> Option<Failed> {
         let mut state = self.0.state();
         state.ended = true;
-        state.over.take().map(Over::failed)
+        state.exceeded.take().map(LimitExceeded::failed)
     }
 }
 
@@ -76,7 +76,7 @@ impl Drop for Watchdog {
     }
 }
 
-impl Watched {
+impl SharedState {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -87,70 +87,70 @@ impl Watched {
         waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.ended
     }
 
-    fn keep(&self, terms: &AttemptOptions, means: &Means) {
+    fn keep(&self, terms: &AttemptOptions, target: &WatchdogTarget) {
         let started = Instant::now();
         loop {
             let left = terms.time.map(|time| time.saturating_sub(started.elapsed()));
             if let (Some(Duration::ZERO), Some(time)) = (left, terms.time) {
-                return self.out_of_time(time, means);
+                return self.out_of_time(time, target);
             }
             let next = left.unwrap_or(LOOK_AGAIN);
             if self.ends_within(if terms.memory.is_some() { next.min(LOOK_AGAIN) } else { next }) {
                 return;
             }
             if let Some(limit) = terms.memory {
-                let held = family::memory(getpid(), limit);
+                let held = process_tree::memory(getpid(), limit);
                 if held > limit {
-                    return self.end(Over::Memory { held, limit }, means);
+                    return self.end(LimitExceeded::Memory { held, limit }, target);
                 }
             }
         }
     }
 
     /// Asks first: what stops at a safe point keeps what it has.
-    fn out_of_time(&self, limit: Duration, means: &Means) {
-        let over = Over::Time { limit };
-        self.state().over = Some(over);
-        let _ = writeln!(std::io::stderr(), "{}: asked to stop", over.failed().1.message);
-        means.cancellation.cancel();
+    fn out_of_time(&self, limit: Duration, target: &WatchdogTarget) {
+        let exceeded = LimitExceeded::Time { limit };
+        self.state().exceeded = Some(exceeded);
+        let _ = writeln!(std::io::stderr(), "{}: asked to stop", exceeded.failed().1.message);
+        target.cancellation.cancel();
         if !self.ends_within(AttemptOptions::grace(limit)) {
-            self.end(over, means);
+            self.end(exceeded, target);
         }
     }
 
     /// Kills the attempt. A command is this process's child, so that this process itself tells how it ended; a stage is
     /// this process.
-    fn end(&self, over: Over, means: &Means) {
+    fn end(&self, exceeded: LimitExceeded, target: &WatchdogTarget) {
         // Held to the end, so that an attempt that ends in this very moment is not told as one that went well.
         let mut state = self.state();
         if state.ended {
             return;
         }
-        state.over = Some(over);
-        let (kind, failure) = over.failed();
+        state.exceeded = Some(exceeded);
+        let (kind, failure) = exceeded.failed();
         let _ = writeln!(std::io::stderr(), "{}: killed", failure.message);
-        if means.is_command {
-            family::kill_descendants(getpid());
+        if target.is_command {
+            process_tree::kill_descendants(getpid());
             return;
         }
         // What it made so far must not keep the disk full.
-        let _ = means.work.discard_output();
-        means.lines.send(&Line::Failed { kind, message: failure.message, hint: failure.hint });
-        family::kill_descendants(getpid());
+        let _ = target.work.discard_output();
+        target.messages.send(&ActionMessage::Failed { kind, message: failure.message, hint: failure.hint });
+        process_tree::kill_descendants(getpid());
         // SAFETY: kill(0, …) signals this process's own group and touches no memory.
         unsafe { libc::kill(0, libc::SIGKILL) };
     }
 }
 
-impl Over {
+impl LimitExceeded {
     fn failed(self) -> Failed {
         match self {
-            Over::Time { limit } => {
+            LimitExceeded::Time { limit } => {
                 let failure = Failure::system(format!("it ran longer than its limit of {}", exact_duration(limit)));
                 let hint = "raise `limits: { time: … }` of the stage, or let it do less";
                 (ActionFailureKind::TimeLimit, failure.hint(hint))
             }
-            Over::Memory { held, limit } => {
+            LimitExceeded::Memory { held, limit } => {
                 let (held, limit) = (amount::format_bytes(held), amount::format_bytes(limit));
                 let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
                 let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn limits_are_told_as_they_are_written() {
-        let over = Over::Memory { held: 3 << 30, limit: 2 << 30 }.failed();
-        assert!(over.1.message.ends_with("more than its limit of 2.1 GB"));
+        let exceeded = LimitExceeded::Memory { held: 3 << 30, limit: 2 << 30 }.failed();
+        assert!(exceeded.1.message.ends_with("more than its limit of 2.1 GB"));
     }
 }

@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 
 use cwm_contract::{Context, Event, Failure, FailureKind, Task};
 
-use super::attempt::Attempt;
+use super::attempt_context::AttemptContext;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailureKind, Failed};
 use super::streams::StageReporter;
-use super::{ActionBody, command_stage, kept};
+use super::{ActionBody, checkpoints, command_stage};
 
 /// Does the work of an action in its folder; what the record needs of the events is put into `kept`.
 ///
 /// # Errors
 /// It failed.
-pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event>>>) -> Result<(), Failed> {
-    let Attempt { work, action, lock, lines, cancellation, log, .. } = attempt;
+pub fn do_work(attempt: &AttemptContext<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event>>>) -> Result<(), Failed> {
+    let AttemptContext { work, action, lock, messages, cancellation, log, .. } = attempt;
     let outputs: BTreeMap<String, PathBuf> =
         action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
     match &action.body {
@@ -38,8 +38,9 @@ pub fn do_work(attempt: &Attempt<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event
                 expected: expected.clone(),
             };
             let refused = Arc::new(Mutex::new(None));
-            let report_device = kept::settling(attempt.registry, work, action, cancellation, refused.clone());
-            let reporter = StageReporter { lines: (*lines).clone(), kept, report_device };
+            let report_device =
+                checkpoints::device_check(attempt.registry, work, action, cancellation, refused.clone());
+            let reporter = StageReporter { messages: (*messages).clone(), kept, report_device };
             let ran = stage.run(&Context::new(stage, task, Box::new(reporter), (*cancellation).clone()));
             let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             refused.map_or(ran, Err).map_err(sorted)

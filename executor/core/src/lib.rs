@@ -1,6 +1,7 @@
 //! The vocabulary of the executor: digests, keys, errors with exit codes, located text, durable writes.
 //!
-//! Every other crate of the executor uses these words. This crate knows no pipeline, no store and no process.
+//! Every other crate of the executor uses these words. This crate knows no pipeline and no store;
+//! what differs between operating systems is in [`os`].
 
 pub mod backoff;
 pub mod diagnostics;
@@ -11,5 +12,6 @@ pub mod files;
 pub mod key;
 pub mod located;
 pub mod names;
+pub mod os;
 pub mod registry;
 pub mod text;

@@ -10,9 +10,10 @@ use cwm_contract::Resources;
 use rustix::process::Pid;
 
 use crate::executor::{ActionUpdate, AttemptFailure, Cancel, ExecutorEvent, ExecutorEvents};
-use cwm_action::{ActionFailureKind, AttemptOptions, current_exe, kill_descendants, out_of_memory};
+use cwm_action::{ActionFailureKind, AttemptOptions, kill_descendants, out_of_memory};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
+use cwm_core::os;
 use cwm_store::WorkFolder;
 
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.
@@ -47,7 +48,7 @@ impl ActionProcess {
     /// # Errors
     /// The process cannot be started.
     pub fn start(with: ActionCommand<'_>, events: ExecutorEvents) -> Result<Self, Error> {
-        let mut command = Command::new(current_exe());
+        let mut command = Command::new(os::current_exe());
         command
             .arg0("cwm")
             .arg("exec")
@@ -65,7 +66,7 @@ impl ActionProcess {
         if let Some(visible) = with.visible {
             command.env("CUDA_VISIBLE_DEVICES", visible.join(","));
         }
-        let out_of_memory_before = out_of_memory::kills();
+        let out_of_memory_before = os::out_of_memory_kills();
         let mut process: Child =
             command.spawn().map_err(|error| Error::system(format!("cannot start a stage's process: {error}")))?;
         let parent_pipe = process.stdin.take();
@@ -86,7 +87,7 @@ impl ActionProcess {
             let exited = match status.as_ref().is_ok_and(ExitStatus::success) {
                 true => Ok(()),
                 false => {
-                    let was_killed_for_memory = out_of_memory::kills() > out_of_memory_before;
+                    let was_killed_for_memory = os::out_of_memory_kills() > out_of_memory_before;
                     let logged = out_of_memory::find_in_log(&work.log(), 0);
                     Err(describe_end(&status, was_killed_for_memory, logged.as_deref()))
                 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use cwm_contract::{CONTRACT_VERSION, ExpectedChecksum, Format, Shape, Value};
 
-use cwm_action::brought;
-use cwm_action::keyed;
+use cwm_action::key_parameters;
+use cwm_action::source_key;
 use cwm_core::error::Error;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
@@ -104,18 +104,20 @@ pub fn resolve_known<'r>(
         Body::Stage(stage) => {
             if let Some(brought) = stage.external_sources(&cell.values) {
                 // Known by its content: neither code nor where it comes from matters.
-                let (source, expected) = brought::keyed(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
-                resolved.components.parameters.insert(brought::SOURCE.into(), source);
+                let (source, expected) =
+                    source_key::key_value(&brought, &cell.label.stage, pins, files, &mut resolved.files)?;
+                resolved.components.parameters.insert(source_key::SOURCE.into(), source);
                 resolved.components.inputs.clear();
                 resolved.expected = expected;
             } else {
                 resolved.components.code = cell.code()?.unwrap_or_default();
-                resolved.components.parameters = keyed::parameters(*stage, &cell.values, files, &mut resolved.files)?;
+                resolved.components.parameters =
+                    key_parameters::parameters(*stage, &cell.values, files, &mut resolved.files)?;
             }
         }
         Body::Command(command) => {
             resolved.components.parameters = cell.values.clone();
-            resolved.components.parameters.extend(keyed::variables(&command.env));
+            resolved.components.parameters.extend(key_parameters::variables(&command.env));
             resolved.inherited = command.env.clone();
             resolved.components.parameters.extend(cell.outputs.iter().filter_map(keyed_output));
             let mut group = Vec::new();
@@ -142,5 +144,5 @@ fn keyed_output(output: &OutputPlan) -> Option<(String, Value)> {
         Shape::Folder => ("folder".to_owned(), Value::Bool(true)),
     };
     let format = ("format".to_owned(), Value::Text(output.format.to_string()));
-    Some((format!("{}{}", keyed::OUTPUT, output.name), Value::Map(BTreeMap::from([shape, format]))))
+    Some((format!("{}{}", key_parameters::OUTPUT, output.name), Value::Map(BTreeMap::from([shape, format]))))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cwm_contract::{DeviceChoice, Needs};
 
 use crate::event::RunEvent;
-use cwm_action::{ActionFailureKind, ActionFile, AttemptOptions, Line};
+use cwm_action::{ActionFailureKind, ActionFile, ActionMessage, AttemptOptions};
 use cwm_core::error::Error;
 
 /// Carries out actions. Nothing here waits for an action: what becomes of it is sent as [`ExecutorEvent`]s, from any thread.
@@ -73,7 +73,7 @@ pub struct Start {
 pub enum Started {
     /// At once.
     Now,
-    /// When the batch system has room for it; [`ActionUpdate::Message`] with [`Line::Started`] tells when that is.
+    /// When the batch system has room for it; [`ActionUpdate::Message`] with [`ActionMessage::Started`] tells when that is.
     Later,
 }
 
@@ -99,7 +99,7 @@ pub enum ExecutorEvent {
 #[derive(Debug)]
 pub enum ActionUpdate {
     /// The action sent this.
-    Message(Line),
+    Message(ActionMessage),
     /// It ended; with success if there should be a result.
     Exited(Result<(), AttemptFailure>),
 }

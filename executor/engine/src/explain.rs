@@ -11,7 +11,7 @@ use crate::history::History;
 use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
 use crate::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
 use crate::status::{CellState, Known, Survey, sources, unread};
-use cwm_action::brought;
+use cwm_action::source_key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::Plan;
 use cwm_store::external_files::Files;
@@ -365,7 +365,7 @@ impl<'a> Explainer<'a> {
         match before {
             Some(before) => {
                 // What was first known by its URL only has a sum since it came.
-                let settled = brought::settled(&before.components, &before.fetched);
+                let settled = source_key::with_checksums(&before.components, &before.fetched);
                 let was = settled.as_ref().unwrap_or(&before.components);
                 reason.causes = differences_of(self.plan, index, was, &record.components);
                 if is_repinned(&self.plan.cells[index], before, self.known.pins) {

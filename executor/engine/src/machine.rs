@@ -1,6 +1,7 @@
 //! What this machine has, and who has which share of it.
 
 use cwm_contract::{DeviceChoice, Needs, Resources};
+use cwm_core::os;
 
 /// Cores, memory and accelerators that stages may use.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ impl Machine {
         let given = std::env::var("CUDA_VISIBLE_DEVICES").ok();
         let files = std::fs::read_dir("/dev").into_iter().flatten().filter_map(Result::ok);
         let devices = devices(given.as_deref(), files.map(|file| file.file_name().to_string_lossy().into_owned()));
-        Machine { cores: jobs.unwrap_or(cores).max(1), memory: memory(), devices }
+        Machine { cores: jobs.unwrap_or(cores).max(1), memory: os::total_memory().unwrap_or(u64::MAX), devices }
     }
 }
 
@@ -36,20 +37,6 @@ fn devices(given: Option<&str>, files: impl Iterator<Item = String>) -> Vec<Stri
     let gpus = files.filter(|name| name.strip_prefix("nvidia").is_some_and(is_number)).count();
     // A container may be given any of the machine's, and CUDA counts those from 0.
     (0..gpus).map(|ordinal| ordinal.to_string()).collect()
-}
-
-/// Bytes of memory: the smaller of the machine's and the control group's.
-fn memory() -> u64 {
-    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
-    });
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-    match (machine, group) {
-        (Some(machine), Some(group)) => std::cmp::min(machine, group),
-        (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => u64::MAX,
-    }
 }
 
 /// What a cell that computes on `device` needs: no accelerator on the processor, and one on a GPU unless it says how much

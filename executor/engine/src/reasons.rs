@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::cause::{Cause, Line, differences};
 use crate::components::{Resolved, resolve_known};
 use crate::status::{CellState, Known, Survey, sources};
-use cwm_action::brought;
+use cwm_action::source_key;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::key::Components;
@@ -45,7 +45,7 @@ pub fn why_now(
     let cell = &plan.cells[index];
     let components = &resolved.components;
     let key = components.key();
-    let open = components.parameters.get(brought::SOURCE).map_or(0, brought::open);
+    let open = components.parameters.get(source_key::SOURCE).map_or(0, source_key::unpinned_urls);
     let not_pinned = (open > 0).then_some(Cause::NotPinned { count: open });
     let unfinished = unfinished(store, &key)?;
     let mut causes = match previous_record(store, &cell.label, known.locked)? {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cwm_contract::Label;
 
 use crate::components::{Resolved, resolve};
-use cwm_action::brought;
+use cwm_action::source_key;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::key::Components;
@@ -167,7 +167,7 @@ pub fn find(
     label: &Label,
     known: Known<'_>,
 ) -> Result<Option<ActionRecord>, Error> {
-    if brought::is_open(components) {
+    if source_key::has_unpinned_url(components) {
         return last_by_sum(store, &components.key());
     }
     let found = best(store, files, components.key(), label, known.locked)?;
@@ -216,10 +216,10 @@ pub fn last_by_sum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Err
 /// # Errors
 /// The store cannot be read.
 pub fn by_sum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
-    if !brought::is_open(&record.components) {
+    if !source_key::has_unpinned_url(&record.components) {
         return Ok(Some(record));
     }
-    let Some(components) = brought::settled(&record.components, &record.fetched) else { return Ok(None) };
+    let Some(components) = source_key::with_checksums(&record.components, &record.fetched) else { return Ok(None) };
     let settled = store.recorded(&components.key(), Some(&record.output_digests()))?;
     // What came from where is told by the record that was asked for by that.
     Ok(settled.map(|settled| ActionRecord { fetched: record.fetched, ..settled }))

@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::run::action::{action_file, needs_of};
 use crate::run::{RunInputs, RunReport, emit_message, executors, log_tail, place_of, watch_signals};
 use crate::status::{find, sources};
-use cwm_action::{ActionFailureKind, AttemptOptions, Line};
+use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::digest::Key;
 use cwm_core::error::{Error, ErrorKind};
 use cwm_core::text::shell_quote;
@@ -282,14 +282,14 @@ impl Verifier<'_> {
                 let Some(check) = self.submitted.get(&cell).copied() else { return };
                 let label = self.inputs.plan.cells[cell].label.clone();
                 match line {
-                    Line::Started => {
+                    ActionMessage::Started => {
                         self.checks[check].began = Some(Instant::now());
                         if self.executors[self.executor_of(cell)].outlives_run() {
                             self.report_start(cell, label);
                         }
                     }
-                    Line::Checked(differences) => self.checks[check].differences = Some(differences),
-                    Line::Failed { kind, message, hint } => {
+                    ActionMessage::Checked(differences) => self.checks[check].differences = Some(differences),
+                    ActionMessage::Failed { kind, message, hint } => {
                         self.checks[check].failure = Some(AttemptFailure { kind, reason: message, hint });
                     }
                     line => emit_message(self.sinks, label, line),

@@ -20,13 +20,10 @@ use tokio::time::{sleep, timeout};
 use super::backends::{Backend, OpenedRemote, classify, open};
 use super::error::RemoteError;
 use super::folder_writer;
-use super::http_connector::{MIN_BYTES_PER_SECOND, RangeError};
+use super::http_connector::{MAX_REQUESTS, MIN_BYTES_PER_SECOND, RangeError};
 use super::upload_dedup::UploadDedup;
 use cwm_core::backoff::Backoff;
 use cwm_project::site::Remote;
-
-/// Requests to one remote at a time.
-pub const MAX_REQUESTS: usize = 32;
 
 /// How often a body that broke off is read again. `object_store` resumes bodies only of servers that send ETags.
 const BODY_ATTEMPTS: u32 = 4;

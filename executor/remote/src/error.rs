@@ -20,7 +20,7 @@ pub enum RemoteError {
     Refused(String),
     /// The remote answered with 401 or 403.
     Denied {
-        /// What it said.
+        /// Its answer.
         reason: String,
         /// Whether it is a web server, which is asked without credentials.
         is_web: bool,

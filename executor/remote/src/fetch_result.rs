@@ -126,7 +126,7 @@ pub async fn fetch_content(
 struct Source<'a> {
     clients: &'a [Arc<Client>],
     store: &'a Store,
-    /// What remotes said before that of having nothing no longer counts.
+    /// That remotes had nothing before that no longer counts.
     since: Instant,
 }
 

@@ -59,7 +59,7 @@ pub fn remove_partial(folder: &Path, name: &str, digest: &Digest) {
     }
 }
 
-/// Removes temporary files beside `name` that nobody has written to for two weeks. Whoever still wrote one would be told that his
+/// Removes temporary files beside `name` that nobody has written to for two weeks. Whoever still wrote one would get the error that his
 /// file is gone, and write it again.
 pub fn remove_old_partials(folder: &Path, name: &str) {
     let path = folder.join(name);

@@ -10,6 +10,9 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
 
+/// Requests to one remote at a time.
+pub const MAX_REQUESTS: usize = 32;
+
 /// What came in place of the requested range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeError {

@@ -3,8 +3,8 @@
 use cwm_contract::Label;
 
 use super::batch::Batch;
-use super::cluster::{JobUpdate, TaskSpec};
 use super::held_tasks::{MAX_LISTED, listed};
+use super::task::{JobUpdate, TaskSpec};
 use super::task_outcome::{JobFailure, TaskOutcome};
 use super::watch::{Watcher, read_output};
 use cwm_action::ActionFailureKind;
@@ -105,11 +105,11 @@ mod tests {
         };
         assert_eq!(resubmission_warnings(&cells(1)), ["part[k=0]: nothing is left of 1_0; it is submitted again"]);
         assert_eq!(resubmission_warnings(&cells(8)).len(), 8);
-        let told = resubmission_warnings(&cells(100));
-        assert!(told.len() == 8 && told[6].starts_with("part[k=6]: "), "{told:?}");
+        let warnings = resubmission_warnings(&cells(100));
+        assert!(warnings.len() == 8 && warnings[6].starts_with("part[k=6]: "), "{warnings:?}");
         assert!(
-            told[7].starts_with("93 more cells are submitted again") && told[7].ends_with("and 85 more"),
-            "{told:?}"
+            warnings[7].starts_with("93 more cells are submitted again") && warnings[7].ends_with("and 85 more"),
+            "{warnings:?}"
         );
         assert!(resubmission_warnings(&[]).is_empty());
     }

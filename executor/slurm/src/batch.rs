@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::binary;
 use super::events_file::EventsFile;
 use super::isolated::RemoteStoreConfig;
-use cwm_action::{ActionFailureKind, AttemptOptions, Line, user};
+use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::files::durable::DurableFs;
@@ -228,11 +228,14 @@ impl Batch {
         if ends.contains_key(&index) {
             return true;
         }
-        let last =
-            EventsFile::at(self.events(index)).read().into_iter().rev().find(|line| !matches!(line, Line::Event(_)));
+        let last = EventsFile::at(self.events(index))
+            .read()
+            .into_iter()
+            .rev()
+            .find(|line| !matches!(line, ActionMessage::Event(_)));
         match last {
-            Some(Line::Failed { kind, .. }) => kind != ActionFailureKind::Cancelled,
-            Some(Line::Recorded(_) | Line::AlreadyRecorded | Line::Checked(_)) => true,
+            Some(ActionMessage::Failed { kind, .. }) => kind != ActionFailureKind::Cancelled,
+            Some(ActionMessage::Recorded(_) | ActionMessage::AlreadyRecorded | ActionMessage::Checked(_)) => true,
             _ => false,
         }
     }

@@ -25,7 +25,7 @@ pub fn path(store: &Store, digest: &Digest) -> PathBuf {
 /// # Errors
 /// The store cannot be written.
 pub fn keep(store: &Store) -> Result<Digest, Error> {
-    let own = cwm_action::current_exe();
+    let own = cwm_core::os::current_exe();
     let cannot = |error: io::Error| Error::io("copy this program from", &own, error);
     let digest = hash_own_file(&own)?;
     let place = path(store, &digest);

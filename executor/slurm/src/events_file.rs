@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use cwm_action::Line;
+use cwm_action::ActionMessage;
 
 /// Reads what was added to a file of lines.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl EventsFile {
     }
 
     /// The lines that were added since the last call. What is none is left out: two starts of one job may write at once.
-    pub fn read(&mut self) -> Vec<Line> {
+    pub fn read(&mut self) -> Vec<ActionMessage> {
         let Ok(mut file) = File::open(&self.path) else { return Vec::new() };
         if file.metadata().is_ok_and(|metadata| metadata.len() <= self.offset) {
             return Vec::new();
@@ -53,9 +53,9 @@ mod tests {
         assert!(events.read().is_empty());
         let mut file = File::options().create(true).append(true).open(path).unwrap();
         file.write_all(b"\"started\"\n\"already").unwrap();
-        assert_eq!(events.read(), [Line::Started]);
+        assert_eq!(events.read(), [ActionMessage::Started]);
         assert!(events.read().is_empty());
         file.write_all(b"_recorded\"\nnoise\n{}\n\"started\"\n").unwrap();
-        assert_eq!(events.read(), [Line::AlreadyRecorded, Line::Started]);
+        assert_eq!(events.read(), [ActionMessage::AlreadyRecorded, ActionMessage::Started]);
     }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use cwm_contract::Label;
 
-use super::cluster::{Cluster, JobUpdate, TaskSpec};
+use super::cluster::Cluster;
 use super::request::ResourceRequest;
 use super::settings::Settings;
-use cwm_action::{ActionFailureKind, AttemptOptions, Line};
+use super::task::{JobUpdate, TaskSpec};
+use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::text::plural;
 use cwm_engine::{
     ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start,
@@ -151,7 +152,7 @@ fn translate(jobs: &mut Jobs, update: JobUpdate) -> Vec<ExecutorEvent> {
     let emit = |event| vec![ExecutorEvent::Emit(event)];
     match update {
         JobUpdate::Message(cell, line) => {
-            if matches!(line, Line::Started) {
+            if matches!(line, ActionMessage::Started) {
                 jobs.running.insert(cell);
             }
             of_action(cell, ActionUpdate::Message(line))

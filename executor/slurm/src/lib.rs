@@ -21,6 +21,7 @@ mod settings;
 mod slurm_cli;
 mod submit;
 mod submitted_task;
+mod task;
 mod task_entry;
 mod task_outcome;
 mod watch;

@@ -246,12 +246,12 @@ mod tests {
     #[test]
     fn the_script_survives_any_name_of_a_folder() {
         let folder = tempfile::Builder::new().prefix("it's 5% ").tempdir().unwrap();
-        let (keys, said) = (folder.path().join("keys"), folder.path().join("said"));
+        let (keys, output) = (folder.path().join("keys"), folder.path().join("output"));
         std::fs::write(&keys, "first\nsecond\n").unwrap();
         let binary = folder.path().join("binary");
         std::fs::write(
             &binary,
-            format!("#!/bin/sh\necho \"$@\" $RAYON_NUM_THREADS > {}\n", shell_quote(&said.to_string_lossy())),
+            format!("#!/bin/sh\necho \"$@\" $RAYON_NUM_THREADS > {}\n", shell_quote(&output.to_string_lossy())),
         )
         .unwrap();
         std::fs::set_permissions(&binary, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -265,7 +265,7 @@ mod tests {
         std::fs::write(&path, script).unwrap();
         let ran = std::process::Command::new("sh").arg(&path).env("SLURM_ARRAY_TASK_ID", "1").status().unwrap();
         assert!(ran.success());
-        assert_eq!(std::fs::read_to_string(said).unwrap(), "exec second --store /a store --batch b --task 1 1\n");
+        assert_eq!(std::fs::read_to_string(output).unwrap(), "exec second --store /a store --batch b --task 1 1\n");
         assert!(array(&settings, &request, "b", 2, folder.path(), Path::new("/s")).iter().any(|o| o.contains("5%% ")));
     }
 }

@@ -114,7 +114,7 @@ pub fn query<S: AsRef<OsStr>>(program: &'static str, arguments: &[S]) -> Result<
 /// process, who takes the lock next finds the id, or knows that there is none.
 ///
 /// # Errors
-/// The job was not taken, or that cannot be told.
+/// The job was not taken, or whether it was is unknown.
 pub fn submit(arguments: &[String], id: File, held: File) -> Result<(), SlurmCliError> {
     let mut command = command("sbatch");
     command.args(arguments).stdin(Stdio::from(held)).stdout(Stdio::from(id)).stderr(Stdio::piped());

@@ -1,21 +1,18 @@
 //! Submits what no live job is making already, as arrays, in few calls.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::batch::{self, Batch, BatchTask};
 use super::binary;
-use super::cluster::{JobUpdate, TaskSpec};
 use super::events_file::EventsFile;
 use super::request::{ResourceRequest, array, array_script};
 use super::slurm_cli::{self, SlurmCliError};
 use super::submitted_task::SubmittedTask;
+use super::task::{JobUpdate, TaskSpec};
 use super::watch::{WatchedBatch, Watcher};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-
-/// The longest pause between submissions while Slurm says that there are too many jobs.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What to do about a refusal.
 const REFUSED: &str = "look at [slurm] in cwm.toml and at `needs:` of the stage; `sinfo` shows what partitions offer";
@@ -166,7 +163,7 @@ impl Watcher<'_> {
             Err(failed) => failed,
         };
         match failed {
-            // Whether it was taken cannot be told: the queue is asked for its comment first.
+            // Whether it was taken is unknown: the queue is asked for its comment first.
             SubmitError::Slurm(SlurmCliError::Unreachable(words)) => {
                 watched.is_absent = false;
                 self.note_outage(&SlurmCliError::Unreachable(words));

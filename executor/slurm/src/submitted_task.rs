@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::cluster::TaskSpec;
 use super::events_file::EventsFile;
 use super::queue::{JobPhase, Queue, QueueEntry};
-use super::task_outcome::{JobFailure, TaskObservation, TaskOutcome};
-use cwm_action::Line;
+use super::task::TaskSpec;
+use super::task_outcome::{TaskObservation, TaskOutcome};
+use cwm_action::ActionMessage;
 
 /// A cell that a task of a batch makes.
 pub struct SubmittedTask {
@@ -20,7 +20,7 @@ pub struct SubmittedTask {
     report: Report,
     queue: QueueView,
     adoption: Adoption,
-    /// Whether the run was told that the task started. A requeued task starts again, and the run counts one attempt.
+    /// Whether the run got the message that the task started. A requeued task starts again, and the run counts one attempt.
     start_forwarded: bool,
 }
 
@@ -31,10 +31,10 @@ enum Report {
     /// Something, and no end since it last started.
     Active,
     /// This end, which was read at this time.
-    Ended(Line, Instant),
+    Ended(ActionMessage, Instant),
 }
 
-/// What the last answer of the queue said of the task.
+/// What the last answer of the queue holds of the task.
 enum QueueView {
     /// There was no answer yet.
     Unknown,
@@ -72,7 +72,7 @@ impl SubmittedTask {
     }
 
     /// Reads new events, and returns those that the run is to see.
-    pub fn read_events(&mut self) -> Vec<Line> {
+    pub fn read_events(&mut self) -> Vec<ActionMessage> {
         let lines = self.events.read();
         self.adoption = match self.adoption {
             Adoption::Unread => Adoption::Unconfirmed,
@@ -83,18 +83,20 @@ impl SubmittedTask {
         for line in lines {
             match &line {
                 // A task that starts again after its node failed or it was preempted is the same attempt to the run.
-                Line::Started => {
+                ActionMessage::Started => {
                     self.report = Report::Active;
                     if std::mem::replace(&mut self.start_forwarded, true) {
                         continue;
                     }
                 }
-                Line::Failed { .. } | Line::AlreadyRecorded => {
+                ActionMessage::Failed { .. } | ActionMessage::AlreadyRecorded => {
                     self.report = Report::Ended(line, Instant::now());
                     continue;
                 }
-                Line::Recorded(_) | Line::Checked(_) => self.report = Report::Ended(line.clone(), Instant::now()),
-                Line::Waiting { .. } | Line::Event(_) => {
+                ActionMessage::Recorded(_) | ActionMessage::Checked(_) => {
+                    self.report = Report::Ended(line.clone(), Instant::now())
+                }
+                ActionMessage::Waiting { .. } | ActionMessage::Event(_) => {
                     if matches!(self.report, Report::Nothing) {
                         self.report = Report::Active;
                     }
@@ -106,7 +108,7 @@ impl SubmittedTask {
     }
 
     /// Reads the events that were written before the queue called the task ended, if it reported no end yet.
-    pub fn drain_messages(&mut self) -> Vec<Line> {
+    pub fn drain_messages(&mut self) -> Vec<ActionMessage> {
         match (&self.queue, &self.report) {
             (_, Report::Ended(..)) | (QueueView::Unknown | QueueView::Alive(_), _) => Vec::new(),
             (QueueView::Gone { .. }, _) => self.read_events(),
@@ -132,7 +134,7 @@ impl SubmittedTask {
         changed
     }
 
-    /// What the queue last said of the task; nothing if it did not list it.
+    /// The entry of the task in the last answer of the queue; nothing if it was not listed.
     pub fn entry(&self) -> Option<&QueueEntry> {
         match &self.queue {
             QueueView::Unknown => None,
@@ -182,6 +184,3 @@ impl SubmittedTask {
         format!("{}_{}", job.unwrap_or("?"), self.index)
     }
 }
-
-/// How a cell ended as a task.
-pub type TaskEnd = Result<(), JobFailure>;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::job_output::{end_in_output, exceeded_memory, last_line, only_from_slurm, setup_exit_status};
 use super::queue::{JobEnd, JobPhase, QueueEntry};
-use cwm_action::{ActionFailureKind, Line, out_of_memory};
+use cwm_action::{ActionFailureKind, ActionMessage, out_of_memory};
 
 /// Why a cell failed as a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,10 +44,10 @@ pub struct TaskObservation<'e> {
     /// The task as Slurm names it: `17_3`.
     pub job: &'e str,
     /// The end that it reported, if it has not started again since, and how long ago that was read.
-    pub reported_end: Option<(&'e Line, Duration)>,
+    pub reported_end: Option<(&'e ActionMessage, Duration)>,
     /// Whether it ever reported anything.
     pub has_reported: bool,
-    /// What the queue last said of it; nothing if it is not listed.
+    /// Its entry in the last answer of the queue; nothing if it is not listed.
     pub entry: Option<&'e QueueEntry>,
     /// How long the queue has called it ended, or has not listed it; nothing while it is alive, or the queue was not asked.
     pub gone_for: Option<Duration>,
@@ -64,11 +64,11 @@ impl TaskObservation<'_> {
     /// else of the job.
     pub fn outcome(&self, recorded: impl FnOnce() -> bool, output: impl FnOnce() -> Option<String>) -> TaskOutcome {
         match self.reported_end {
-            Some((Line::Checked(_), _)) => return TaskOutcome::Succeeded,
-            Some((Line::Recorded(_) | Line::AlreadyRecorded, age)) => {
+            Some((ActionMessage::Checked(_), _)) => return TaskOutcome::Succeeded,
+            Some((ActionMessage::Recorded(_) | ActionMessage::AlreadyRecorded, age)) => {
                 return self.outcome_of_reported_success(recorded(), age);
             }
-            Some((Line::Failed { kind, message, hint }, _)) if *kind != ActionFailureKind::Cancelled => {
+            Some((ActionMessage::Failed { kind, message, hint }, _)) if *kind != ActionFailureKind::Cancelled => {
                 let failure = JobFailure { kind: *kind, reason: message.clone(), hint: hint.clone() };
                 return TaskOutcome::Failed(self.with_memory_evidence(failure, output));
             }
@@ -229,27 +229,33 @@ mod tests {
         QueueEntry { state: state.into(), reason: String::new(), node: "cn1".into() }
     }
 
-    fn failed(kind: ActionFailureKind) -> Line {
-        Line::Failed { kind, message: "told".into(), hint: None }
+    fn failed(kind: ActionFailureKind) -> ActionMessage {
+        ActionMessage::Failed { kind, message: "reported".into(), hint: None }
     }
 
     /// What follows from this, `gone` seconds after the queue first called it over or did not know it.
-    fn judged(told: Option<&Line>, begun: bool, state: Option<&str>, gone: Option<u64>, recorded: bool) -> TaskOutcome {
-        judged_with(told, begun, state, gone, recorded, "")
-    }
-
-    fn judged_with(
-        told: Option<&Line>,
+    fn judged(
+        reported: Option<&ActionMessage>,
         begun: bool,
         state: Option<&str>,
         gone: Option<u64>,
         recorded: bool,
-        said: &str,
+    ) -> TaskOutcome {
+        judged_with(reported, begun, state, gone, recorded, "")
+    }
+
+    fn judged_with(
+        reported: Option<&ActionMessage>,
+        begun: bool,
+        state: Option<&str>,
+        gone: Option<u64>,
+        recorded: bool,
+        output: &str,
     ) -> TaskOutcome {
         let (entry, age) = (state.map(entry), Duration::from_secs(gone.unwrap_or(0)));
         let observation = TaskObservation {
             job: "17_3",
-            reported_end: told.map(|told| (told, age)),
+            reported_end: reported.map(|reported| (reported, age)),
             has_reported: begun,
             removed_from_queue: false,
             entry: entry.as_ref(),
@@ -258,7 +264,7 @@ mod tests {
             check: false,
             request: "4 cores",
         };
-        observation.outcome(|| recorded, || Some(said.to_owned()))
+        observation.outcome(|| recorded, || Some(output.to_owned()))
     }
 
     fn kind(verdict: &TaskOutcome) -> Option<ActionFailureKind> {
@@ -270,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_is_recorded_is_done_whatever_the_queue_says() {
-        let recorded = Line::Recorded(BTreeMap::new());
+        let recorded = ActionMessage::Recorded(BTreeMap::new());
         for state in [Some("RUNNING"), Some("COMPLETING"), Some("TIMEOUT"), Some("CANCELLED"), None] {
             assert_eq!(judged(Some(&recorded), true, state, None, true), TaskOutcome::Succeeded, "{state:?}");
             // Without its last words.
@@ -304,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_task_that_alone_of_its_job_is_gone_and_never_began_was_cancelled() {
-        let judged = |is_struck, begun, gone, said: Option<&str>| {
+        let judged = |is_struck, begun, gone, output: Option<&str>| {
             let observation = TaskObservation {
                 job: "17_3",
                 reported_end: None,
@@ -316,7 +322,7 @@ mod tests {
                 check: false,
                 request: "4 cores",
             };
-            observation.outcome(|| false, || said.map(str::to_owned))
+            observation.outcome(|| false, || output.map(str::to_owned))
         };
         let TaskOutcome::Failed(failure) = judged(true, false, 60, None) else { panic!() };
         assert_eq!(
@@ -326,8 +332,8 @@ mod tests {
         // The first that a node writes may be hidden for so long.
         assert_eq!(judged(true, false, 59, None), TaskOutcome::Wait);
         // Begun, or of a job of which nothing is left: that may have been anything.
-        for (is_struck, begun, said) in [(true, true, Some("")), (true, false, Some("")), (false, false, None)] {
-            assert!(matches!(judged(is_struck, begun, 60, said), TaskOutcome::Resubmit { counts: true, .. }));
+        for (is_struck, begun, output) in [(true, true, Some("")), (true, false, Some("")), (false, false, None)] {
+            assert!(matches!(judged(is_struck, begun, 60, output), TaskOutcome::Resubmit { counts: true, .. }));
         }
     }
 
@@ -340,22 +346,22 @@ mod tests {
         let of_memory = judged(Some(&failed(ActionFailureKind::Command)), true, Some("OUT_OF_MEMORY"), Some(0), false);
         assert_eq!(kind(&of_memory), Some(ActionFailureKind::OutOfMemory));
         // Slurm measured by itself, and its queue says no more than that it failed.
-        let said = "slurmstepd-cn1: error: StepId=4.batch exceeded memory limit (151691264 > 104857600), being killed\n\
+        let output = "slurmstepd-cn1: error: StepId=4.batch exceeded memory limit (151691264 > 104857600), being killed\n\
                     slurmstepd-cn1: error: *** JOB 4 ON cn1 CANCELLED AT 2026-11-23T00:36:09 ***\n\
                     slurmstepd-cn1: error: Exceeded job memory limit\n";
         let stopped = failed(ActionFailureKind::Cancelled);
         let command = failed(ActionFailureKind::Command);
-        for (told, begun, state) in [
+        for (reported, begun, state) in [
             (None, true, Some("FAILED")),
             (None, false, Some("FAILED")),
             (Some(&stopped), true, Some("FAILED")),
             (Some(&command), true, Some("RUNNING")),
             (None, true, None),
         ] {
-            let verdict = judged_with(told, begun, state, Some(60), false, said);
-            assert_eq!(kind(&verdict), Some(ActionFailureKind::OutOfMemory), "{told:?} {state:?}");
+            let verdict = judged_with(reported, begun, state, Some(60), false, output);
+            assert_eq!(kind(&verdict), Some(ActionFailureKind::OutOfMemory), "{reported:?} {state:?}");
         }
-        let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, said);
+        let cancelled = judged_with(Some(&stopped), true, Some("CANCELLED"), Some(60), false, output);
         assert_eq!(kind(&cancelled), Some(ActionFailureKind::Cancelled));
     }
 
@@ -372,8 +378,8 @@ mod tests {
             ("BOOT_FAIL", None),
         ] {
             // Asked to stop, and it did; never began; killed without a word.
-            for (told, begun, gone) in [(Some(&stopped), true, 0), (None, false, 0), (None, true, 60)] {
-                let verdict = judged(told, begun, Some(state), Some(gone), false);
+            for (reported, begun, gone) in [(Some(&stopped), true, 0), (None, false, 0), (None, true, 60)] {
+                let verdict = judged(reported, begun, Some(state), Some(gone), false);
                 assert_eq!(kind(&verdict), expected, "{state}");
                 match state {
                     "PREEMPTED" => {
@@ -417,15 +423,15 @@ mod tests {
         }
         let verdict = judged_with(None, true, None, Some(60), false, &say(" DUE TO PREEMPTION"));
         assert!(matches!(verdict, TaskOutcome::Resubmit { counts: false, .. }));
-        let said = "sh: 5: module: not found\n";
-        let TaskOutcome::Failed(failure) = judged_with(None, false, Some("FAILED"), Some(60), false, said) else {
+        let output = "sh: 5: module: not found\n";
+        let TaskOutcome::Failed(failure) = judged_with(None, false, Some("FAILED"), Some(60), false, output) else {
             panic!()
         };
         assert_eq!(failure.reason, "its job 17_3 ended before it began: sh: 5: module: not found");
         // One that `setup` ended, whatever the queue still knows of it.
         for state in [Some("FAILED"), Some("COMPLETED"), None] {
-            let said = format!("{said}{SETUP_ENDED}127\n");
-            let TaskOutcome::Failed(failure) = judged_with(None, false, state, Some(60), false, &said) else {
+            let output = format!("{output}{SETUP_ENDED}127\n");
+            let TaskOutcome::Failed(failure) = judged_with(None, false, state, Some(60), false, &output) else {
                 panic!()
             };
             let words = "`setup` ended its job 17_3 with exit status 127, before it began: sh: 5: module: not found";
@@ -438,9 +444,9 @@ mod tests {
         let verdict = judged_with(None, false, Some("FAILED"), Some(60), false, own);
         let TaskOutcome::Resubmit { reason, counts: true } = verdict else { panic!("{verdict:?}") };
         assert!(reason.starts_with("Slurm could not start its job 17_3: slurmstepd-cn1: error: rmdir("), "{reason}");
-        // It said something of its own, or it had begun.
-        for (begun, said) in [(false, format!("{said}{own}")), (true, own.to_owned())] {
-            let verdict = judged_with(None, begun, Some("FAILED"), Some(60), false, &said);
+        // It wrote something of its own, or it had begun.
+        for (begun, output) in [(false, format!("{output}{own}")), (true, own.to_owned())] {
+            let verdict = judged_with(None, begun, Some("FAILED"), Some(60), false, &output);
             assert!(matches!(verdict, TaskOutcome::Failed(_)), "{verdict:?}");
         }
     }

@@ -5,15 +5,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
-use super::cluster::{JobUpdate, TaskSpec};
 use super::held_tasks::{self, HeldTask};
 use super::queue::{JobPhase, Queue, needs_intervention};
 use super::settings::Settings;
 use super::slurm_cli::SlurmCliError;
-use super::submit::LONGEST_PAUSE;
 use super::submitted_task::SubmittedTask;
+use super::task::{JobUpdate, TaskSpec};
 use super::task_outcome::JobFailure;
-use cwm_action::{ActionFailureKind, log_end};
+use cwm_action::{ActionFailureKind, read_log_tail};
 use cwm_core::backoff::Backoff;
 use cwm_core::digest::Digest;
 use cwm_store::Store;
@@ -54,6 +53,9 @@ pub(super) struct Watcher<'t> {
     /// Held tasks that were reported, with their reasons.
     reported_held: HashSet<(String, String)>,
 }
+
+/// The longest pause between submissions while Slurm says that there are too many jobs.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How much rarer looks at the queue become while nothing changes.
 const RAREST: u32 = 12;
@@ -269,7 +271,7 @@ impl<'t> Watcher<'t> {
 
 /// The end of what a job and Slurm wrote; nothing if there is no such file.
 pub(super) fn read_output(path: &std::path::Path) -> Option<String> {
-    match log_end(path, 0, 4096) {
+    match read_log_tail(path, 0, 4096) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         output => Some(output.unwrap_or_default()),
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::workspace::Workspace;
-use cwm_action::keyed;
+use cwm_action::key_parameters;
 use cwm_action::probe::{ProbeComparison, ProbeRunner};
 use cwm_core::error::Error;
 use cwm_engine::{Cause, CellState, Survey, differences_of, previous_record, sources};
@@ -77,7 +77,7 @@ pub fn affected(workspace: &Workspace, alias: &AcceptedChange) -> Result<Vec<(us
             continue;
         }
         // One whose parameters changed runs anyway.
-        if keyed::parameters(*stage, &cell.values, files, &mut Vec::new())? == record.components.parameters {
+        if key_parameters::parameters(*stage, &cell.values, files, &mut Vec::new())? == record.components.parameters {
             affected.push((index, record));
         }
     }

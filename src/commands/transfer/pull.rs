@@ -54,7 +54,8 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
     };
-    let absent = |resolved: &Resolved, what: &str| match cwm_action::brought::is_open(&resolved.components) {
+    let absent = |resolved: &Resolved, what: &str| match cwm_action::source_key::has_unpinned_url(&resolved.components)
+    {
         true => "has a URL that is not pinned, so that remotes cannot be asked for it: a run fetches it".to_owned(),
         false => nowhere(what),
     };
@@ -250,12 +251,14 @@ fn records(
 /// result of it.
 fn wanted(workspace: &Workspace, survey: &Survey, index: usize, chosen: bool) -> Vec<Key> {
     match &survey.states[index] {
-        CellState::Absent(resolved) if !cwm_action::brought::is_open(&resolved.components) => {
+        CellState::Absent(resolved) if !cwm_action::source_key::has_unpinned_url(&resolved.components) => {
             let older = workspace.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
             [resolved.components.key()].into_iter().chain(older).collect()
         }
         CellState::Cached(record) => {
-            match is_other(workspace, index, record) || (chosen && !cwm_action::brought::is_open(&record.components)) {
+            match is_other(workspace, index, record)
+                || (chosen && !cwm_action::source_key::has_unpinned_url(&record.components))
+            {
                 true => vec![record.key],
                 false => Vec::new(),
             }

@@ -141,7 +141,7 @@ fn a_stage_reads_the_files_and_folders_that_its_parameters_name() {
     // The same here: where it was done is in no key, and no path of a node is in the result.
     let same = cluster.cwm(&["run", "--check", "corpus", "--executor", "local"]);
     assert_eq!(same.code, 0, "{}", same.stderr);
-    // What is wrong is told by the path that people know.
+    // What is wrong is reported with the path that people know.
     cluster.context.write_old("records/wrong.jsonl", "{}\n");
     let run = cluster.run(&[]);
     let reason = &run.failed["corpus"];
@@ -303,10 +303,10 @@ fn what_a_remote_lost_is_made_again_and_what_is_damaged_there_is_told() {
 #[test]
 fn without_a_remote_to_write_to_nothing_is_run() {
     let context = Context::with(WAITS);
-    let refused = |toml: &str, arguments: &[&str], told: &str| {
+    let refused = |toml: &str, arguments: &[&str], message: &str| {
         context.write("cwm.toml", &format!("executor = \"slurm\"\n[slurm]\nstore = \"remote\"\n{toml}"));
         let ran = context.cwm(&[&["run"], arguments].concat());
-        assert!(ran.code == 2 && ran.stderr.contains(told), "{told}: {}", ran.stderr);
+        assert!(ran.code == 2 && ran.stderr.contains(message), "{message}: {}", ran.stderr);
         assert!(!context.path("artifacts").exists());
     };
     refused("", &[], "there are no remotes");

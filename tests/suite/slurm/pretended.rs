@@ -154,10 +154,10 @@ fn what_makes_room_for_others_is_submitted_again_however_often() {
     pretended.perform(4, 0);
     let run = ended(run);
     run.ran_just(&["a[n=0]"]);
-    let told = |event: &serde_json::Value| {
+    let is_warned = |event: &serde_json::Value| {
         event["message"].as_str().is_some_and(|m| m.contains("had to make room for others"))
     };
-    assert_eq!(events(&run, "warning").iter().filter(|event| told(event)).count(), 3);
+    assert_eq!(events(&run, "warning").iter().filter(|event| is_warned(event)).count(), 3);
 }
 
 #[test]
@@ -197,10 +197,10 @@ fn a_job_that_is_nowhere_is_lost_and_submitted_again() {
     pretended.perform(2, 0);
     let run = ended(run);
     run.ran_just(&["a[n=0]", "a[n=1]"]);
-    let told = |event: &serde_json::Value| {
+    let is_warned = |event: &serde_json::Value| {
         event["message"].as_str().is_some_and(|m| m.contains("nothing is left of its job 1_1"))
     };
-    assert!(events(&run, "warning").iter().any(told), "{}", run.raw.stdout);
+    assert!(events(&run, "warning").iter().any(is_warned), "{}", run.raw.stdout);
 }
 
 /// As a controller does that was killed before it had saved what it took.
@@ -220,7 +220,7 @@ fn a_job_whose_id_is_given_to_another_one_is_lost() {
     assert!(warned(&run, "nothing is left of its job 1_0"), "{}", run.raw.stdout);
 }
 
-/// Of a whole sweep a few are told of by themselves.
+/// Of a whole sweep a few are named by themselves.
 #[test]
 fn of_many_that_are_submitted_again_a_few_are_told_one_by_one() {
     let pretended = Pretended::with(40, "");

@@ -152,9 +152,10 @@ stages:
     let run = ended(child);
     assert_eq!(run.raw.code, 130, "{}", run.raw.stderr);
     let warnings = events(&run, "warning");
-    let told = |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
-    assert!(told("Slurm does not start"), "{warnings:?}");
-    assert!(told("jobs go on, and `cwm run` finds them again; `scancel "), "{warnings:?}");
+    let is_warned =
+        |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
+    assert!(is_warned("Slurm does not start"), "{warnings:?}");
+    assert!(is_warned("jobs go on, and `cwm run` finds them again; `scancel "), "{warnings:?}");
     cluster.slurm("scancel", &["--me"]);
 }
 
@@ -187,9 +188,10 @@ fn held_tasks_of_an_array_are_named_and_run_nothing_that_was_made_elsewhere() {
     assert_eq!((run.raw.code, cluster.starts().len()), (0, 5), "{}", run.raw.stdout);
     assert!(cluster.starts().values().all(|count| *count == 1), "{:?}", cluster.starts());
     let warnings = events(&run, "warning");
-    let told = |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
-    assert!(told("Slurm does not start"), "{warnings:?}");
-    assert!(held.iter().all(|task| told(task)), "{warnings:?}");
+    let is_warned =
+        |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
+    assert!(is_warned("Slurm does not start"), "{warnings:?}");
+    assert!(held.iter().all(|task| is_warned(task)), "{warnings:?}");
 }
 
 #[test]
@@ -198,7 +200,7 @@ fn what_slurm_refuses_fails_in_its_words() {
     let Some(cluster) = Cluster::start(yaml, &format!("partition = \"nowhere\"\n{QUICK}"), &[]) else { return };
     let run = cluster.run(&[]);
     assert!(run.failed["a"].contains("Invalid partition name specified"), "{:?}", run.failed);
-    // A script that fails before cwm begins is told by what it said.
+    // A script that fails before cwm begins is reported with its output.
     let lines = "lines = [\"--nice=5\"]\nsetup = [\"no_such_module load cuda || exit 9\"]\n";
     cluster.context.write("cwm.toml", &format!("executor = \"slurm\"\n[slurm]\n{lines}{QUICK}"));
     let run = cluster.run(&[]);

@@ -96,7 +96,7 @@ fn ctrl_c_leaves_jobs_and_the_next_run_takes_them_over() {
 
 #[test]
 fn a_controller_that_does_not_answer_means_unknown_and_never_gone() {
-    // Each waits until it is told to end, so that jobs run for as long as nobody can ask for them.
+    // Each waits until it is released, so that jobs run for as long as nobody can ask for them.
     let held = SWEEP.replace("sleep 1.5;", "until test -e \"$HOME/go\"; do sleep 0.1; done;");
     let Some(cluster) = Cluster::start(&held, QUICK, &[]) else { return };
     let child = cluster.spawn(&[]);
@@ -117,8 +117,9 @@ fn a_controller_that_does_not_answer_means_unknown_and_never_gone() {
     let cells: usize = submitted.iter().map(|event| event["labels"].as_array().expect("a list").len()).sum();
     assert_eq!(cells, 24, "nothing was taken for lost: {submitted:?}");
     let warnings = events(&run, "warning");
-    let told = |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
-    assert!(told("Slurm does not answer") && told("Slurm answers again, after "), "{warnings:?}");
+    let is_warned =
+        |text: &str| warnings.iter().any(|event| event["message"].as_str().is_some_and(|m| m.contains(text)));
+    assert!(is_warned("Slurm does not answer") && is_warned("Slurm answers again, after "), "{warnings:?}");
 }
 
 #[test]

@@ -139,12 +139,7 @@ impl DurableFs {
     /// Sends all that was changed in the file system of `folder` to the disk for good: for many names at once.
     pub fn sync_all(&self, folder: &Path) -> Result<()> {
         self.step(Step::SyncFolder, "sync the file system of", folder, || {
-            let folder = File::open(folder)?;
-            #[cfg(target_os = "linux")]
-            rustix::fs::syncfs(&folder)?;
-            #[cfg(not(target_os = "linux"))]
-            folder.sync_all()?;
-            Ok(())
+            crate::os::sync_file_system(&File::open(folder)?)
         })
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::stat::Stat;
+use crate::os;
 
 /// Whether `path` is a pipe, a terminal or another device, or a descriptor of this process without a name.
 pub fn is_stream(path: &Path) -> bool {
@@ -25,9 +26,9 @@ pub fn lasting_name(path: &Path) -> Option<PathBuf> {
 }
 
 fn is_descriptor(path: &Path) -> bool {
-    let folders = ["/dev/fd", "/proc/self/fd"];
     let streams = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
-    folders.iter().any(|folder| path.starts_with(folder)) || streams.iter().any(|stream| path == Path::new(stream))
+    os::DESCRIPTOR_FOLDERS.iter().any(|folder| path.starts_with(folder))
+        || streams.iter().any(|stream| path == Path::new(stream))
 }
 
 /// Opens such a thing and reads it to its end, piece by piece, until `go_on` says no; then the error is

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cwm_contract::Value;
 
 use super::{Cause, CodeChange};
-use cwm_action::brought;
+use cwm_action::source_key;
 use cwm_core::digest::Digest;
 use cwm_core::key::Components;
 
@@ -42,7 +42,7 @@ pub fn differences(
         let (before, now) = (old.parameters.get(&name), new.parameters.get(&name));
         if before != now {
             let (before, now) = (before.cloned(), now.cloned());
-            if name == brought::SOURCE && new.has_no_code() {
+            if name == source_key::SOURCE && new.has_no_code() {
                 causes.push(Cause::Source { old: before, new: now, pinned: false, repinned: false });
                 continue;
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cwm_contract::Value;
 
-use cwm_action::brought;
+use cwm_action::source_key;
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 80;
@@ -111,7 +111,7 @@ fn whole(value: &Value) -> String {
             _ => {}
         }
     }
-    brought::readable(value).unwrap_or_else(|| if is_misread(value) { as_json(value) } else { value.to_string() })
+    source_key::readable(value).unwrap_or_else(|| if is_misread(value) { as_json(value) } else { value.to_string() })
 }
 
 /// Whether it is a text of one line.

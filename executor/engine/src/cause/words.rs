@@ -7,7 +7,7 @@ use cwm_contract::{Format, Value};
 use super::Cause;
 use super::values::{change, readable};
 use crate::history::{CodeSince, in_words};
-use cwm_action::keyed::{OUTPUT, VARIABLE};
+use cwm_action::key_parameters::{OUTPUT, VARIABLE};
 use cwm_core::digest::Digest;
 use cwm_store::Dropped;
 

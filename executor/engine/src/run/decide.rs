@@ -10,7 +10,7 @@ use crate::retry;
 use crate::run::action::needs_of;
 use crate::scheduler::{Decision, LostInput};
 use crate::status::{find, is_of_older_code, origin};
-use cwm_action::brought;
+use cwm_action::source_key;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_store::{ActionRecord, Missing};
@@ -168,7 +168,10 @@ impl Engine<'_> {
         let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label).filter(|line| line.key == key);
         let is_enough = found.is_some_and(|found| line.is_none_or(|line| line.outputs == found.output_digests()));
         let was_requested = self.scheduler.key(&key).is_some_and(|known| known.records_requested);
-        self.fetches.is_possible() && !is_enough && !was_requested && !brought::is_open(&resolved.components)
+        self.fetches.is_possible()
+            && !is_enough
+            && !was_requested
+            && !source_key::has_unpinned_url(&resolved.components)
     }
 
     /// Whether remotes can be asked for the files of a result, and were not yet.

@@ -13,8 +13,8 @@ use crate::fetch::UploadId;
 use crate::retry;
 use crate::scheduler::{CellState, DifferenceKind, Event, RunState};
 use crate::status::{by_sum, last_by_sum};
-use cwm_action::brought;
-use cwm_action::{ActionFailureKind, AttemptOptions, Line, log_end};
+use cwm_action::source_key;
+use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, read_log_tail};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::text::strip_ansi;
@@ -33,15 +33,15 @@ impl Engine<'_> {
         }
     }
 
-    fn on_message(&mut self, cell: usize, line: Line) {
+    fn on_message(&mut self, cell: usize, line: ActionMessage) {
         let CellState::Running { .. } = self.scheduler.state(cell) else { return };
         let label = self.inputs.plan.cells[cell].label.clone();
         match line {
-            Line::Recorded(outputs) => self.work_of(cell).outputs = Some(outputs),
-            Line::Failed { kind, message, hint } => {
+            ActionMessage::Recorded(outputs) => self.work_of(cell).outputs = Some(outputs),
+            ActionMessage::Failed { kind, message, hint } => {
                 self.work_of(cell).failure = Some(AttemptFailure { kind, reason: message, hint });
             }
-            Line::Started => {
+            ActionMessage::Started => {
                 self.work_of(cell).began = Some(Instant::now());
                 let executor = self.executor_of(cell);
                 if self.executors[executor].outlives_run() {
@@ -148,12 +148,12 @@ impl Engine<'_> {
                 found => found,
             };
             return match found {
-                Some(found) if brought::is_open(&found.components) => last_by_sum(store, key),
+                Some(found) if source_key::has_unpinned_url(&found.components) => last_by_sum(store, key),
                 found => Ok(found),
             };
         };
         let candidates = store.candidates(key, Some(outputs))?;
-        if candidates.first().is_some_and(|first| brought::is_open(&first.components)) {
+        if candidates.first().is_some_and(|first| source_key::has_unpinned_url(&first.components)) {
             // Under one URL there may be many, one after the other.
             return candidates.into_iter().next().map_or(Ok(None), |made| by_sum(store, made));
         }
@@ -228,15 +228,15 @@ impl Engine<'_> {
 }
 
 /// Passes on what an action sent for whoever watches it.
-pub fn emit_message(sinks: &mut EventSinks, label: Label, line: Line) {
+pub fn emit_message(sinks: &mut EventSinks, label: Label, line: ActionMessage) {
     use cwm_contract::Event as StageEvent;
     match line {
-        Line::Waiting { holder } => sinks.event(&RunEvent::Waiting { label, holder }),
-        Line::Event(StageEvent::Progress { done, total, unit }) => {
+        ActionMessage::Waiting { holder } => sinks.event(&RunEvent::Waiting { label, holder }),
+        ActionMessage::Event(StageEvent::Progress { done, total, unit }) => {
             sinks.event(&RunEvent::Progress { label, done, total, unit });
         }
-        Line::Event(StageEvent::Activity(what)) => sinks.event(&RunEvent::Doing { label, what }),
-        Line::Event(StageEvent::Note(message)) => sinks.event(&RunEvent::Note { label, message }),
+        ActionMessage::Event(StageEvent::Activity(what)) => sinks.event(&RunEvent::Doing { label, what }),
+        ActionMessage::Event(StageEvent::Note(message)) => sinks.event(&RunEvent::Note { label, message }),
         _ => {}
     }
 }
@@ -246,7 +246,7 @@ pub fn log_tail(path: &Path, reason: &str) -> Vec<String> {
     const LINES: usize = 12;
     const BYTES: u64 = 16 * 1024;
     const LONGEST: usize = 300;
-    let Ok(text) = log_end(path, 0, BYTES) else { return Vec::new() };
+    let Ok(text) = read_log_tail(path, 0, BYTES) else { return Vec::new() };
     let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && *line != reason).collect();
     if let Some(heading) = lines.iter().rposition(|line| AttemptOptions::is_heading(line)) {
         lines.drain(..=heading);

@@ -16,9 +16,8 @@ use std::time::Duration;
 use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
-use super::client::MAX_REQUESTS;
 use super::error::RemoteError;
-use super::http_connector::Connector;
+use super::http_connector::{Connector, MAX_REQUESTS};
 use cwm_core::error::Error;
 use cwm_core::names::suggest;
 use cwm_project::site::{InvalidRemote, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Event, amount};
 
 use super::RemoteStoreConfig;
-use cwm_action::{Line, Lines};
+use cwm_action::{ActionMessage, MessageWriter};
 use cwm_core::error::Error;
 use cwm_remote::{TransferEvent, TransferRequest, TransferService};
 use cwm_store::Store;
@@ -20,7 +20,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 pub struct BlockingTransfers<'a> {
     pub config: &'a RemoteStoreConfig,
     pub store: &'a Store,
-    pub messages: &'a Lines,
+    pub messages: &'a MessageWriter,
     pub cancellation: &'a Cancellation,
 }
 
@@ -61,11 +61,11 @@ impl BlockingTransfers<'_> {
                 Ok(TransferEvent::Started { objects: 0, .. }) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(TransferEvent::Started { objects, bytes }) => {
                     let what = format!("{doing} {}", files(objects, bytes));
-                    self.messages.send(&Line::Event(Event::Activity(what)));
+                    self.messages.send(&ActionMessage::Event(Event::Activity(what)));
                 }
                 Ok(TransferEvent::Progress { done, total }) => {
                     let (total, unit) = (Some(total), "bytes".to_owned());
-                    self.messages.send(&Line::Event(Event::Progress { done, total, unit }));
+                    self.messages.send(&ActionMessage::Event(Event::Progress { done, total, unit }));
                 }
                 Ok(event) => {
                     if let TransferEvent::ContentFetched { objects: objects @ 1.., bytes, .. } = &event {

@@ -12,10 +12,10 @@ use super::RemoteStoreConfig;
 use super::blocking_transfers::BlockingTransfers;
 use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
-use cwm_action::brought;
+use cwm_action::source_key;
 use cwm_action::{
-    ActionFailureKind, ActionFile, AttemptOptions, Line, Lines, Outcome, already_recorded, goes_on, locked,
-    perform as perform_here, stopped,
+    ActionFailureKind, ActionFile, ActionMessage, AttemptOptions, MessageWriter, Outcome, already_recorded,
+    has_checkpoint, locked, perform as perform_here, stopped,
 };
 use cwm_core::backoff::Backoff;
 use cwm_core::digest::{Digest, Key};
@@ -46,7 +46,7 @@ pub fn perform(
     root: &Path,
     key: &Key,
     terms: &AttemptOptions,
-    messages: &Lines,
+    messages: &MessageWriter,
     cancellation: &Cancellation,
     config: &RemoteStoreConfig,
 ) -> Result<Outcome, Error> {
@@ -65,7 +65,7 @@ pub fn perform(
         return Ok(already_recorded(&home_work));
     }
     // What precedes the work is part of the attempt: a remote that cannot be reached now may answer the next attempt.
-    messages.send(&Line::Started);
+    messages.send(&ActionMessage::Started);
     if terms.attempt > 1 {
         home_work.prepare_again()?
     } else {
@@ -106,7 +106,7 @@ impl IsolatedAction<'_> {
     fn run(&self, terms: &AttemptOptions) -> Result<Outcome, Error> {
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
-            && !brought::is_open(&self.action.components)
+            && !source_key::has_unpinned_url(&self.action.components)
             && let Some(outcome) = self.reuse_existing()?
         {
             return Ok(outcome);
@@ -156,7 +156,7 @@ impl IsolatedAction<'_> {
             Outcome::Failed(kind, mut failure) => {
                 failure.message = staged.with_original_paths(&failure.message);
                 failure.hint = failure.hint.map(|hint| staged.with_original_paths(&hint));
-                if self.is_persistent && goes_on(&work)? {
+                if self.is_persistent && has_checkpoint(&work)? {
                     self.home_work.note_kept_elsewhere()?;
                 }
                 Outcome::Failed(kind, failure)
@@ -205,10 +205,10 @@ impl IsolatedAction<'_> {
     fn publish_result(&self, outputs: Option<&BTreeMap<String, Digest>>) -> Result<StepResult, Error> {
         let gone = || Error::internal("what was just recorded is not there");
         let requested = self.own.recorded(&self.action.key, outputs)?.ok_or_else(gone)?;
-        let record = match brought::is_open(&requested.components) {
+        let record = match source_key::has_unpinned_url(&requested.components) {
             false => requested.clone(),
             true => {
-                let settled = brought::settled(&requested.components, &requested.fetched).ok_or_else(gone)?;
+                let settled = source_key::with_checksums(&requested.components, &requested.fetched).ok_or_else(gone)?;
                 self.own.recorded(&settled.key(), Some(&requested.output_digests()))?.ok_or_else(gone)?
             }
         };

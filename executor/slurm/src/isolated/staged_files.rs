@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use cwm_action::keyed;
+use cwm_action::key_parameters;
 use cwm_action::{ActionBody, ActionFile, Artifact};
 use cwm_core::error::Error;
 use cwm_core::files::Stat;
@@ -113,7 +113,7 @@ impl StagedFiles {
                 let kind = &action.components.kind;
                 let stage = registry.get(kind);
                 let stage = stage.ok_or_else(|| Error::internal(format!("this cwm has no stage `{kind}`")))?;
-                *values = keyed::relocated(stage, values, &|path| self.staged_path(path));
+                *values = key_parameters::relocated(stage, values, &|path| self.staged_path(path));
                 for file in files {
                     *file = self.staged(file)?;
                 }
@@ -212,8 +212,8 @@ mod tests {
         }
         let mode = |file: &FileFingerprint| fs::metadata(&file.path).unwrap().permissions().mode() & 0o111;
         assert_eq!(files.iter().map(|file| mode(file) != 0).collect::<Vec<_>>(), [false, false, true]);
-        let said = format!("{}: line 2 is wrong", files[1].path.display());
-        assert_eq!(staged.with_original_paths(&said), "/off/b/a.pgn: line 2 is wrong");
+        let message = format!("{}: line 2 is wrong", files[1].path.display());
+        assert_eq!(staged.with_original_paths(&message), "/off/b/a.pgn: line 2 is wrong");
         let place = files[0].path.clone();
         drop(staged);
         assert!(!place.exists());

@@ -37,12 +37,12 @@ pub fn parameters(
     files: &Files,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<BTreeMap<String, Value>, Error> {
-    let keyed = |spec: &ParameterSpec, seen: &mut Vec<FileFingerprint>| {
+    let parameter = |spec: &ParameterSpec, seen: &mut Vec<FileFingerprint>| {
         let value = values.get(spec.name).cloned().unwrap_or_default();
-        Ok((spec.name.to_owned(), keyed(&spec.kind, &value, files, seen)?))
+        Ok((spec.name.to_owned(), key_value(&spec.kind, &value, files, seen)?))
     };
     let idle = stage.unused_parameters(values);
-    stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| keyed(spec, seen)).collect()
+    stage.parameters().iter().filter(|spec| !idle.contains(&spec.name)).map(|spec| parameter(spec, seen)).collect()
 }
 
 /// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.
@@ -73,9 +73,9 @@ fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
-fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
+fn key_value(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
     Ok(match (kind, value) {
-        (Type::Optional(inner), value) if *value != Value::Null => keyed(inner, value, files, seen)?,
+        (Type::Optional(inner), value) if *value != Value::Null => key_value(inner, value, files, seen)?,
         (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
         (Type::Files { endings }, Value::Text(path)) if Path::new(path).is_dir() => {
             let listed = SourceFiles(path.into()).list(endings).map_err(unlisted)?;
@@ -92,13 +92,13 @@ fn keyed(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<FileFingerpri
             secret_value(text.as_bytes())
         }
         (Type::List(inner) | Type::OneOrMany(inner), Value::List(items)) => {
-            Value::List(items.iter().map(|item| keyed(inner, item, files, seen)).collect::<Result<_, _>>()?)
+            Value::List(items.iter().map(|item| key_value(inner, item, files, seen)).collect::<Result<_, _>>()?)
         }
         (Type::Map(inner), Value::Map(map)) => {
-            let items = map.iter().map(|(key, item)| Ok((key.clone(), keyed(inner, item, files, seen)?)));
+            let items = map.iter().map(|(key, item)| Ok((key.clone(), key_value(inner, item, files, seen)?)));
             Value::Map(items.collect::<Result<_, Error>>()?)
         }
-        (Type::OneOrMany(inner), value) => keyed(inner, value, files, seen)?,
+        (Type::OneOrMany(inner), value) => key_value(inner, value, files, seen)?,
         (_, other) => other.clone(),
     })
 }

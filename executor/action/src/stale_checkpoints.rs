@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use super::ActionFile;
-use super::kept::{list_kept, usable};
+use super::checkpoints::{list_kept, usable};
 use cwm_core::error::Error;
 use cwm_store::Store;
 
 /// Says in the log of an action that starts anew where attempts at its cell with other parameters, inputs or code kept
 /// something: nothing goes on from there, and who changed one of them may not expect that.
-pub fn tell(store: &Store, action: &ActionFile) {
+pub fn report(store: &Store, action: &ActionFile) {
     let words = found(store, action).unwrap_or_else(|error| {
         vec![format!("what attempts with other parameters, inputs or code kept cannot be told: {}", error.message)]
     });

@@ -19,13 +19,13 @@ const ASIDE: &str = ".damaged";
 
 /// What writes `keep/` in an attempt, and whether its device is certain before the stage has told what it computes on.
 #[derive(Clone)]
-pub struct Attempt {
+pub struct CheckpointOwner {
     stamp: CheckpointStamp,
     is_certain: bool,
 }
 
 /// What goes on from there writes now, as far as can be told before it starts.
-pub fn attempt(registry: &Registry, action: &ActionFile) -> Attempt {
+pub fn owner(registry: &Registry, action: &ActionFile) -> CheckpointOwner {
     let computes = match &action.body {
         ActionBody::Stage { .. } => registry.get(&action.components.kind).is_some_and(|stage| stage.uses_devices()),
         ActionBody::Command { .. } => false,
@@ -33,7 +33,7 @@ pub fn attempt(registry: &Registry, action: &ActionFile) -> Attempt {
     let (device, is_certain) =
         if computes { device(registry, &action.resources) } else { (CheckpointStamp::PROCESSOR, true) };
     let binary = action.components.code.get("base").cloned().unwrap_or_default();
-    Attempt {
+    CheckpointOwner {
         stamp: CheckpointStamp { format: CheckpointStamp::FORMAT, binary, device: device.to_owned() },
         is_certain,
     }
@@ -51,11 +51,11 @@ fn device(registry: &Registry, resources: &Resources) -> (&'static str, bool) {
     }
 }
 
-impl Attempt {
+impl CheckpointOwner {
     /// Once the stage told what it computes on: `cpu`, or a GPU and its name.
-    pub fn on(&self, told: &str) -> Attempt {
+    pub fn on(&self, told: &str) -> CheckpointOwner {
         let device = if told == CheckpointStamp::PROCESSOR { CheckpointStamp::PROCESSOR } else { CheckpointStamp::GPU };
-        Attempt { stamp: CheckpointStamp { device: device.to_owned(), ..self.stamp.clone() }, is_certain: true }
+        CheckpointOwner { stamp: CheckpointStamp { device: device.to_owned(), ..self.stamp.clone() }, is_certain: true }
     }
 }
 
@@ -65,8 +65,8 @@ impl Attempt {
 ///
 /// # Errors
 /// The disk refuses.
-pub fn prepare(work: &WorkFolder, attempt: &Attempt) -> Result<Result<(), Failure>, Error> {
-    let Attempt { stamp, is_certain } = attempt;
+pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), Failure>, Error> {
+    let CheckpointOwner { stamp, is_certain } = owner;
     let folder = work.keep();
     let kept = work.kept()?;
     let found = match work.read_stamp() {
@@ -96,18 +96,18 @@ pub fn prepare(work: &WorkFolder, attempt: &Attempt) -> Result<Result<(), Failur
 
 /// Holds what was kept against the device that the stage computes on, once it tells. If they do not fit, the stage is
 /// stopped, as on request, before it has gone on from there; why is left in `refused`.
-pub fn settling(
+pub fn device_check(
     registry: &Registry,
     work: &WorkFolder,
     action: &ActionFile,
     cancellation: &Cancellation,
     refused: Arc<Mutex<Option<Failure>>>,
 ) -> Box<dyn Fn(&str) + Send + Sync> {
-    let (work, attempt, cancellation) = (work.clone(), attempt(registry, action), cancellation.clone());
+    let (work, owner, cancellation) = (work.clone(), owner(registry, action), cancellation.clone());
     Box::new(move |device| {
-        let settled = prepare(&work, &attempt.on(device));
-        let settled = settled.unwrap_or_else(|error| Err(Failure::system(error.message)));
-        if let Err(failure) = settled {
+        let prepared = prepare(&work, &owner.on(device));
+        let prepared = prepared.unwrap_or_else(|error| Err(Failure::system(error.message)));
+        if let Err(failure) = prepared {
             *refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure);
             cancellation.cancel();
         }
@@ -145,8 +145,8 @@ mod tests {
         CheckpointStamp { format: CheckpointStamp::FORMAT, binary: binary.into(), device: device.into() }
     }
 
-    fn attempt_of(binary: &str, device: &str) -> Attempt {
-        Attempt { stamp: stamp_of(binary, device), is_certain: true }
+    fn owner_of(binary: &str, device: &str) -> CheckpointOwner {
+        CheckpointOwner { stamp: stamp_of(binary, device), is_certain: true }
     }
 
     /// A work folder in which code `a` on the processor kept these files.
@@ -155,7 +155,7 @@ mod tests {
         let key: Key = "a".repeat(64).parse().unwrap();
         let work = Store::at(folder.path()).unwrap().work(&key);
         work.prepare().unwrap();
-        prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
         files.iter().for_each(|name| std::fs::write(work.keep().join(name), name).unwrap());
         (folder, work)
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_same_code_on_the_same_device_goes_on() {
         let (_folder, work) = with_kept(&["step"]);
-        prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
         assert_eq!(work.kept().unwrap(), ["step"]);
     }
 
@@ -172,20 +172,20 @@ mod tests {
         let files = ["a", "b", "c", "d", "e", "f"];
         for (names, told) in [(&files[..2], "kept a, b; "), (&files[..], "kept a, b, c, d and 2 more; ")] {
             let (_folder, work) = with_kept(names);
-            let failure = prepare(&work, &attempt_of("a", "cuda")).unwrap().unwrap_err();
+            let failure = prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap_err();
             assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
             assert!(failure.message.contains(told) && failure.message.contains(" on a GPU "), "{failure}");
             let hint = failure.hint.unwrap();
             assert!(hint.contains("`--device cpu`") && hint.contains(&work.keep().display().to_string()), "{hint}");
             assert_eq!(work.kept().unwrap(), names);
             // And it is still that of the processor.
-            prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+            prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
             // What the hint says is enough.
             std::fs::remove_dir_all(work.keep()).unwrap();
             work.prepare().unwrap();
-            prepare(&work, &attempt_of("a", "cuda")).unwrap().unwrap();
+            prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap();
             std::fs::write(work.keep().join("a"), "").unwrap();
-            let failure = prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap_err();
+            let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
             assert!(failure.hint.unwrap().starts_with("`--device cuda:0` goes on"));
         }
     }
@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn where_nothing_was_kept_any_device_will_do() {
         let (_folder, work) = with_kept(&[]);
-        prepare(&work, &attempt_of("a", "cuda")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap();
         assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cuda")));
     }
 
     #[test]
     fn what_fell_back_to_the_processor_is_the_processors() {
         // A GPU was granted, and could not be used.
-        let granted = Attempt { is_certain: false, ..attempt_of("a", "cuda") };
+        let granted = CheckpointOwner { is_certain: false, ..owner_of("a", "cuda") };
         let folder = tempfile::tempdir().unwrap();
         let work = Store::at(folder.path()).unwrap().work(&"a".repeat(64).parse().unwrap());
         work.prepare().unwrap();
@@ -217,16 +217,16 @@ mod tests {
         assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
         assert_eq!(work.kept().unwrap(), ["step"]);
         // Without any, it goes on.
-        prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
         // What other code kept goes before it is certain.
-        prepare(&work, &Attempt { is_certain: false, ..attempt_of("b", "cuda") }).unwrap().unwrap();
+        prepare(&work, &CheckpointOwner { is_certain: false, ..owner_of("b", "cuda") }).unwrap().unwrap();
         assert!(work.kept().unwrap().is_empty());
     }
 
     #[test]
     fn what_other_code_kept_is_forgotten() {
         let (_folder, work) = with_kept(&["step"]);
-        prepare(&work, &attempt_of("b", "cuda")).unwrap().unwrap();
+        prepare(&work, &owner_of("b", "cuda")).unwrap().unwrap();
         assert!(work.kept().unwrap().is_empty());
         assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("b", "cuda")));
     }
@@ -243,7 +243,7 @@ mod tests {
     fn a_stamp_that_cannot_be_read_loses_nothing() {
         let (_folder, work) = with_kept(&["step"]);
         std::fs::write(work.keep().join(".stamp"), "{").unwrap();
-        let failure = prepare(&work, &attempt_of("a", "cpu")).unwrap().unwrap_err();
+        let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
         assert!(failure.message.contains("kept step, and which code it was of cannot be told"), "{failure}");
         assert_eq!(work.kept().unwrap(), ["step"]);
     }

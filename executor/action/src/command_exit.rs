@@ -4,39 +4,40 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::Failure;
 
-use super::log_end::log_end;
+use super::log_tail::read_log_tail;
 use super::out_of_memory;
 use super::protocol::{ActionFailureKind, Failed};
+use cwm_core::os::out_of_memory_kills;
 
 /// What is compared when a command has ended with what it was when it began.
-pub struct Watched {
+pub struct CommandLog {
     log: PathBuf,
     log_began_at: u64,
     kills: u64,
 }
 
-impl Watched {
+impl CommandLog {
     /// A command begins that tells what it does in this log.
     pub fn begin(log: &Path) -> Self {
         let log_began_at = std::fs::metadata(log).map_or(0, |log| log.len());
-        Watched { log: log.to_owned(), log_began_at, kills: out_of_memory::kills() }
+        CommandLog { log: log.to_owned(), log_began_at, kills: out_of_memory_kills() }
     }
 
-    fn evidence(&self) -> Evidence {
-        Evidence {
-            killed: out_of_memory::kills() > self.kills,
-            told: out_of_memory::find_in_log(&self.log, self.log_began_at),
+    fn evidence(&self) -> ExitEvidence {
+        ExitEvidence {
+            killed: out_of_memory_kills() > self.kills,
+            log_line: out_of_memory::find_in_log(&self.log, self.log_began_at),
             lacks_module: lacks_module(&self.log, self.log_began_at),
         }
     }
 }
 
 /// What speaks of want of memory.
-struct Evidence {
+struct ExitEvidence {
     /// The kernel killed something for it while the command ran.
     killed: bool,
     /// A line of the log says so.
-    told: Option<String>,
+    log_line: Option<String>,
     /// An interpreter says in the log that it does not find a module.
     lacks_module: bool,
 }
@@ -44,15 +45,15 @@ struct Evidence {
 /// As Python and Node say it, in the end of a log.
 fn lacks_module(log: &Path, from: u64) -> bool {
     let words = ["ModuleNotFoundError:", "Error: Cannot find module", "Error [ERR_MODULE_NOT_FOUND]"];
-    log_end(log, from, 16 << 10).is_ok_and(|said| words.iter().any(|words| said.contains(words)))
+    read_log_tail(log, from, 16 << 10).is_ok_and(|tail| words.iter().any(|words| tail.contains(words)))
 }
 
 /// How a command ended, with another status than 0 or by a signal.
-pub fn failure(code: Option<i32>, signal: Option<i32>, watched: &Watched) -> Failed {
-    describe(code, signal, watched.evidence())
+pub fn failure(code: Option<i32>, signal: Option<i32>, command_log: &CommandLog) -> Failed {
+    describe(code, signal, command_log.evidence())
 }
 
-fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Failed {
+fn describe(code: Option<i32>, signal: Option<i32>, evidence: ExitEvidence) -> Failed {
     // A shell says that what it called was ended by a signal in this way.
     let inner = code.filter(|code| (129..=192).contains(code)).map(|code| code - 128);
     let ended = match (code, signal, inner) {
@@ -65,15 +66,15 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: Evidence) -> Faile
     };
     let was_killed = signal.or(inner) == Some(libc::SIGKILL);
     match evidence {
-        Evidence { killed: true, .. } if was_killed => {
+        ExitEvidence { killed: true, .. } if was_killed => {
             let failure = Failure::system(format!("{ended}: killed by the kernel, out of memory"));
             (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT))
         }
-        Evidence { told: Some(told), .. } => {
-            let failure = Failure::system(format!("{ended}: out of memory, as its log tells ({told})"));
+        ExitEvidence { log_line: Some(line), .. } => {
+            let failure = Failure::system(format!("{ended}: out of memory, as its log tells ({line})"));
             (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT))
         }
-        Evidence { killed: true, .. } => {
+        ExitEvidence { killed: true, .. } => {
             let hint = "the kernel killed a process for want of memory while it ran; if that was one of its own, it needs \
                         more memory, or fewer `--jobs`";
             (ActionFailureKind::Command, Failure::input(ended).hint(hint))
@@ -121,9 +122,14 @@ fn named(signal: i32) -> String {
 mod tests {
     use super::*;
 
-    fn said(code: Option<i32>, signal: Option<i32>, killed: bool, told: Option<&str>) -> (ActionFailureKind, String) {
+    fn described(
+        code: Option<i32>,
+        signal: Option<i32>,
+        killed: bool,
+        line: Option<&str>,
+    ) -> (ActionFailureKind, String) {
         let (kind, failure) =
-            describe(code, signal, Evidence { killed, told: told.map(str::to_owned), lacks_module: false });
+            describe(code, signal, ExitEvidence { killed, log_line: line.map(str::to_owned), lacks_module: false });
         (kind, failure.message)
     }
 
@@ -131,20 +137,20 @@ mod tests {
     fn want_of_memory_is_told_apart_from_a_crash() {
         use ActionFailureKind::{Command, OutOfMemory};
         let plain = "its command ended with exit status 1";
-        assert_eq!(said(Some(1), None, false, None), (Command, plain.into()));
+        assert_eq!(described(Some(1), None, false, None), (Command, plain.into()));
         // Some other program may have been killed.
-        assert_eq!(said(Some(1), None, true, None), (Command, plain.into()));
+        assert_eq!(described(Some(1), None, true, None), (Command, plain.into()));
         let segfault =
             "its command ended with exit status 139: what it called was ended by signal 11 (segmentation fault)";
-        assert_eq!(said(Some(139), None, false, None), (Command, segfault.into()));
-        let killed = said(Some(137), None, true, None);
+        assert_eq!(described(Some(139), None, false, None), (Command, segfault.into()));
+        let killed = described(Some(137), None, true, None);
         assert_eq!(killed.0, OutOfMemory);
         assert!(killed.1.ends_with("signal 9 (killed): killed by the kernel, out of memory"), "{}", killed.1);
-        assert_eq!(said(Some(137), None, false, None).0, Command);
+        assert_eq!(described(Some(137), None, false, None).0, Command);
         let shell =
             (OutOfMemory, "its command was ended by signal 9 (killed): killed by the kernel, out of memory".into());
-        assert_eq!(said(None, Some(9), true, None), shell);
-        let python = said(Some(1), None, false, Some("MemoryError"));
+        assert_eq!(described(None, Some(9), true, None), shell);
+        let python = described(Some(1), None, false, Some("MemoryError"));
         assert_eq!(python, (OutOfMemory, format!("{plain}: out of memory, as its log tells (MemoryError)")));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use super::family;
+use super::process_tree;
+use cwm_core::os;
 
 /// Watches standard input, which the executor holds open: when it closes, the executor is gone, and this process group
 /// is killed, with all that it started, in whatever group that is. (No parent-death signal: that one fires when a *thread* of the parent ends.) Under a batch system there
@@ -16,7 +17,7 @@ pub fn watch() {
         let mut stdin = stdin.lock();
         let mut buffer = [0; 64];
         while matches!(stdin.read(&mut buffer), Ok(n) if n > 0) {}
-        family::kill_descendants(rustix::process::getpid());
+        process_tree::kill_descendants(rustix::process::getpid());
         // SAFETY: kill(0, …) signals this process's own group and touches no memory.
         unsafe { libc::kill(0, libc::SIGKILL) };
     });
@@ -24,5 +25,5 @@ pub fn watch() {
 
 fn is_pipe() -> bool {
     use std::os::unix::fs::FileTypeExt;
-    std::fs::metadata("/proc/self/fd/0").is_ok_and(|metadata| metadata.file_type().is_fifo())
+    std::fs::metadata(os::descriptor_path(0)).is_ok_and(|metadata| metadata.file_type().is_fifo())
 }

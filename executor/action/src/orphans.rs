@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use cwm_contract::Failure;
+use cwm_core::os;
 use rustix::process::{Signal, WaitOptions, getpgid, getpgrp, getpid, kill_current_process_group, kill_process, wait};
 
-use super::family;
+use super::process_tree;
 
 /// From now on, processes whose parents end become children of this one, however deep they are and whatever their
 /// process group.
@@ -13,11 +14,7 @@ use super::family;
 /// # Errors
 /// The system refuses.
 pub fn adopt() -> Result<(), Failure> {
-    // SAFETY: sets an attribute of this process and touches no memory.
-    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) } {
-        0 => Ok(()),
-        _ => Err(Failure::system(format!("cannot adopt processes: {}", std::io::Error::last_os_error()))),
-    }
+    os::adopt_orphans().map_err(|error| Failure::system(format!("cannot adopt processes: {error}")))
 }
 
 /// Asks all that a command consists of to stop. Under an executor most of it shares this process's group, in which this
@@ -28,7 +25,7 @@ pub fn ask_to_stop() {
     if group_is_ours {
         let _ = kill_current_process_group(Signal::TERM);
     }
-    for process in family::descendants(getpid()) {
+    for process in process_tree::descendants(getpid()) {
         if !(group_is_ours && getpgid(Some(process)) == Ok(group)) {
             let _ = kill_process(process, Signal::TERM);
         }
@@ -43,14 +40,14 @@ pub fn await_all() {
 /// Kills every child that is left, and theirs in turn; whether that is told. Only where this process has no children but a
 /// command's.
 pub fn kill_all(tell: bool) {
-    let mut told = !tell;
+    let mut reported = !tell;
     loop {
         match wait(WaitOptions::NOHANG) {
             // One is gone; its children are ours now.
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Ok(None) => {
-                let left = family::children(getpid());
-                if !std::mem::replace(&mut told, true) {
+                let left = os::children(getpid());
+                if !std::mem::replace(&mut reported, true) {
                     let _ =
                         writeln!(std::io::stderr(), "the command left processes in the background; they are killed");
                 }

@@ -27,7 +27,7 @@ const FIRST_BYTES: &str = "first_bytes";
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn keyed(
+pub fn key_value(
     brought: &[ExternalSource],
     stage: &str,
     pins: &Pins,
@@ -79,29 +79,29 @@ fn content(kind: &str, text: &str, first_bytes: Option<u64>) -> Value {
 }
 
 /// Whether something in this key is known by its URL only.
-pub fn is_open(components: &Components) -> bool {
-    components.parameters.get(SOURCE).is_some_and(|value| open(value) > 0)
+pub fn has_unpinned_url(components: &Components) -> bool {
+    components.parameters.get(SOURCE).is_some_and(|value| unpinned_urls(value) > 0)
 }
 
 /// How many contents are known by their URL only.
-pub fn open(value: &Value) -> usize {
+pub fn unpinned_urls(value: &Value) -> usize {
     match value {
         Value::Map(map) if map.contains_key(URL) => 1,
-        Value::Map(map) => map.values().map(open).sum(),
-        Value::List(items) => items.iter().map(open).sum(),
+        Value::Map(map) => map.values().map(unpinned_urls).sum(),
+        Value::List(items) => items.iter().map(unpinned_urls).sum(),
         _ => 0,
     }
 }
 
 /// The components with the sums of what was fetched in place of the URLs; nothing if one is not among `fetched`.
-pub fn settled(components: &Components, fetched: &[FetchResult]) -> Option<Components> {
-    let mut settled = components.clone();
-    let value = settled.parameters.get_mut(SOURCE)?;
-    settle(value, fetched);
-    (open(value) == 0).then_some(settled)
+pub fn with_checksums(components: &Components, fetched: &[FetchResult]) -> Option<Components> {
+    let mut pinned = components.clone();
+    let value = pinned.parameters.get_mut(SOURCE)?;
+    put_checksums(value, fetched);
+    (unpinned_urls(value) == 0).then_some(pinned)
 }
 
-fn settle(value: &mut Value, fetched: &[FetchResult]) {
+fn put_checksums(value: &mut Value, fetched: &[FetchResult]) {
     match value {
         Value::Map(map) if map.contains_key(URL) => {
             let is = |one: &&FetchResult| {
@@ -112,8 +112,8 @@ fn settle(value: &mut Value, fetched: &[FetchResult]) {
                 *value = content(SHA256, &one.sha256, None);
             }
         }
-        Value::Map(map) => map.values_mut().for_each(|item| settle(item, fetched)),
-        Value::List(items) => items.iter_mut().for_each(|item| settle(item, fetched)),
+        Value::Map(map) => map.values_mut().for_each(|item| put_checksums(item, fetched)),
+        Value::List(items) => items.iter_mut().for_each(|item| put_checksums(item, fetched)),
         _ => {}
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn components(brought: &[ExternalSource]) -> Components {
-        let (value, _) = keyed(brought, "games", &Pins::none(), &Files::without_cache(), &mut Vec::new()).unwrap();
+        let (value, _) = key_value(brought, "games", &Pins::none(), &Files::without_cache(), &mut Vec::new()).unwrap();
         Components {
             key_format: KEY_FORMAT,
             contract: 1,
@@ -178,12 +178,12 @@ mod tests {
     fn what_is_fetched_has_the_key_of_its_sum() {
         let sum = "ab".repeat(32);
         let open = components(&[brought(None, url("http://x/a", Some(5)), None)]);
-        assert!(is_open(&open));
+        assert!(has_unpinned_url(&open));
         let fetched = |fetch| FetchResult { fetch, sha256: sum.clone(), bytes: 5 };
-        assert_eq!(settled(&open, &[fetched(url("http://x/a", None))]), None);
-        let closed = settled(&open, &[fetched(url("http://x/a", Some(5)))]).unwrap();
+        assert_eq!(with_checksums(&open, &[fetched(url("http://x/a", None))]), None);
+        let closed = with_checksums(&open, &[fetched(url("http://x/a", Some(5)))]).unwrap();
         assert_eq!(closed, components(&[brought(None, url("http://elsewhere/b", None), Some(&sum))]));
-        assert!(!is_open(&closed));
+        assert!(!has_unpinned_url(&closed));
     }
 
     #[test]
@@ -193,8 +193,8 @@ mod tests {
         let list = [brought(names[0], url("http://x/a", None), None), brought(names[1], url("http://x/b", None), None)];
         let open = components(&list);
         let fetched = |name: &str| FetchResult { fetch: url(name, None), sha256: sum.clone(), bytes: 5 };
-        assert_eq!(settled(&open, &[fetched("http://x/a")]), None);
-        let closed = settled(&open, &[fetched("http://x/a"), fetched("http://x/b")]).unwrap();
+        assert_eq!(with_checksums(&open, &[fetched("http://x/a")]), None);
+        let closed = with_checksums(&open, &[fetched("http://x/a"), fetched("http://x/b")]).unwrap();
         assert_ne!(closed.key(), components(&[brought(None, url("http://x/a", None), Some(&sum))]).key());
         assert_eq!(readable(&closed.parameters[SOURCE]).unwrap(), "[sha256 abababababab, sha256 abababababab]");
         assert_eq!(readable(&open.parameters[SOURCE]).unwrap(), "[http://x/a, http://x/b]");

@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// It is not there, or cannot be read.
-pub fn log_end(log: &Path, from: u64, most: u64) -> io::Result<String> {
+pub fn read_log_tail(log: &Path, from: u64, most: u64) -> io::Result<String> {
     let mut file = File::open(log)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most).max(from)))?;
@@ -27,8 +27,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         std::fs::write(&log, "one\ntwo\n").unwrap();
-        let end = |from, most| log_end(&log, from, most).unwrap();
+        let end = |from, most| read_log_tail(&log, from, most).unwrap();
         assert_eq!([end(0, 100), end(0, 4), end(6, 100), end(50, 4)], ["one\ntwo\n", "two\n", "o\n", ""]);
-        assert_eq!(log_end(&folder.path().join("none"), 0, 4).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(read_log_tail(&folder.path().join("none"), 0, 4).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

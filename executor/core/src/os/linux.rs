@@ -1,0 +1,152 @@
+//! Linux: `/proc`, control groups, pidfd, subreapers.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// The bytes in one unit of `ru_maxrss`.
+pub const PEAK_MEMORY_UNIT: u64 = 1024;
+
+/// The children of a process, of all its threads.
+pub fn children(of: Pid) -> Vec<Pid> {
+    let folder = format!("/proc/{}/task", of.as_raw_nonzero());
+    let tasks = fs::read_dir(folder).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let text: String = lists.collect();
+    text.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// Whether a process runs here. A zombie, which waits only for its parent to notice, does not.
+pub fn is_running(process: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
+    // The name, in parentheses, may hold anything.
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// Makes this process the parent of every process below it whose own parent ends, however deep it is and whatever its
+/// process group.
+///
+/// # Errors
+/// The system refuses.
+pub fn adopt_orphans() -> io::Result<()> {
+    // SAFETY: sets an attribute of this process and touches no memory.
+    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Sleeps until the child changes state or 50 ms are over, so that short commands cost no polling delay.
+pub fn wait_briefly_for(child: Pid) {
+    match pidfd_open(child, PidfdFlags::empty()) {
+        Ok(descriptor) => {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+            let _ = poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout));
+        }
+        Err(_) => std::thread::sleep(Duration::from_millis(20)),
+    }
+}
+
+/// Bytes of anonymous and shared memory that a process holds, in memory or swapped out. Memory that it shares with others
+/// counts in full.
+pub fn held_memory(process: Pid) -> Option<u64> {
+    kilobytes(process, "status", &["RssAnon:", "RssShmem:", "VmSwap:"])
+}
+
+/// The same, with memory that it shares with others divided among them. This costs more to find out.
+pub fn proportional_memory(process: Pid) -> Option<u64> {
+    kilobytes(process, "smaps_rollup", &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
+}
+
+/// The sum of these lines of a file in /proc, in bytes; nothing where the first is not there.
+fn kilobytes(process: Pid, file: &str, names: &[&str]) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{}/{file}", process.as_raw_nonzero())).ok()?;
+    let lines: HashMap<&str, u64> = text
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next()?, words.next()?.parse().ok()?))
+        })
+        .collect();
+    lines.get(names.first()?)?;
+    Some(names.iter().filter_map(|name| lines.get(name)).sum::<u64>() * 1024)
+}
+
+/// Bytes of memory of this machine: the smaller of the machine's and the control group's.
+pub fn total_memory() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    });
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    machine.into_iter().chain(group).min()
+}
+
+/// How often the kernel has killed for want of memory so far: on this machine, and in this process's control group. For
+/// comparing with what it was before, nothing else.
+pub fn out_of_memory_kills() -> u64 {
+    let count = |path: &Path| {
+        let text = fs::read_to_string(path).ok()?;
+        let line = text.lines().find(|line| line.starts_with("oom_kill "))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+        Some(match controllers {
+            "" => Path::new("/sys/fs/cgroup").join(group).join("memory.events"),
+            "memory" => Path::new("/sys/fs/cgroup/memory").join(group).join("memory.oom_control"),
+            _ => return None,
+        })
+    });
+    let machine = Path::new("/proc/vmstat").to_owned();
+    own.chain([machine]).filter_map(|path| count(&path)).fold(0, u64::saturating_add)
+}
+
+/// The first process here that has `file` open, other than this one: its number and its command line.
+pub fn process_with_open(file: &Path) -> Option<(u32, String)> {
+    let wanted = fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))?;
+    let pids = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut pids: Vec<u32> = pids.filter(|pid| *pid != std::process::id()).collect();
+    pids.sort_unstable();
+    let has_it = |pid: &u32| {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        // Through the link, since a file may be known under several paths.
+        open.filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| path.file_name() == file.file_name()))
+            .filter_map(|entry| fs::metadata(entry.path()).ok())
+            .any(|metadata| (metadata.dev(), metadata.ino()) == wanted)
+    };
+    let pid = pids.into_iter().find(has_it)?;
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words).replace('\0', " ");
+    Some((pid, words.trim().chars().take(60).collect()))
+}
+
+/// The path of the running program. It stays valid if the file was replaced by a rebuild.
+pub fn current_exe() -> PathBuf {
+    let link = Path::new("/proc/self/exe");
+    if link.exists() { link.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "cwm".into()) }
+}
+
+/// The path of an open descriptor of this process.
+pub fn descriptor_path(descriptor: u32) -> PathBuf {
+    format!("/proc/self/fd/{descriptor}").into()
+}
+
+/// The folders in which the open descriptors of this process have paths.
+pub const DESCRIPTOR_FOLDERS: &[&str] = &["/dev/fd", "/proc/self/fd"];
+
+/// Sends all that was changed in the file system of an open folder to the disk for good.
+///
+/// # Errors
+/// The disk refuses.
+pub fn sync_file_system(folder: &File) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(folder)?)
+}

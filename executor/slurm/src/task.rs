@@ -1,0 +1,66 @@
+//! What a run and the thread that watches its jobs send each other.
+
+use std::collections::BTreeMap;
+
+use cwm_contract::Label;
+
+use super::request::ResourceRequest;
+use super::task_outcome::JobFailure;
+use cwm_action::{ActionMessage, AttemptOptions};
+use cwm_core::digest::Key;
+
+/// A cell to submit, whose action file is written.
+#[derive(Clone, Debug)]
+pub struct TaskSpec {
+    /// The index of the cell; updates of the task carry it.
+    pub cell: usize,
+    /// Its key.
+    pub key: Key,
+    /// Its name.
+    pub label: Label,
+    /// The resources that it requests.
+    pub request: ResourceRequest,
+    /// The options of the attempt.
+    pub terms: AttemptOptions,
+    /// Whether it runs even if its result is recorded.
+    pub force: bool,
+    /// How often it was submitted again because its job was lost.
+    pub resubmissions: u32,
+}
+
+/// What the watching thread sends to the run.
+pub enum JobUpdate {
+    /// The job of a cell wrote this message.
+    Message(usize, ActionMessage),
+    /// The job of a cell ended.
+    Ended(usize, TaskEnd),
+    /// These cells are tasks of a job.
+    Submitted {
+        /// The job's id.
+        job: String,
+        /// The cells.
+        cells: Vec<usize>,
+        /// What each of them requests, in words.
+        request: String,
+        /// Whether another run, or an earlier one, submitted it.
+        adopted: bool,
+    },
+    /// The queue says something else of a cell's job than before: this, in words.
+    StateChanged(usize, String),
+    /// The number of jobs of this run in the queue.
+    Queue {
+        /// Jobs that wait.
+        pending: usize,
+        /// Jobs that have a node.
+        running: usize,
+        /// The reasons for which jobs wait, with the number of jobs of each.
+        reasons: BTreeMap<String, usize>,
+    },
+    /// Something worth knowing that stops nothing.
+    Warning(String),
+    /// The watching thread ended, for this reason, while there were jobs.
+    WatcherFailed(String),
+}
+
+/// How a cell ended as a task.
+pub type TaskEnd = Result<(), JobFailure>;
