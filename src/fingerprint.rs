@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use cwm_core::error::Error;
 
-/// What the build script found out about the code of one stage (`docs/design/fingerprint.md`).
+/// The findings of the build script about the code of one stage (`docs/design/fingerprint.md`).
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fingerprint {
     /// Everything but the parts.

@@ -35,11 +35,11 @@ pub fn open_existing_store(store: Option<&Path>, file: Option<&Path>) -> Result<
     if opened.exists() || opened.root().join("objects").is_dir() {
         return Ok(opened);
     }
-    let words = format!("there is no store in {}", opened.root().display());
+    let problem = format!("there is no store in {}", opened.root().display());
     match store {
-        Some(_) => Err(Error::store(words).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
+        Some(_) => Err(Error::store(problem).hint("`--store` or CWM_STORE names it; `cwm run` would make one there")),
         None => {
-            eprintln!("note: {}", escape_controls_in_lines(&format!("{words} yet; `cwm run` makes it")));
+            eprintln!("note: {}", escape_controls_in_lines(&format!("{problem} yet; `cwm run` makes it")));
             Ok(opened)
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cwm_core::error::Error;
 use cwm_core::text::{escape_controls_in_lines, list_some, shell_quote};
-use cwm_engine::{CellState, Known, RunPrediction, Survey};
+use cwm_engine::{CacheStatus, KeyStatus, ProjectState, RunPrediction};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_project::accepted::Accepted;
@@ -76,28 +76,28 @@ impl Workspace {
     }
 
     /// Returns the files beside the pipeline that decide keys.
-    pub fn project_state(&self) -> Known<'_> {
-        Known { locked: &self.locked, pins: &self.pins, accepted: &self.accepted }
+    pub fn project_state(&self) -> ProjectState<'_> {
+        ProjectState { locked: &self.locked, pins: &self.pins, accepted: &self.accepted }
     }
 
     /// Looks up the result of every cell.
-    pub fn survey(&mut self) -> Result<Survey, Error> {
-        let survey = Survey::take(&self.plan, &self.store, &self.files, self.project_state())?;
+    pub fn cache_status(&mut self) -> Result<CacheStatus, Error> {
+        let cache_status = CacheStatus::query(&self.plan, &self.store, &self.files, self.project_state())?;
         self.files.save_if_possible();
         self.store.remember();
-        Ok(survey)
+        Ok(cache_status)
     }
 
     /// Predicts what a run of the whole pipeline would find missing and rebuild.
-    pub fn prediction(&self, survey: &Survey) -> Result<RunPrediction, Error> {
+    pub fn prediction(&self, cache_status: &CacheStatus) -> Result<RunPrediction, Error> {
         let all: Vec<usize> = (0..self.plan.cells.len()).collect();
         let fetches = self.site.executor == ExecutorKind::Slurm && self.site.slurm.store == JobStore::Remote;
-        RunPrediction::of(&self.plan, &self.store, &self.files, survey, &all, &BTreeSet::new(), fetches)
+        RunPrediction::of(&self.plan, &self.store, &self.files, cache_status, &all, &BTreeSet::new(), fetches)
     }
 
-    /// Looks up the results again of those of `cells` that had no result when `survey` was taken.
-    pub fn survey_again(&mut self, survey: &mut Survey, cells: &[usize]) -> Result<(), Error> {
-        survey.again(cells, &self.plan, &self.store, &self.files, self.project_state())?;
+    /// Looks up the results again of those of `cells` that had no result when `cache_status` was taken.
+    pub fn refresh_cache_status(&mut self, cache_status: &mut CacheStatus, cells: &[usize]) -> Result<(), Error> {
+        cache_status.refresh(cells, &self.plan, &self.store, &self.files, self.project_state())?;
         self.files.save_if_possible();
         Ok(())
     }
@@ -112,10 +112,15 @@ impl Workspace {
     ///
     /// # Errors
     /// There is no result, or its files are missing.
-    pub fn complete_result<'s>(&self, text: &str, survey: &'s Survey, index: usize) -> Result<&'s ActionRecord, Error> {
-        let CellState::Cached(record) = &survey.states[index] else {
+    pub fn complete_result<'s>(
+        &self,
+        text: &str,
+        cache_status: &'s CacheStatus,
+        index: usize,
+    ) -> Result<&'s ActionRecord, Error> {
+        let KeyStatus::Cached(record) = &cache_status.states[index] else {
             for cell in self.plan.ancestors(&[index]) {
-                if let CellState::Unreadable(error) = &survey.states[cell] {
+                if let KeyStatus::Unreadable(error) = &cache_status.states[cell] {
                     let hints = Some("put the file back, or change its path in the pipeline".to_owned());
                     let hints = error.hints.iter().cloned().chain(hints).collect();
                     let message = format!("cannot determine the result of {text}: {}", error.message);
@@ -126,8 +131,8 @@ impl Workspace {
         };
         let missing = self.store.unusable(record, &self.files)?;
         if !missing.is_empty() {
-            let words = format!("files of {text} {}", Missing::in_words(&missing));
-            return Err(Error::store(words).hint(rebuild_hint(record)));
+            let problem = format!("files of {text} {}", Missing::in_words(&missing));
+            return Err(Error::store(problem).hint(rebuild_hint(record)));
         }
         Ok(record)
     }
@@ -142,8 +147,8 @@ impl Workspace {
         if missing.is_empty() {
             return Ok(());
         }
-        let words = format!("the files of {}.{port} {}", record.label, Missing::in_words(&missing));
-        Err(Error::store(words).hint(rebuild_hint(record)))
+        let problem = format!("the files of {}.{port} {}", record.label, Missing::in_words(&missing));
+        Err(Error::store(problem).hint(rebuild_hint(record)))
     }
 
     pub fn single_cell(&self, text: &str, cells: impl Iterator<Item = usize> + Clone) -> Result<usize, Error> {

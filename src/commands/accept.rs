@@ -120,16 +120,16 @@ fn accept(workspace: &mut Workspace, cells: Vec<usize>, arguments: &AcceptArgume
     let mut judge = ProbeRunner::default();
     let mut pending = cells;
     let mut up_to_date = Vec::new();
-    let mut survey = workspace.survey()?;
+    let mut cache_status = workspace.cache_status()?;
     loop {
         let mut found: BTreeMap<String, AcceptedChange> = BTreeMap::new();
         let mut waiting = Vec::new();
         for index in std::mem::take(&mut pending) {
             let label = workspace.plan.cells[index].label.to_string();
-            match assess(workspace, &survey, index)? {
+            match assess(workspace, &cache_status, index)? {
                 Assessment::Change(alias) => _ = found.insert(alias.name(), *alias),
                 Assessment::UpToDate => up_to_date.push(label),
-                Assessment::Waits(words) => waiting.push((index, label, words)),
+                Assessment::Waits(problem) => waiting.push((index, label, problem)),
                 // Of all stages, only those count whose code changed alone.
                 Assessment::Refused(_) if arguments.stages.is_empty() => {}
                 Assessment::Refused(why) => _ = answer.refused.insert(label, why),
@@ -159,19 +159,19 @@ fn accept(workspace: &mut Workspace, cells: Vec<usize>, arguments: &AcceptArgume
         }
         if !added {
             let named = waiting.into_iter().filter(|_| !arguments.stages.is_empty());
-            answer.refused.extend(named.map(|(_, label, words)| (label, words)));
+            answer.refused.extend(named.map(|(_, label, problem)| (label, problem)));
             break;
         }
         pending = waiting.into_iter().map(|(index, ..)| index).collect();
-        survey = workspace.survey()?;
+        cache_status = workspace.cache_status()?;
     }
     if !arguments.probed {
         if let Some((label, why)) = answer.refused.first_key_value() {
             return Err(Error::usage(format!("{label}: {why}; nothing was accepted")));
         }
         if answer.changes.is_empty() {
-            let words = format!("there is nothing to accept: {} up to date", stages(&up_to_date));
-            return Err(Error::usage(words));
+            let problem = format!("there is nothing to accept: {} up to date", stages(&up_to_date));
+            return Err(Error::usage(problem));
         }
     }
     workspace.accepted.save(answer.changes.iter().map(|change| change.alias.clone()).collect(), &[])?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::workspace::Workspace;
 use cwm_core::error::{Error, ErrorKind};
-use cwm_engine::{CellState, Survey, output_of};
+use cwm_engine::{CacheStatus, KeyStatus, output_of};
 use cwm_store::ActionRecord;
 
 /// The contents of some outputs of one record.
@@ -24,7 +24,7 @@ impl Contents {
     /// `index` descends from, if it is one of the plan.
     pub fn look(
         workspace: &Workspace,
-        survey: &Survey,
+        cache_status: &CacheStatus,
         record: &ActionRecord,
         ports: &[String],
         index: Option<usize>,
@@ -44,7 +44,7 @@ impl Contents {
         let background = background.concat();
         let ancestors = index.map(|index| workspace.plan.ancestors(&[index])).unwrap_or_default();
         for ancestor in ancestors.into_iter().filter(|ancestor| Some(*ancestor) != index) {
-            let CellState::Cached(above) = &survey.states[ancestor] else { continue };
+            let KeyStatus::Cached(above) = &cache_status.states[ancestor] else { continue };
             for (port, _) in above.outputs.iter().filter(|(_, output)| background.contains(&output.format)) {
                 let place = || (workspace.plan.cells[ancestor].label.to_string(), port.clone());
                 match describe(workspace, above, port, DescribeOptions { examples: 0, ..detail }) {
@@ -96,7 +96,7 @@ fn describe(
     inspector.describe(&output.format, &path, detail).map_err(inside)
 }
 
-/// What an inspector failed with: what it reads lies in the store.
+/// Converts the failure of an inspector: what it reads lies in the store.
 pub fn inside(failure: Failure) -> Error {
     let is_input = failure.kind == FailureKind::Input;
     let mut error = Error::from(failure);

@@ -9,7 +9,7 @@ use crate::commands::devices::missing;
 use crate::workspace::{SkippedRecordsWarning, Workspace};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{Cause, CellState, Estimates, Explainer, IncompleteResult, Machine, Rebuild, RunPrediction};
+use cwm_engine::{Cause, Estimates, Explainer, IncompleteResult, KeyStatus, Machine, Rebuild, RunPrediction};
 use cwm_engine::{EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::{Body, Plan};
 
@@ -25,35 +25,36 @@ pub fn run(
     fetches: bool,
     sinks: &mut EventSinks,
 ) -> Result<ExitCode, Error> {
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let plan = &workspace.plan;
     let (mut would_run, mut may_run, mut cached, mut failed) = (0, 0, 0, 0);
-    let (registry, machine) = (crate::registry::built_in(), Machine::here(arguments.jobs));
+    let (registry, machine) = (crate::registry::built_in(), Machine::detect(arguments.jobs));
     let mut estimates = Estimates::of(&workspace.store, &registry, machine, arguments.device, &workspace.files)?;
     let cells = plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     if let Some(message) = (!arguments.pull && !fetches)
-        .then(|| workspace.elsewhere(&survey, &cells, "`cwm run --pull`"))
+        .then(|| workspace.elsewhere(&cache_status, &cells, "`cwm run --pull`"))
         .transpose()?
         .flatten()
     {
         sinks.event(&RunEvent::Warning { message });
     }
     let targets: Vec<usize> = targets.iter().copied().collect();
-    let prediction = RunPrediction::of(plan, &workspace.store, &workspace.files, &survey, &targets, force, fetches)?;
+    let prediction =
+        RunPrediction::of(plan, &workspace.store, &workspace.files, &cache_status, &targets, force, fetches)?;
     workspace.files.save_if_possible();
     let explainer =
-        Explainer::new(plan, &workspace.store, &workspace.files, workspace.project_state(), &survey, &prediction);
+        Explainer::new(plan, &workspace.store, &workspace.files, workspace.project_state(), &cache_status, &prediction);
     for index in cells {
         let label = plan.cells[index].label.clone();
-        let is_done = matches!(&survey.states[index], CellState::Cached(_) | CellState::Unreadable(_));
+        let is_done = matches!(&cache_status.states[index], KeyStatus::Cached(_) | KeyStatus::Unreadable(_));
         let rebuilt = prediction.rebuilt(index);
-        let on_forced = prediction.on_forced(plan, index);
+        let on_forced = prediction.forced_input_note(plan, index);
         if (!is_done || force.contains(&index) || rebuilt.is_some() || on_forced.is_some())
             && let Some(missing) = unusable(plan, index, arguments.device)
         {
             let is_certain = force.contains(&index)
-                || !matches!(&survey.states[index], CellState::Open | CellState::Unread(_))
-                    && (!matches!(&survey.states[index], CellState::Cached(_))
+                || !matches!(&cache_status.states[index], KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_))
+                    && (!matches!(&cache_status.states[index], KeyStatus::Cached(_))
                         || rebuilt.is_some_and(|incomplete| incomplete.rebuild == Rebuild::Yes));
             let would = if is_certain { "would fail" } else { "would fail if it has to run" };
             sinks.event(&RunEvent::Warning { message: format!("{label} {would}: {missing}") });
@@ -62,29 +63,29 @@ pub fn run(
                 continue;
             }
         }
-        let estimate = match &survey.states[index] {
-            CellState::Cached(record) if !force.contains(&index) && rebuilt.is_none() && on_forced.is_none() => {
-                estimates.cached(index, record);
+        let estimate = match &cache_status.states[index] {
+            KeyStatus::Cached(record) if !force.contains(&index) && rebuilt.is_none() && on_forced.is_none() => {
+                estimates.add_cached(index, record);
                 None
             }
-            CellState::Unreadable(_) => None,
-            _ => estimates.of_cell(plan, index),
+            KeyStatus::Unreadable(_) => None,
+            _ => estimates.add_cell(plan, index),
         };
-        match &survey.states[index] {
-            state if force.contains(&index) && !matches!(state, CellState::Unreadable(_)) => {
-                let shared = prediction.shared(plan, index);
+        match &cache_status.states[index] {
+            state if force.contains(&index) && !matches!(state, KeyStatus::Unreadable(_)) => {
+                let shared = prediction.shared_key_note(plan, index);
                 let uncertain = shared.is_some();
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let mut cause = vec![Cause::Forced.to_string()];
                 match state {
-                    CellState::Absent(_) | CellState::Open => cause.extend(explainer.sentences(index)?),
-                    CellState::Unread(path) => cause.push(cwm_engine::unread(path)),
-                    CellState::Cached(_) | CellState::Unreadable(_) => {}
+                    KeyStatus::Absent(_) | KeyStatus::KeyUnknown => cause.extend(explainer.sentences(index)?),
+                    KeyStatus::PipeUnread(path) => cause.push(cwm_engine::describe_unread_pipe(path)),
+                    KeyStatus::Cached(_) | KeyStatus::Unreadable(_) => {}
                 }
                 cause.extend(shared);
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
-            CellState::Cached(record) if rebuilt.is_some() || on_forced.is_some() => {
+            KeyStatus::Cached(record) if rebuilt.is_some() || on_forced.is_some() => {
                 let uncertain = rebuilt.is_none_or(|incomplete| incomplete.rebuild == Rebuild::Perhaps);
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let lacks =
@@ -92,40 +93,40 @@ pub fn run(
                 let cause = lacks.into_iter().chain(on_forced.filter(|_| uncertain)).collect();
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
-            CellState::Cached(record) => {
+            KeyStatus::Cached(record) => {
                 cached += 1;
-                let mut origin = survey.origin(index, record);
+                let mut origin = cache_status.origin(index, record);
                 if prediction.incomplete(index).is_some() {
-                    origin += &format!("; {}", IncompleteResult::words(&workspace.store, record)?);
+                    origin += &format!("; {}", IncompleteResult::describe(&workspace.store, record)?);
                 }
-                if let Some(words) = prediction.on_rebuilt(plan, index) {
-                    origin += &format!("; {words}");
+                if let Some(note) = prediction.rebuilt_input_note(plan, index) {
+                    origin += &format!("; {note}");
                 }
                 sinks.event(&RunEvent::Cached { label, key: record.key, origin });
             }
-            CellState::Absent(_) => {
-                let shared = prediction.shared(plan, index);
+            KeyStatus::Absent(_) => {
+                let shared = prediction.shared_key_note(plan, index);
                 let uncertain = shared.is_some();
                 *(if uncertain { &mut may_run } else { &mut would_run }) += 1;
                 let mut cause = explainer.sentences(index)?;
                 cause.extend(shared);
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain, estimate });
             }
-            CellState::Open => {
+            KeyStatus::KeyUnknown => {
                 may_run += 1;
                 let cause = explainer.sentences(index)?;
                 sinks.event(&RunEvent::WouldRun { label, cause, uncertain: true, estimate });
             }
-            CellState::Unread(path) => {
+            KeyStatus::PipeUnread(path) => {
                 may_run += 1;
                 sinks.event(&RunEvent::WouldRun {
                     label,
-                    cause: vec![cwm_engine::unread(path)],
+                    cause: vec![cwm_engine::describe_unread_pipe(path)],
                     uncertain: true,
                     estimate,
                 });
             }
-            CellState::Unreadable(error) => {
+            KeyStatus::Unreadable(error) => {
                 failed += 1;
                 sinks.event(&RunEvent::Warning { message: format!("{label} would fail: {}", error.message) });
             }

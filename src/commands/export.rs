@@ -10,7 +10,7 @@ use crate::output::{print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{CellState, output_of};
+use cwm_engine::{KeyStatus, output_of};
 use cwm_history::provenance::{self, Disclosure};
 
 /// What was copied, for `--json`.
@@ -22,7 +22,7 @@ struct Copied {
     output: String,
     /// Where that lies now.
     path: String,
-    /// Whether it stands in place of what was exported there before.
+    /// True if it stands in place of what was exported there before.
     replaced: bool,
 }
 
@@ -33,8 +33,8 @@ struct Copied {
 pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
-    let survey = workspace.survey()?;
-    let record = workspace.complete_result(&arguments.source, &survey, index)?;
+    let cache_status = workspace.cache_status()?;
+    let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
     let output = output_of(record, &port)?;
     if arguments.is_stream() && arguments.json {
         return Err(Error::usage("`-` streams the dataset to standard output, so `--json` has no place there"));
@@ -43,18 +43,18 @@ pub fn run(store: Option<&Path>, arguments: &ExportArguments) -> Result<ExitCode
         expand::to_stdout(&workspace, output, arguments)?;
         return Ok(ExitCode::OK);
     }
-    if let Some((words, hint)) = workspace.store.export_preflight(&arguments.destination) {
-        return Err(Error::usage(words).hint(hint));
+    if let Some((problem, hint)) = workspace.store.export_preflight(&arguments.destination) {
+        return Err(Error::usage(problem).hint(hint));
     }
     let exported = if arguments.labels || arguments.limit.is_some() {
         expand::to_folder(&workspace, output, arguments)?
     } else {
-        let record = |index: usize| match &survey.states[index] {
-            CellState::Cached(record) => Some(record.as_ref()),
+        let record = |index: usize| match &cache_status.states[index] {
+            KeyStatus::Cached(record) => Some(record.as_ref()),
             _ => None,
         };
-        let telling = if arguments.names { Disclosure::Full } else { Disclosure::Public };
-        let added = provenance::files(&workspace.store, &workspace.plan, index, &port, telling, record)?;
+        let disclosure = if arguments.names { Disclosure::Full } else { Disclosure::Public };
+        let added = provenance::files(&workspace.store, &workspace.plan, index, &port, disclosure, record)?;
         workspace.store.export(&port, output, &arguments.destination, &added, &workspace.files)?
     };
     let path = exported.path.to_string_lossy().into_owned();

@@ -23,7 +23,7 @@ const FORMAT: u32 = 1;
 #[derive(Serialize)]
 struct Answer<'a> {
     format: u32,
-    /// Whether it was deleted, or would be.
+    /// True if it was deleted, or would be.
     deleted: bool,
     /// Bytes that go, all together.
     bytes: u64,

@@ -32,12 +32,12 @@ pub fn run(arguments: &ImportArguments) -> Result<ExitCode, Error> {
     let unfinished = tempfile::Builder::new().prefix(".cwm-import-").tempdir_in(beside).map_err(cannot("write"))?;
     let made = unfinished.path().join("checkpoint");
     std::fs::create_dir(&made).map_err(cannot("write"))?;
-    let told = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &made)?;
+    let summary = model_tools.import_model(&arguments.file, &arguments.hints.hints(), &made)?;
     std::fs::rename(&made, target).map_err(cannot("rename to"))?;
     if arguments.json {
-        print_json(&told.facts)?;
+        print_json(&summary.facts)?;
     } else {
-        for line in &told.lines {
+        for line in &summary.lines {
             eprintln!("{line}");
         }
         print(&target.to_string_lossy())?;

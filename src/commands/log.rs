@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::strip_ansi;
-use cwm_engine::{CellState, unread};
+use cwm_engine::{KeyStatus, describe_unread_pipe};
 
 /// The log of a cell, for `--json`.
 #[derive(Serialize)]
@@ -44,9 +44,9 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
     if arguments.follow {
         return follow::run(&mut workspace, index);
     }
-    let survey = workspace.survey()?;
-    let path = match &survey.states[index] {
-        CellState::Cached(record) => {
+    let cache_status = workspace.cache_status()?;
+    let path = match &cache_status.states[index] {
+        KeyStatus::Cached(record) => {
             let of_attempt = workspace.store.work(&record.key).log();
             match &record.log {
                 // It runs again, or failed when it was forced to.
@@ -55,12 +55,12 @@ pub fn run(store: Option<&Path>, arguments: &LogArguments) -> Result<ExitCode, E
                 None => return Err(Error::usage(format!("{stage} wrote no log"))),
             }
         }
-        CellState::Absent(resolved) => workspace.store.work(&resolved.components.key()).log(),
-        CellState::Open => {
+        KeyStatus::Absent(resolved) => workspace.store.work(&resolved.components.key()).log(),
+        KeyStatus::KeyUnknown => {
             return Err(Error::usage(format!("{stage} has not run: it waits for what comes before it")));
         }
-        CellState::Unread(path) => return Err(Error::usage(unread(path))),
-        CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
+        KeyStatus::PipeUnread(path) => return Err(Error::usage(describe_unread_pipe(path))),
+        KeyStatus::Unreadable(error) => return Err(Error::usage(error.message.clone())),
     };
     match std::fs::read(&path) {
         Ok(bytes) if arguments.json => print_json(&Written {

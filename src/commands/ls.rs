@@ -40,7 +40,7 @@ struct Row {
     /// `present`; `changed` since it was stored; `dropped` (`keep: false`), `collected` (by `cwm gc`), `not pulled`, or `missing`;
     /// `not here`: the store has no such result.
     state: &'static str,
-    /// Whether the pipeline's lock file names it.
+    /// True if the pipeline's lock file names it.
     locked: bool,
     /// The tags that name it.
     tags: Vec<String>,

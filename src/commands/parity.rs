@@ -59,7 +59,7 @@ impl Counts {
         }
     }
 
-    /// Whether something was compared, and all of it is as it should be.
+    /// Returns true if something was compared, and all of it is as it should be.
     fn is_sound(&self) -> bool {
         self.within > 0 && self.beyond == 0 && self.failed == 0
     }

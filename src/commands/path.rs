@@ -29,8 +29,8 @@ struct Located {
 pub fn run(store: Option<&Path>, arguments: &PathArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let (index, port) = workspace.output(&arguments.source)?;
-    let survey = workspace.survey()?;
-    let record = workspace.complete_result(&arguments.source, &survey, index)?;
+    let cache_status = workspace.cache_status()?;
+    let record = workspace.complete_result(&arguments.source, &cache_status, index)?;
     let path = workspace.store.path_of(output_of(record, &port)?, &workspace.files)?;
     let path = path.to_string_lossy().into_owned();
     if arguments.json {

@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{EventSink, EventSinks, RunEvent};
-use cwm_engine::{Known, Machine, Options, RunInputs};
+use cwm_engine::{Machine, Options, ProjectState, RunInputs};
 use cwm_project::pins::{Pin, Pins};
 
 /// One source of a pipeline.
@@ -43,7 +43,7 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
     let sources: BTreeSet<(String, FetchRequest)> = cells
         .iter()
         .map(|&index| &workspace.plan.cells[index])
-        .flat_map(|cell| cwm_engine::fetches(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
+        .flat_map(|cell| cwm_engine::fetch_requests(cell).into_iter().map(|fetch| (cell.label.stage.clone(), fetch)))
         .collect();
     if !arguments.update {
         let rows: Vec<Row> = sources.iter().map(|source| row(source, &workspace.pins, None)).collect();
@@ -60,7 +60,7 @@ pub fn run(store: Option<&Path>, arguments: &PinArguments) -> Result<ExitCode, E
 
 /// The cells that fetch anything: all of them, or those of the named stages.
 fn chosen(workspace: &Workspace, stages: &[String]) -> Result<Vec<usize>, Error> {
-    let fetches = |index: &usize| !cwm_engine::fetches(&workspace.plan.cells[*index]).is_empty();
+    let fetches = |index: &usize| !cwm_engine::fetch_requests(&workspace.plan.cells[*index]).is_empty();
     if stages.is_empty() {
         return Ok((0..workspace.plan.cells.len()).filter(fetches).collect());
     }
@@ -96,12 +96,12 @@ fn update(workspace: &mut Workspace, cells: &[usize]) -> Result<ExitCode, Error>
         uploader: None,
         targets: cells.to_vec(),
         force: cells.iter().copied().collect(),
-        machine: Machine::here(None),
+        machine: Machine::detect(None),
         device: None,
         command: super::retry_command::invocation(),
         drain_requested: std::sync::Arc::default(),
     };
-    let known = Known { locked, pins, accepted };
+    let known = ProjectState { locked, pins, accepted };
     let cwm_engine::Outcome { records, ran: ran_now, summary, .. } =
         cwm_engine::run(RunInputs { plan, store, files, known }, options, &mut sinks)?;
     cwm_engine::update_pins(plan, pins, &records, &ran_now)?;

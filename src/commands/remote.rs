@@ -20,9 +20,9 @@ struct Row {
     name: String,
     /// Where it is.
     url: String,
-    /// Whether nothing is written to it.
+    /// True if nothing is written to it.
     read_only: bool,
-    /// Whether a push goes there unless another one is named.
+    /// True if a push goes there unless another one is named.
     pushed_to: bool,
 }
 
@@ -48,15 +48,15 @@ pub fn run(store: Option<&Path>, arguments: &RemoteArguments) -> Result<ExitCode
             remove_remote(&Site::path_for(&file), REMOTE_KINDS, &remove.name)?;
             (file, remove.json)
         }
-        RemoteCommand::List(list) => return tell(&pipeline_file(list.file.as_deref())?, list.json),
+        RemoteCommand::List(list) => return list_remotes(&pipeline_file(list.file.as_deref())?, list.json),
     };
     if as_json {
-        tell(&file, true)?;
+        list_remotes(&file, true)?;
     }
     Ok(ExitCode::OK)
 }
 
-fn tell(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
+fn list_remotes(file: &Path, as_json: bool) -> Result<ExitCode, Error> {
     let site = Site::of(file, REMOTE_KINDS)?;
     let pushed_to = site.remotes.iter().position(|remote| !remote.read_only);
     let row = |(at, remote): (usize, cwm_project::site::Remote)| Row {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::workspace::Workspace;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use cwm_engine::{Cause, CellState, Survey, sources};
+use cwm_engine::{CacheStatus, Cause, KeyStatus, sources};
 use cwm_pipeline::plan::Plan;
 use cwm_project::lock_file::LockLine;
 use cwm_project::site::Site;
@@ -42,8 +42,8 @@ impl Workspace {
             if let Some(line) = self.locked.get(&self.plan.cells[*cell].label)
                 && !self.has_locked(line)?
             {
-                let survey = self.survey()?;
-                return self.elsewhere(&survey, cells, how);
+                let cache_status = self.cache_status()?;
+                return self.elsewhere(&cache_status, cells, how);
             }
         }
         Ok(None)
@@ -53,7 +53,12 @@ impl Workspace {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn elsewhere(&self, survey: &Survey, cells: &[usize], how: &str) -> Result<Option<String>, Error> {
+    pub(super) fn elsewhere(
+        &self,
+        cache_status: &CacheStatus,
+        cells: &[usize],
+        how: &str,
+    ) -> Result<Option<String>, Error> {
         if self.site.remotes.is_empty() {
             return Ok(None);
         }
@@ -63,16 +68,16 @@ impl Workspace {
         for cell in cells {
             let line = self.locked.get(&self.plan.cells[*cell].label);
             let is_locked = |key: Key| line.is_some_and(|line| line.key == key);
-            let is_as_locked = match &survey.states[*cell] {
-                CellState::Cached(record) => is_locked(record.key),
-                CellState::Absent(resolved) => is_locked(resolved.components.key()),
+            let is_as_locked = match &cache_status.states[*cell] {
+                KeyStatus::Cached(record) => is_locked(record.key),
+                KeyStatus::Absent(resolved) => is_locked(resolved.components.key()),
                 // Its key is not known before what it rests on.
-                CellState::Open | CellState::Unread(_) => line.is_some(),
-                CellState::Unreadable(_) => false,
+                KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => line.is_some(),
+                KeyStatus::Unreadable(_) => false,
             };
             if !is_as_locked || sources(&self.plan.cells[*cell]).any(|source| changed.contains(&source)) {
                 changed.insert(*cell);
-            } else if !matches!(&survey.states[*cell], CellState::Cached(_))
+            } else if !matches!(&cache_status.states[*cell], KeyStatus::Cached(_))
                 && let Some(line) = line
             {
                 count += u64::from(!self.has_locked(line)?);

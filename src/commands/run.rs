@@ -19,7 +19,7 @@ use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_engine::{
-    EventSink, EventSinks, InputUploader, Known, Machine, Options, Outcome, ResultFetcher, RunEvent, RunInputs,
+    EventSink, EventSinks, InputUploader, Machine, Options, Outcome, ProjectState, ResultFetcher, RunEvent, RunInputs,
     Summary, VerifyOptions, VerifyOutcome,
 };
 use cwm_project::site::Site;
@@ -84,14 +84,14 @@ pub fn run_until(
         return executor::detach(&workspace, settings);
     }
     let mut sinks = sinks(&arguments, &workspace);
-    for message in cwm_engine::contradictions(&workspace.plan, &workspace.pins) {
+    for message in cwm_engine::checksum_conflicts(&workspace.plan, &workspace.pins) {
         sinks.event(&RunEvent::Warning { message });
     }
     for message in workspace.plan.undeclared_deps(&targets.iter().copied().collect::<Vec<_>>()) {
         sinks.event(&RunEvent::Warning { message });
     }
     for variable in &workspace.plan.unused_variables {
-        sinks.event(&RunEvent::Warning { message: variable.words(&workspace.plan) });
+        sinks.event(&RunEvent::Warning { message: variable.message(&workspace.plan) });
     }
     if arguments.dry_run {
         workspace.skip_damaged_records();
@@ -112,21 +112,21 @@ pub fn run_until(
     })?;
     let cells = workspace.plan.ancestors(&targets.iter().copied().collect::<Vec<_>>());
     if !arguments.check
-        && !cwm_engine::drain(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?
+        && !cwm_engine::ingest_pipes(&mut workspace.plan, &cells, &workspace.store, &workspace.files, &mut sinks)?
     {
         return Ok(ExitCode::INTERRUPTED);
     }
     if arguments.check {
         let options = VerifyOptions {
             targets,
-            machine: Machine::here(arguments.jobs),
+            machine: Machine::detect(arguments.jobs),
             device: arguments.device,
             command: retry_command::invocation(),
             batch: cluster
                 .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
         };
         let Workspace { plan, store, files, locked, pins, accepted, .. } = &workspace;
-        let inputs = RunInputs { plan, store, files, known: Known { locked, pins, accepted } };
+        let inputs = RunInputs { plan, store, files, known: ProjectState { locked, pins, accepted } };
         let outcome = cwm_engine::verify(inputs, options, &mut sinks)?;
         drop(guard);
         // What is compared with may be with them.
@@ -157,7 +157,7 @@ pub fn run_until(
         uploader,
         targets: targets.iter().copied().collect(),
         force,
-        machine: Machine::here(arguments.jobs),
+        machine: Machine::detect(arguments.jobs),
         device: arguments.device,
         command: retry_command::invocation(),
         drain_requested,
@@ -165,7 +165,7 @@ pub fn run_until(
             .map(|settings| SlurmExecutor::of_run(workspace.store.clone(), settings, retry_command::invocation())),
     };
     let Workspace { plan, store, files, locked, pins, accepted, .. } = &mut workspace;
-    let known = Known { locked, pins, accepted };
+    let known = ProjectState { locked, pins, accepted };
     let inputs = RunInputs { plan, store, files, known };
     let Outcome { records, ran: ran_now, report, summary, remote_warnings } =
         cwm_engine::run(inputs, options, &mut sinks)?;

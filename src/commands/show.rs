@@ -14,7 +14,7 @@ use crate::workspace::{Workspace, warn_about_tags};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{duration, escape_controls_in_lines, list_some};
-use cwm_engine::{CellState, Survey};
+use cwm_engine::{CacheStatus, KeyStatus};
 use cwm_gc::tags;
 use cwm_store::ActionRecord;
 
@@ -28,11 +28,11 @@ const INPUTS_SHOWN: usize = 20;
 /// be told is told before that.
 pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let shown = match (arguments.what.strip_prefix(tags::PREFIX), named(&workspace, &arguments.what)) {
-        (Some(name), _) => by_tag(&workspace, &survey, name)?,
-        (None, Ok(named)) => recorded(&workspace, &survey, &named)?,
-        (None, Err(unknown)) => by_hash(&workspace, &survey, &arguments.what)?.ok_or(unknown)?,
+        (Some(name), _) => by_tag(&workspace, &cache_status, name)?,
+        (None, Ok(named)) => recorded(&workspace, &cache_status, &named)?,
+        (None, Err(unknown)) => by_hash(&workspace, &cache_status, &arguments.what)?.ok_or(unknown)?,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let detail = DescribeOptions { examples: arguments.games, cores };
@@ -40,7 +40,7 @@ pub fn run(store: Option<&Path>, arguments: &ShowArguments) -> Result<ExitCode, 
     let mut documents = Vec::new();
     let mut texts = Vec::new();
     for Shown { record, ports, cell } in &shown {
-        let mut contents = Contents::look(&workspace, &survey, record, ports, *cell, detail);
+        let mut contents = Contents::look(&workspace, &cache_status, record, ports, *cell, detail);
         faults.append(&mut contents.faults);
         texts.push(describe(record) + &contents.text(&record.label.to_string()));
         let mut document = serde_json::to_value(record).map_err(|error| Error::internal(error.to_string()))?;
@@ -80,11 +80,15 @@ fn named(workspace: &Workspace, what: &str) -> Result<Vec<(usize, Option<String>
 }
 
 /// Their results; of several cells those that have one.
-fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<String>)]) -> Result<Vec<Shown>, Error> {
+fn recorded(
+    workspace: &Workspace,
+    cache_status: &CacheStatus,
+    named: &[(usize, Option<String>)],
+) -> Result<Vec<Shown>, Error> {
     let mut shown = Vec::new();
     for (cell, port) in named {
-        match &survey.states[*cell] {
-            CellState::Cached(record) => {
+        match &cache_status.states[*cell] {
+            KeyStatus::Cached(record) => {
                 let ports = port.iter().cloned().collect();
                 let ports = if port.is_some() { ports } else { record.outputs.keys().cloned().collect() };
                 shown.push(Shown { record: record.as_ref().clone(), ports, cell: Some(*cell) });
@@ -100,19 +104,19 @@ fn recorded(workspace: &Workspace, survey: &Survey, named: &[(usize, Option<Stri
 }
 
 /// The results that a tag names.
-fn by_tag(workspace: &Workspace, survey: &Survey, name: &str) -> Result<Vec<Shown>, Error> {
+fn by_tag(workspace: &Workspace, cache_status: &CacheStatus, name: &str) -> Result<Vec<Shown>, Error> {
     let tag = tags::find(&workspace.store, name)?.ok_or_else(|| no_tag(name))?;
     warn_about_tags(std::slice::from_ref(&tag));
     let records = of_lock(&workspace.store, &tag.lock)?;
     let all = |record: &ActionRecord| record.outputs.keys().cloned().collect();
-    Ok(records.into_iter().map(|record| shown(survey, record.clone(), all(&record))).collect())
+    Ok(records.into_iter().map(|record| shown(cache_status, record.clone(), all(&record))).collect())
 }
 
 /// Digits of a key or digest that are enough to ask for it.
 const DIGITS: usize = 6;
 
 /// The records of the one key or digest that begins with `prefix`; nothing if `prefix` is no hexadecimal.
-fn by_hash(workspace: &Workspace, survey: &Survey, prefix: &str) -> Result<Option<Vec<Shown>>, Error> {
+fn by_hash(workspace: &Workspace, cache_status: &CacheStatus, prefix: &str) -> Result<Option<Vec<Shown>>, Error> {
     if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }
@@ -133,7 +137,7 @@ fn by_hash(workspace: &Workspace, survey: &Survey, prefix: &str) -> Result<Optio
     match meant.len() {
         0 => Err(Error::usage(format!("the store knows no key or digest that begins with {prefix}"))
             .hint("`cwm show STAGE` tells the key and the digests of a stage")),
-        1 => Ok(Some(found.into_iter().map(|(record, ports)| shown(survey, record, ports)).collect())),
+        1 => Ok(Some(found.into_iter().map(|(record, ports)| shown(cache_status, record, ports)).collect())),
         count => {
             let meant = list_some(meant.iter().map(|(hash, what)| format!("{hash} ({what})")), 8);
             Err(Error::usage(format!("{count} keys and digests begin with {prefix}"))
@@ -142,9 +146,9 @@ fn by_hash(workspace: &Workspace, survey: &Survey, prefix: &str) -> Result<Optio
     }
 }
 
-fn shown(survey: &Survey, record: ActionRecord, ports: Vec<String>) -> Shown {
-    let is_of = |state: &CellState| matches!(state, CellState::Cached(cached) if **cached == record);
-    let cell = survey.states.iter().position(is_of);
+fn shown(cache_status: &CacheStatus, record: ActionRecord, ports: Vec<String>) -> Shown {
+    let is_of = |state: &KeyStatus| matches!(state, KeyStatus::Cached(cached) if **cached == record);
+    let cell = cache_status.states.iter().position(is_of);
     Shown { record, ports, cell }
 }
 

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::visible;
-use cwm_engine::CellState;
+use cwm_engine::KeyStatus;
 
 /// Rows of an answer that are shown as a table.
 const SHOWN_ROWS: usize = 1_000;
@@ -63,11 +63,11 @@ fn artifacts(mut workspace: Workspace, sources: &[String]) -> Result<Vec<Artifac
     }
     selected.sort();
     selected.dedup();
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let mut artifacts = Vec::new();
     let mut not_made = Vec::new();
     for (index, port) in selected {
-        let CellState::Cached(record) = &survey.states[index] else {
+        let KeyStatus::Cached(record) = &cache_status.states[index] else {
             not_made.push(index);
             continue;
         };

@@ -12,7 +12,9 @@ use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{Cause, CellState, IncompleteResult, Rebuild, Survey, own_causes, unread, why_now};
+use cwm_engine::{
+    CacheStatus, Cause, IncompleteResult, KeyStatus, Rebuild, describe_unread_pipe, known_causes, rerun_causes,
+};
 use cwm_slurm::QueueStatus;
 use cwm_store::Dropped;
 
@@ -57,15 +59,15 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
     }
     chosen.sort_unstable();
     chosen.dedup();
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let standings = cwm_slurm::query_queue(&workspace.store);
-    let mut remotes = if arguments.remote { on_remotes(&workspace, &survey, &chosen)? } else { BTreeMap::new() };
-    let prediction = workspace.prediction(&survey)?;
+    let mut remotes = if arguments.remote { on_remotes(&workspace, &cache_status, &chosen)? } else { BTreeMap::new() };
+    let prediction = workspace.prediction(&cache_status)?;
     let (mut rows, mut open) = (Vec::new(), Vec::new());
     for &index in &chosen {
         let cell = &workspace.plan.cells[index];
-        let (state, key, detail) = match &survey.states[index] {
-            CellState::Cached(record) if let Some(incomplete) = prediction.incomplete(index) => {
+        let (state, key, detail) = match &cache_status.states[index] {
+            KeyStatus::Cached(record) if let Some(incomplete) = prediction.incomplete(index) => {
                 let state = match (incomplete.rebuild, record.dropped) {
                     (Rebuild::Yes, _) => "would run",
                     (Rebuild::Perhaps, _) => "may run",
@@ -79,50 +81,50 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                     Rebuild::No if record.dropped == Some(Dropped::NotPulled) => {
                         format!(
                             "{}; {}",
-                            survey.origin(index, record),
-                            IncompleteResult::words(&workspace.store, record)?
+                            cache_status.origin(index, record),
+                            IncompleteResult::describe(&workspace.store, record)?
                         )
                     }
-                    Rebuild::No => IncompleteResult::words(&workspace.store, record)?,
+                    Rebuild::No => IncompleteResult::describe(&workspace.store, record)?,
                 };
                 (state, Some(record.key.short()), what)
             }
-            CellState::Cached(record) => {
+            KeyStatus::Cached(record) => {
                 let line = workspace.locked.get(&cell.label).filter(|line| line.key == record.key);
                 let is_other = line.is_some_and(|line| line.outputs != record.output_digests());
                 let other = if is_other { "; another result than the lock file's" } else { "" };
-                ("cached", Some(record.key.short()), format!("{}{other}", survey.origin(index, record)))
+                ("cached", Some(record.key.short()), format!("{}{other}", cache_status.origin(index, record)))
             }
-            CellState::Absent(resolved) if standings.contains_key(&resolved.components.key()) => {
+            KeyStatus::Absent(resolved) if standings.contains_key(&resolved.components.key()) => {
                 let key = resolved.components.key();
                 let QueueStatus { state, detail } = &standings[&key];
                 (*state, Some(key.short()), detail.clone())
             }
-            CellState::Absent(resolved) => {
-                let causes = why_now(
+            KeyStatus::Absent(resolved) => {
+                let causes = rerun_causes(
                     &workspace.plan,
                     index,
                     resolved,
                     &workspace.store,
                     workspace.project_state(),
-                    &|source| survey.record(source),
+                    &|source| cache_status.record(source),
                 )?;
-                let shared = prediction.shared(&workspace.plan, index);
+                let shared = prediction.shared_key_note(&workspace.plan, index);
                 let state = if shared.is_some() { "may run" } else { "would run" };
-                let words: Vec<String> = causes.iter().map(ToString::to_string).chain(shared).collect();
+                let causes_text: Vec<String> = causes.iter().map(ToString::to_string).chain(shared).collect();
                 open.extend(causes);
-                (state, Some(resolved.components.key().short()), words.join("; "))
+                (state, Some(resolved.components.key().short()), causes_text.join("; "))
             }
-            CellState::Open => {
+            KeyStatus::KeyUnknown => {
                 let Workspace { plan, store, files, .. } = &workspace;
-                match own_causes(plan, index, &survey, store, files, workspace.project_state()) {
+                match known_causes(plan, index, &cache_status, store, files, workspace.project_state()) {
                     Ok(causes) if causes.is_empty() => ("waits", None, WAITS.into()),
                     Ok(causes) => ("waits", None, format!("{WAITS}; {}", join(&causes))),
                     Err(error) => ("unreadable", None, error.message),
                 }
             }
-            CellState::Unread(path) => ("may run", None, unread(path)),
-            CellState::Unreadable(error) => ("unreadable", None, error.message.clone()),
+            KeyStatus::PipeUnread(path) => ("may run", None, describe_unread_pipe(path)),
+            KeyStatus::Unreadable(error) => ("unreadable", None, error.message.clone()),
         };
         let remotes = remotes.remove(&index).unwrap_or_default();
         rows.push(Row { label: cell.label.to_string(), kind: cell.kind.clone(), state, key, detail, remotes });
@@ -158,7 +160,7 @@ fn join(causes: &[Cause]) -> String {
 /// What remotes have of cells, by index.
 fn on_remotes(
     workspace: &Workspace,
-    survey: &Survey,
+    cache_status: &CacheStatus,
     cells: &[usize],
 ) -> Result<BTreeMap<usize, Vec<OnRemote>>, Error> {
     use cwm_remote::{RemoteError, RemoteStatus, TransferEvent, TransferRequest, TransferService};
@@ -168,25 +170,25 @@ fn on_remotes(
     for &index in cells {
         let line = workspace.locked.get(&workspace.plan.cells[index].label);
         let locked = |key| line.filter(|line| line.key == key).map(|line| line.outputs.clone());
-        let job = match &survey.states[index] {
-            CellState::Cached(record) => {
+        let job = match &cache_status.states[index] {
+            KeyStatus::Cached(record) => {
                 TransferRequest::Stat(record.key, locked(record.key).or_else(|| Some(record.output_digests())))
             }
-            CellState::Absent(resolved) => {
+            KeyStatus::Absent(resolved) => {
                 let key = resolved.components.key();
                 TransferRequest::Stat(key, locked(key))
             }
             // Today's key is not known before what it waits for; in a fresh clone it is that of the lock file.
-            CellState::Open | CellState::Unread(_) => {
+            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
                 let Some(line) = line else { continue };
                 by_lock.insert(index);
                 TransferRequest::Stat(line.key, Some(line.outputs.clone()))
             }
-            CellState::Unreadable(_) => continue,
+            KeyStatus::Unreadable(_) => continue,
         };
         let sender = std::sync::Mutex::new(sender.clone());
-        service.start(job, move |told| {
-            if let (TransferEvent::Status(found), Ok(sender)) = (told, sender.lock()) {
+        service.start(job, move |event| {
+            if let (TransferEvent::Status(found), Ok(sender)) = (event, sender.lock()) {
                 let _ = sender.send((index, found));
             }
         });

@@ -21,7 +21,7 @@ use cwm_store::external_files::Files;
 
 /// A tag, as `--json` prints it.
 #[derive(Serialize)]
-struct Told {
+struct TagEntry {
     name: String,
     /// The cells that it names.
     cells: Vec<String>,
@@ -92,8 +92,8 @@ fn meant(store: &Store, arguments: &TagArguments) -> Result<Vec<(Label, LockLine
             return Err(Error::usage("the lock file names no results").hint("`cwm run` makes some"));
         }
         let stages: Vec<String> = stages.into_iter().cloned().collect();
-        let words = selection::stages(&stages, cells.iter().map(|(label, _)| label))?;
-        lines.extend(cells.into_iter().filter(|(label, _)| selection::matches_selection(label, &words)));
+        let stages_named = selection::stages(&stages, cells.iter().map(|(label, _)| label))?;
+        lines.extend(cells.into_iter().filter(|(label, _)| selection::matches_selection(label, &stages_named)));
     }
     for hash in hashes {
         let mut found: Vec<_> = store.by_prefix(hash)?.into_iter().map(|(record, _)| record).collect();
@@ -129,9 +129,11 @@ fn list(tags: &[Tag], json: bool, with_cells: bool) -> Result<ExitCode, Error> {
     warn_about_tags(tags);
     if json {
         let cells = |tag: &Tag| tag.lock.cells().map(|(label, _)| label.to_owned()).collect();
-        let told: Vec<Told> =
-            tags.iter().map(|tag| Told { name: tag.name.clone(), cells: cells(tag), damaged: tag.damage() }).collect();
-        print_json(&told)?;
+        let entries: Vec<TagEntry> = tags
+            .iter()
+            .map(|tag| TagEntry { name: tag.name.clone(), cells: cells(tag), damaged: tag.damage() })
+            .collect();
+        print_json(&entries)?;
         return Ok(ExitCode::OK);
     }
     let mut text = String::new();

@@ -16,7 +16,7 @@ use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::key::Components;
 use cwm_core::text::shell_quote;
-use cwm_engine::{CellState, previous_record};
+use cwm_engine::{KeyStatus, previous_record};
 use cwm_pipeline::plan::{Cell, OutputPlan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
@@ -28,7 +28,7 @@ struct Answer {
     key: Key,
     /// Digest of each output.
     outputs: BTreeMap<String, Digest>,
-    /// Whether it was recorded now; the same result was recorded before otherwise.
+    /// True if it was recorded now; the same result was recorded before otherwise.
     new: bool,
 }
 
@@ -47,13 +47,13 @@ pub fn run(store: Option<&Path>, arguments: &TakeArguments) -> Result<ExitCode, 
             (index, Some(port))
         }
     };
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let cell = &workspace.plan.cells[index];
     let given = match arguments.before {
         true => of_before(&workspace, cell, port)?,
         false => given(cell, port, &arguments.files)?,
     };
-    let (components, before) = key_of(cell, &survey.states[index], &workspace, arguments)?;
+    let (components, before) = key_of(cell, &cache_status.states[index], &workspace, arguments)?;
     let store = &workspace.store;
     store.create()?;
     let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
@@ -151,18 +151,18 @@ fn of_before(workspace: &Workspace, cell: &Cell, port: Option<String>) -> Result
 /// What the key of the cell is made of, and its recorded result, which may be replaced.
 fn key_of(
     cell: &Cell,
-    state: &CellState,
+    state: &KeyStatus,
     workspace: &Workspace,
     arguments: &TakeArguments,
 ) -> Result<(Components, Option<ActionRecord>), Error> {
     match state {
-        CellState::Absent(resolved) => Ok((resolved.components.clone(), None)),
-        CellState::Cached(record) if arguments.replace => {
+        KeyStatus::Absent(resolved) => Ok((resolved.components.clone(), None)),
+        KeyStatus::Cached(record) if arguments.replace => {
             Ok((record.components.clone(), Some(record.as_ref().clone())))
         }
-        CellState::Cached(record) => Err(Error::usage(format!("{} has a result: {}", cell.label, record.origin()))
+        KeyStatus::Cached(record) => Err(Error::usage(format!("{} has a result: {}", cell.label, record.origin()))
             .hint("`--replace` has the lock file name yours; the other stays recorded")),
-        CellState::Open | CellState::Unread(_) => {
+        KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
             let sources = cwm_engine::sources(cell).filter(|source| {
                 // Only what is not made keeps the key from being known.
                 workspace.locked.get(&workspace.plan.cells[*source].label).is_none()
@@ -173,7 +173,7 @@ fn key_of(
             Err(Error::usage(format!("what {} depends on is not made yet, so its key is not known", cell.label))
                 .hint(format!("`{run}` first")))
         }
-        CellState::Unreadable(error) => Err(Error::system(error.message.clone())),
+        KeyStatus::Unreadable(error) => Err(Error::system(error.message.clone())),
     }
 }
 

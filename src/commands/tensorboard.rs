@@ -12,7 +12,7 @@ use crate::output::print;
 use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::CellState;
+use cwm_engine::KeyStatus;
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -42,16 +42,16 @@ pub fn run(store: Option<&Path>, arguments: &TensorboardArguments) -> Result<Exi
     }
     let mut shown = vec![false; cells.len()];
     loop {
-        let survey = workspace.survey()?;
+        let cache_status = workspace.cache_status()?;
         for (&index, shown) in cells.iter().zip(&mut shown) {
-            let key = match &survey.states[index] {
-                CellState::Cached(record) => record.key,
-                CellState::Absent(resolved) => resolved.components.key(),
-                CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => continue,
+            let key = match &cache_status.states[index] {
+                KeyStatus::Cached(record) => record.key,
+                KeyStatus::Absent(resolved) => resolved.components.key(),
+                KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => continue,
             };
             let label = &workspace.plan.cells[index].label;
             if writer.update(label, &key)? > 0 && !std::mem::replace(shown, true) {
-                tell(label, &writer.folder_of(label), arguments.json)?;
+                print_folder(label, &writer.folder_of(label), arguments.json)?;
             }
         }
         if !arguments.follow {
@@ -70,7 +70,7 @@ struct Shown {
     folder: String,
 }
 
-fn tell(label: &Label, folder: &Path, as_json: bool) -> Result<(), Error> {
+fn print_folder(label: &Label, folder: &Path, as_json: bool) -> Result<(), Error> {
     let folder = folder.display().to_string();
     if !as_json {
         return print(&folder);

@@ -30,7 +30,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     let progress = Progress::new();
     let report = match named {
         None => {
-            let mut report = store.verify(|so_far| progress.tell(so_far))?;
+            let mut report = store.verify(|so_far| progress.update(so_far))?;
             report.findings.extend(cwm_gc::check(&store)?);
             report.findings.sort_by(|a, b| a.path.cmp(&b.path));
             report
@@ -41,7 +41,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
             let known: Vec<Label> = results.iter().map(|record| record.label.clone()).collect();
             let meant = selection::stages(&arguments.stages, known.iter())?;
             results.retain(|record| selection::matches_selection(&record.label, &meant));
-            store.verify_results(&results, |so_far| progress.tell(so_far))?
+            store.verify_results(&results, |so_far| progress.update(so_far))?
         }
     };
     let took = progress.end();
@@ -101,7 +101,7 @@ impl Progress {
         Progress { began: Instant::now(), bar, due: AtomicU64::new(Self::LINES) }
     }
 
-    fn tell(&self, VerifyProgress { done, total }: VerifyProgress) {
+    fn update(&self, VerifyProgress { done, total }: VerifyProgress) {
         let passed = self.began.elapsed();
         match &self.bar {
             Some(bar) if passed >= Self::FIRST => {

@@ -144,9 +144,9 @@ impl Watched {
         let mut known = before.clone();
         if let Ok(plan) = plan::load(file, &arguments.pipeline.sets, &crate::registry::built_in()) {
             let cells = wanted(&plan, &arguments.words);
-            known = plan.outside_files(&cells).into_keys().filter(|path| !is_stream(path)).collect();
+            known = plan.external_files(&cells).into_keys().filter(|path| !is_stream(path)).collect();
             folders = folders_of_deps(&plan, &cells);
-            for (folder, endings) in plan.outside_folders(&cells) {
+            for (folder, endings) in plan.external_folders(&cells) {
                 // One without such a file is told by the run.
                 known.extend(SourceFiles(folder.clone()).list(endings).unwrap_or_default());
                 with_those_in_it(folder, &mut folders);
@@ -158,7 +158,7 @@ impl Watched {
         Watched { files, folders }
     }
 
-    /// Whether a file is not what it was.
+    /// Returns true if a file is not what it was.
     fn files_changed(&self) -> bool {
         self.files.iter().any(|(path, was)| stat(path) != *was)
     }

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::{Cause, CellState, Explainer, Reason, Standing, previous_record};
+use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason, previous_record};
 
 /// Runs `cwm why`.
 ///
@@ -25,15 +25,15 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     for word in &arguments.stages {
         cells.extend(workspace.plan.select(word)?);
     }
-    let survey = workspace.survey()?;
-    let prediction = workspace.prediction(&survey)?;
+    let cache_status = workspace.cache_status()?;
+    let prediction = workspace.prediction(&cache_status)?;
     let Workspace { plan, store, files, locked, .. } = &workspace;
-    let explainer = Explainer::new(plan, store, files, workspace.project_state(), &survey, &prediction);
+    let explainer = Explainer::new(plan, store, files, workspace.project_state(), &cache_status, &prediction);
     let mut judge = ProbeRunner::default();
     let mut reasons = Vec::new();
     for &index in &cells {
         let mut reason = explainer.reason(index)?;
-        if let (CellState::Absent(resolved), [Cause::Code { .. }]) = (&survey.states[index], &reason.causes[..])
+        if let (KeyStatus::Absent(resolved), [Cause::Code { .. }]) = (&cache_status.states[index], &reason.causes[..])
             && let Some(record) = previous_record(store, &plan.cells[index].label, locked)?
         {
             let cell = &plan.cells[index];
@@ -46,7 +46,7 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
         print_json(&reasons)?;
     } else {
         let mut text = String::new();
-        reasons.iter().for_each(|reason| tell(reason, 0, &mut text));
+        reasons.iter().for_each(|reason| write_reason(reason, 0, &mut text));
         print_text(&text)?;
         hint_at_missing_files(&workspace.plan, &cells);
         hint_at_remotes(&workspace.site, reasons.iter().flat_map(|reason| &reason.causes));
@@ -54,16 +54,18 @@ pub fn run(store: Option<&Path>, mut arguments: WhyArguments) -> Result<ExitCode
     Ok(ExitCode::OK)
 }
 
-fn tell(reason: &Reason, depth: usize, text: &mut String) {
+fn write_reason(reason: &Reason, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     let origin = reason.origin.as_deref().unwrap_or_default();
     let accepted = if reason.accepted { ", of older code, accepted" } else { "" };
     let state = match reason.state {
-        Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
-            "cached"
-        }
-        Standing::Waits => "may run, when what it depends on has run",
-        other => other.words(),
+        CellStatus::Cached
+        | CellStatus::Incomplete
+        | CellStatus::Collected
+        | CellStatus::NotPulled
+        | CellStatus::Dropped => "cached",
+        CellStatus::Waits => "may run, when what it depends on has run",
+        other => other.as_verb(),
     };
     let origin = if origin.is_empty() { String::new() } else { format!(": {origin}{accepted}") };
     *text += &format!("{indent}{}: {state}{origin}\n", reason.label);
@@ -79,5 +81,5 @@ fn tell(reason: &Reason, depth: usize, text: &mut String) {
     if let Some(line) = &reason.probe {
         *text += &format!("{indent}  {line}\n");
     }
-    reason.because_of.iter().for_each(|reason| tell(reason, depth + 1, text));
+    reason.because_of.iter().for_each(|reason| write_reason(reason, depth + 1, text));
 }

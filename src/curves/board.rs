@@ -52,7 +52,7 @@ impl TensorBoardWriter {
         }
     }
 
-    /// Whether the cell has curves at all.
+    /// Returns true if the cell has curves at all.
     pub fn has_curves(&self, label: &Label) -> bool {
         self.cells.contains_key(label)
     }

@@ -139,17 +139,19 @@ mod tests {
             tail: None,
             last: BTreeMap::new(),
         };
-        let mut told = |text: &str| {
+        let mut steps_after = |text: &str| {
             fs::write(keep.join("curves.jsonl"), text).unwrap();
             let lines = curve.more(&store, &files, &key, None).map_err(|error| error.message)?;
             Ok::<_, String>(lines.concat().into_iter().map(|point| point.step).collect::<Vec<_>>())
         };
-        assert!(told("").unwrap().is_empty());
-        assert_eq!(told("1 0.5\n2 0.5\n3 0").unwrap(), [1, 2]);
-        assert_eq!(told("1 0.5\n2 0.5\n3 0.5\n").unwrap(), [3]);
+        assert!(steps_after("").unwrap().is_empty());
+        assert_eq!(steps_after("1 0.5\n2 0.5\n3 0").unwrap(), [1, 2]);
+        assert_eq!(steps_after("1 0.5\n2 0.5\n3 0.5\n").unwrap(), [3]);
         // Killed, and gone on with after the first step.
-        assert!(told("1 0.5\n").unwrap().is_empty());
-        assert_eq!(told("1 0.5\n2 0.5\n3 0.5\n4 0.5\n").unwrap(), [4]);
-        assert!(told("1 0.5\n2 0.5\n3 0.5\n4 0.5\nfive\n").unwrap_err().ends_with("curves.jsonl: no point: five"));
+        assert!(steps_after("1 0.5\n").unwrap().is_empty());
+        assert_eq!(steps_after("1 0.5\n2 0.5\n3 0.5\n4 0.5\n").unwrap(), [4]);
+        assert!(
+            steps_after("1 0.5\n2 0.5\n3 0.5\n4 0.5\nfive\n").unwrap_err().ends_with("curves.jsonl: no point: five")
+        );
     }
 }

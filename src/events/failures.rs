@@ -42,20 +42,20 @@ pub fn failures(failed: &[FailedCell], skipped: &[SkippedCell], again: &str) -> 
     lines
 }
 
-/// Whether a cell was skipped because of this one, be it among others.
+/// Returns true if a cell was skipped because of this one, be it among others.
 fn is_behind(skipped: &SkippedCell, failed: &Label) -> bool {
     skipped.because == *failed || skipped.also.contains(failed)
 }
 
 /// The first of them, and how many of which stages the others are.
 fn named(skipped: &[&SkippedCell]) -> String {
-    let mut words: Vec<String> = skipped.iter().take(NAMED).map(|cell| cell.label.to_string()).collect();
+    let mut names: Vec<String> = skipped.iter().take(NAMED).map(|cell| cell.label.to_string()).collect();
     let mut others: BTreeMap<&str, usize> = BTreeMap::new();
     for cell in skipped.iter().skip(NAMED) {
         *others.entry(&cell.label.stage).or_default() += 1;
     }
-    words.extend(others.iter().map(|(stage, count)| format!("{count} more of {stage}")));
-    words.join(", ")
+    names.extend(others.iter().map(|(stage, count)| format!("{count} more of {stage}")));
+    names.join(", ")
 }
 
 /// A reason without its line breaks, not longer than a line or two.

@@ -9,13 +9,13 @@ use crate::events::collapsed_hits::{self, CollapsedHits};
 use crate::events::failures::failures;
 use crate::events::transfers;
 use cwm_core::text::{duration, escape_controls_in_lines, list_some, plural, short_path};
-use cwm_engine::{Estimate, Total};
+use cwm_engine::{Estimate, TotalEstimate};
 use cwm_engine::{EventSink, RunEvent};
 
 /// Writes to the stream that it is given (standard error, in practice).
 pub struct Plain<W: Write> {
     out: W,
-    /// Whether progress and each cached cell are shown.
+    /// True if progress and each cached cell are shown.
     verbose: bool,
     cached: CollapsedHits,
 }
@@ -32,7 +32,7 @@ impl<W: Write> Plain<W> {
 
 impl<W: Write> EventSink for Plain<W> {
     fn event(&mut self, event: &RunEvent) {
-        let mut told = match event {
+        let mut shown = match event {
             RunEvent::Cached { label, origin, .. } if !self.verbose => {
                 self.cached.add(label, origin);
                 return;
@@ -40,10 +40,10 @@ impl<W: Write> EventSink for Plain<W> {
             RunEvent::Progress { .. } | RunEvent::Doing { .. } if !self.verbose => return,
             _ => self.cached.take(),
         };
-        told.extend(lines(event, self.verbose));
-        if !told.is_empty() {
+        shown.extend(lines(event, self.verbose));
+        if !shown.is_empty() {
             // A closed pipe must not end the run.
-            let _ = self.out.write_all((told.join("\n") + "\n").as_bytes()).and_then(|()| self.out.flush());
+            let _ = self.out.write_all((shown.join("\n") + "\n").as_bytes()).and_then(|()| self.out.flush());
         }
     }
 }
@@ -51,10 +51,10 @@ impl<W: Write> EventSink for Plain<W> {
 /// The lines that people see for an event; the live terminal prints the same ones above its bars. What stages tell, and files
 /// and logs hold, is made harmless for it.
 pub fn lines(event: &RunEvent, verbose: bool) -> Vec<String> {
-    told(event, verbose).iter().map(|line| escape_controls_in_lines(line)).collect()
+    unescaped_lines(event, verbose).iter().map(|line| escape_controls_in_lines(line)).collect()
 }
 
-fn told(event: &RunEvent, verbose: bool) -> Vec<String> {
+fn unescaped_lines(event: &RunEvent, verbose: bool) -> Vec<String> {
     match event {
         RunEvent::Planned { .. } => Vec::new(),
         RunEvent::Warning { message } => vec![format!("warning: {message}")],
@@ -177,7 +177,7 @@ fn cost(estimate: &Estimate) -> String {
 const UNKNOWN: &str = "no earlier run of the kind, or not how much is read, is known for";
 
 /// What all cells together are likely to cost.
-fn all_costs(total: &Total) -> String {
+fn all_costs(total: &TotalEstimate) -> String {
     let unknown = plural(total.unknown as u64, "cell", "cells");
     let without = match (total.estimated, total.unknown) {
         (0, _) => return format!("what that takes cannot be told: {UNKNOWN} {unknown}"),

@@ -14,7 +14,7 @@ use cwm_engine::{EventSink, RunEvent};
 pub struct Terminal {
     bars: MultiProgress,
     running: HashMap<Label, ProgressBar>,
-    /// Whether each cached cell is shown.
+    /// True if each cached cell is shown.
     verbose: bool,
     cached: CollapsedHits,
 }
@@ -36,8 +36,8 @@ impl Terminal {
     }
 
     fn flush_cached(&mut self) {
-        let told = self.cached.take();
-        self.print(&told);
+        let collapsed = self.cached.take();
+        self.print(&collapsed);
     }
 
     fn bar(&mut self, label: &Label) -> &ProgressBar {

@@ -1,19 +1,19 @@
 //! Why a cell runs.
 
 mod differences;
+mod display;
 mod values;
-mod words;
 
 use cwm_contract::Value;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::history::CodeSince;
+use crate::history::CodeChangeHistory;
 use cwm_core::digest::Digest;
 use cwm_core::files::FileError;
 use cwm_store::{ActionRecord, Dropped, Missing, Store};
 
-pub use differences::{Line, differences};
+pub use differences::{ValueOrigin, differences};
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub enum Cause {
         /// Nothing where that is not known yet.
         same: Option<bool>,
     },
-    /// What is recorded of its result is damaged.
+    /// The record of its result is damaged.
     RecordDamaged,
     /// It was asked for with `--force`.
     Forced,
@@ -53,7 +53,8 @@ pub enum Cause {
         count: usize,
     },
     /// There is a record; its files were let go on purpose.
-    LetGo {
+    #[serde(rename = "let_go")]
+    Evicted {
         /// Why.
         reason: Dropped,
     },
@@ -68,31 +69,31 @@ pub enum Cause {
     Parameter {
         /// Its name.
         name: String,
-        /// What it was; nothing if it was not there.
+        /// Its value before; nothing if it was not there.
         old: Option<Value>,
-        /// What it is; nothing if it is gone.
+        /// Its value now; nothing if it is gone.
         new: Option<Value>,
         /// The line of the YAML where its value is written, if it is: in the stage, or as a variable or an axis.
         line: Option<usize>,
-        /// Whether its value comes from `--set`.
+        /// True if its value comes from `--set`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         set: bool,
     },
-    /// What it brings in changed.
+    /// Its external source changed.
     Source {
-        /// What it was; nothing if it was not there.
+        /// Its value before; nothing if it was not there.
         old: Option<Value>,
-        /// What it is; nothing if it is gone.
+        /// Its value now; nothing if it is gone.
         new: Option<Value>,
-        /// Whether a pin says what it is.
+        /// True if a pin says what it is.
         pinned: bool,
-        /// Whether the pin is what changed: the same URL, and other bytes.
+        /// True if the pin is what changed: the same URL, and other bytes.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         repinned: bool,
     },
-    /// Of some of what it brings in no sum is known.
+    /// No checksum is known of some of its external sources.
     NotPinned {
-        /// Of how much.
+        /// How many.
         count: usize,
     },
     /// An input's content changed.
@@ -101,7 +102,7 @@ pub enum Cause {
         name: String,
         /// Label of the artifact within a group; empty for a single one.
         label: String,
-        /// What made it: a stage, or a file from outside.
+        /// Its producer: a stage, or an external file.
         source: String,
         /// Content before, if it was there.
         old: Option<Digest>,
@@ -117,7 +118,7 @@ pub enum Cause {
         name: String,
         /// Label of the artifact within a group; empty for a single one.
         label: String,
-        /// What made it: a stage, or a file from outside.
+        /// Its producer: a stage, or an external file.
         source: String,
         /// Its name before.
         old_name: String,
@@ -133,7 +134,7 @@ pub enum Cause {
         changes: Vec<CodeChange>,
         /// Since when, as far as the store's records tell; only where people ask why.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        since: Vec<CodeSince>,
+        since: Vec<CodeChangeHistory>,
     },
     /// Another kind of stage stands under this name.
     Kind {
@@ -147,30 +148,30 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// What is to be said of a result that lacks these files.
+    /// Returns the cause for a result that lacks these files.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn of_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, FileError> {
+    pub fn from_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, FileError> {
         Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
             (0, Some(Dropped::NotPulled)) => {
                 Cause::NotPulled { from: store.remote_of_unpulled(record)?, origin: record.origin() }
             }
-            (0, Some(reason)) => Cause::LetGo { reason },
+            (0, Some(reason)) => Cause::Evicted { reason },
             (0, None) => Cause::ObjectsMissing { count: missing.len() },
             (count, _) => Cause::ObjectsDamaged { count },
         })
     }
 
-    /// What is brought in is what a pin says.
-    pub fn as_pinned(&mut self) {
+    /// Marks a source as pinned.
+    pub fn mark_pinned(&mut self) {
         if let Cause::Source { pinned, .. } = self {
             *pinned = true;
         }
     }
 
-    /// What is brought in changed because its pin did.
-    pub fn by_pin(&mut self) {
+    /// Marks a source as changed by its pin.
+    pub fn mark_repinned(&mut self) {
         if let Cause::Source { pinned, repinned, .. } = self {
             (*pinned, *repinned) = (true, true);
         }

@@ -24,7 +24,7 @@ pub struct ActionProcess {
     _parent_pipe: Option<ChildStdin>,
 }
 
-/// What a process of an action is started with.
+/// The settings that a process of an action is started with.
 pub struct ActionCommand<'c> {
     /// The cell, which its events name.
     pub cell: usize,
@@ -39,7 +39,7 @@ pub struct ActionCommand<'c> {
     /// The options of the attempt.
     pub terms: &'c AttemptOptions,
     /// The accelerators that it sees; those of this process if there is no choice.
-    pub visible: Option<&'c [String]>,
+    pub visible_devices: Option<&'c [String]>,
 }
 
 impl ActionProcess {
@@ -63,8 +63,8 @@ impl ActionProcess {
         for threads in ["RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(threads, with.resources.cores.to_string());
         }
-        if let Some(visible) = with.visible {
-            command.env("CUDA_VISIBLE_DEVICES", visible.join(","));
+        if let Some(visible_devices) = with.visible_devices {
+            command.env("CUDA_VISIBLE_DEVICES", visible_devices.join(","));
         }
         let out_of_memory_before = os::out_of_memory_kills();
         let mut process: Child =
@@ -81,7 +81,7 @@ impl ActionProcess {
                     }
                 }
             }
-            end_with(process.id() as libc::pid_t);
+            reap_process_group(process.id() as libc::pid_t);
             *watched.lock().unwrap_or_else(PoisonError::into_inner) = None;
             let status = process.wait();
             let exited = match status.as_ref().is_ok_and(ExitStatus::success) {
@@ -89,7 +89,7 @@ impl ActionProcess {
                 false => {
                     let was_killed_for_memory = os::out_of_memory_kills() > out_of_memory_before;
                     let logged = out_of_memory::find_in_log(&work.log(), 0);
-                    Err(describe_end(&status, was_killed_for_memory, logged.as_deref()))
+                    Err(describe_exit(&status, was_killed_for_memory, logged.as_deref()))
                 }
             };
             events(ExecutorEvent::Update(cell, ActionUpdate::Exited(exited)));
@@ -116,7 +116,7 @@ impl ActionProcess {
 
 /// Waits until the child ended, without taking its status, and ends what it left running: killed alone, it could not
 /// take its command along.
-fn end_with(pid: libc::pid_t) {
+fn reap_process_group(pid: libc::pid_t) {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     if let Some(child) = Pid::from_raw(pid) {
         let ended = || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
@@ -127,8 +127,12 @@ fn end_with(pid: libc::pid_t) {
 }
 
 /// Says how a process ended that said nothing itself. `out_of_memory` is whether the kernel killed for memory meanwhile,
-/// `told` the line of its log that says that it could get no memory.
-fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool, told: Option<&str>) -> AttemptFailure {
+/// `memory_error` the line of its log that says that it could get no memory.
+fn describe_exit(
+    status: &std::io::Result<ExitStatus>,
+    out_of_memory: bool,
+    memory_error: Option<&str>,
+) -> AttemptFailure {
     let status = match status {
         Ok(status) => status,
         Err(error) => {
@@ -136,7 +140,7 @@ fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool, told:
             return AttemptFailure { kind: ActionFailureKind::System, reason, hint: None };
         }
     };
-    let (kind, reason, hint) = match (status.signal(), told) {
+    let (kind, reason, hint) = match (status.signal(), memory_error) {
         (Some(libc::SIGKILL), _) if out_of_memory => {
             (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory".into(), Some(out_of_memory::HINT))
         }
@@ -151,8 +155,8 @@ fn describe_end(status: &std::io::Result<ExitStatus>, out_of_memory: bool, told:
             Some("`cwm run` goes on from there"),
         ),
         // Rust's own way to say it.
-        (Some(libc::SIGABRT), Some(told)) => {
-            (ActionFailureKind::OutOfMemory, format!("out of memory: {told}"), Some(out_of_memory::HINT))
+        (Some(libc::SIGABRT), Some(memory_error)) => {
+            (ActionFailureKind::OutOfMemory, format!("out of memory: {memory_error}"), Some(out_of_memory::HINT))
         }
         (Some(signal), _) => (
             ActionFailureKind::Crash,
@@ -187,21 +191,24 @@ mod tests {
 
     #[test]
     fn a_silent_end_is_told_in_words() {
-        let ended = |raw| describe_end(&Ok(ExitStatus::from_raw(raw)), false, None).reason;
+        let ended = |raw| describe_exit(&Ok(ExitStatus::from_raw(raw)), false, None).reason;
         assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (segmentation fault)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
         assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (terminated)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
-        let killed = describe_end(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
+        let killed = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
         assert_eq!(
             (killed.kind, killed.reason.as_str()),
             (ActionFailureKind::OutOfMemory, "killed by the kernel: out of memory")
         );
         // A crash is one also where something else was killed for memory.
-        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).kind, ActionFailureKind::Crash);
-        let told = "memory allocation of 8589934592 bytes failed";
-        let aborted = describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(told));
-        assert_eq!((aborted.kind, aborted.reason), (ActionFailureKind::OutOfMemory, format!("out of memory: {told}")));
-        assert_eq!(describe_end(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, ActionFailureKind::Crash);
+        assert_eq!(describe_exit(&Ok(ExitStatus::from_raw(libc::SIGSEGV)), true, None).kind, ActionFailureKind::Crash);
+        let memory_error = "memory allocation of 8589934592 bytes failed";
+        let aborted = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, Some(memory_error));
+        assert_eq!(
+            (aborted.kind, aborted.reason),
+            (ActionFailureKind::OutOfMemory, format!("out of memory: {memory_error}"))
+        );
+        assert_eq!(describe_exit(&Ok(ExitStatus::from_raw(libc::SIGABRT)), false, None).kind, ActionFailureKind::Crash);
     }
 }

@@ -38,7 +38,7 @@ pub struct Estimate {
 
 /// The estimates of some cells together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Total {
+pub struct TotalEstimate {
     /// Cells that have an estimate.
     pub estimated: usize,
     /// Cells that would or may run and have none.
@@ -94,7 +94,7 @@ pub struct Estimates {
     /// What `--device` says for all cells.
     device: Option<DeviceChoice>,
     has_gpu_support: bool,
-    total: Total,
+    total: TotalEstimate,
 }
 
 impl Estimates {
@@ -151,17 +151,25 @@ impl Estimates {
         let last = on_gpu.max_by_key(|record| record.circumstances.started);
         let gpu = last.map_or("", device_of).to_owned();
         let has_gpu_support = registry.has_gpu_support();
-        Estimates { measured, gpu, outputs: HashMap::new(), machine, device, has_gpu_support, total: Total::default() }
+        Estimates {
+            measured,
+            gpu,
+            outputs: HashMap::new(),
+            machine,
+            device,
+            has_gpu_support,
+            total: TotalEstimate::default(),
+        }
     }
 
     /// Takes note of a cell that is cached.
-    pub fn cached(&mut self, index: usize, record: &ActionRecord) {
+    pub fn add_cached(&mut self, index: usize, record: &ActionRecord) {
         let sizes = record.outputs.iter().map(|(name, output)| (name.clone(), output.size));
         self.outputs.insert(index, sizes.collect());
     }
 
-    /// What the cell `index` is likely to cost; its sources were looked at before. It counts in the total.
-    pub fn of_cell(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
+    /// Estimates the cost of the cell `index`; its sources were looked at before. It counts in the total.
+    pub fn add_cell(&mut self, plan: &Plan, index: usize) -> Option<Estimate> {
         let Some(estimate) = self.estimate(plan, index) else {
             self.total.unknown += 1;
             return None;
@@ -174,7 +182,7 @@ impl Estimates {
     }
 
     /// All cells that were estimated.
-    pub fn total(&self) -> Total {
+    pub fn total(&self) -> TotalEstimate {
         self.total
     }
 
@@ -199,8 +207,8 @@ impl Estimates {
         let device = if self.on_gpu(cell, stage) { self.gpu.clone() } else { PROCESSOR.to_owned() };
         let Some(measured) = self.measured.get(&(cell.kind.clone(), work.sort.clone(), device)) else {
             // What is made of them may have been measured nevertheless.
-            let told = work.bytes.iter().map(|(name, bytes)| (name.clone(), *bytes as u64));
-            self.outputs.insert(index, told.collect());
+            let expected_bytes = work.bytes.iter().map(|(name, bytes)| (name.clone(), *bytes as u64));
+            self.outputs.insert(index, expected_bytes.collect());
             return None;
         };
         let outputs = measured.outputs.iter();
@@ -216,7 +224,7 @@ impl Estimates {
         Some(estimate)
     }
 
-    /// Whether a cell will compute on a GPU, as far as can be told before it starts.
+    /// Returns true if a cell will compute on a GPU, as far as can be told before it starts.
     fn on_gpu(&self, cell: &Cell, stage: Option<&dyn Stage>) -> bool {
         let granted = cell.needs.gpu > 0.0 && !self.machine.devices.is_empty();
         stage.is_some_and(|stage| stage.uses_devices())

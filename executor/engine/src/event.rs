@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
-use crate::{Estimate, Total};
+use crate::{Estimate, TotalEstimate};
 use cwm_action::ActionFailureKind;
 use cwm_core::digest::{Digest, Key};
 use cwm_store::Difference;
@@ -57,7 +57,7 @@ pub enum RunEvent {
         label: Label,
         /// Why, one cause a line.
         cause: Vec<String>,
-        /// Whether it might still turn out to be cached, because an input is not known yet.
+        /// True if it might still turn out to be cached, because an input is not known yet.
         uncertain: bool,
         /// What it is likely to cost, by earlier runs of its kind; null where there is none to go by.
         estimate: Option<Estimate>,
@@ -79,9 +79,9 @@ pub enum RunEvent {
         job: String,
         /// The cells, by their index in the job's array.
         labels: Vec<Label>,
-        /// What each asks for, in words.
+        /// The resources that each asks for, in words.
         asks: String,
-        /// Whether an earlier run, or another one, had submitted it.
+        /// True if an earlier run, or another one, had submitted it.
         found: bool,
     },
     /// How many jobs of this run there are, where that changed.
@@ -103,7 +103,7 @@ pub enum RunEvent {
         attempt: u32,
         /// How many there may be in all.
         attempts: u32,
-        /// What sort of failure it was.
+        /// The kind of failure.
         kind: ActionFailureKind,
         /// Why it failed, in words.
         reason: String,
@@ -165,11 +165,11 @@ pub enum RunEvent {
         label: Label,
         /// Its key, unless not even that could be told.
         key: Option<Key>,
-        /// What sort of failure it was.
+        /// The kind of failure.
         kind: ActionFailureKind,
         /// Why, in words.
         reason: String,
-        /// What to do.
+        /// Advice to the user.
         hint: Option<String>,
         /// The last lines of its log.
         log_tail: Vec<String>,
@@ -237,13 +237,13 @@ pub enum RunEvent {
         /// Cells that would fail.
         would_fail: usize,
         /// All estimates together.
-        total: Total,
+        total: TotalEstimate,
     },
     /// What failed in this run and what was skipped because of that, and how to try those again; only if anything failed.
     Failures {
         /// What failed, in the plan's order.
         failed: Vec<FailedCell>,
-        /// What was skipped because of that.
+        /// The cells that were skipped because of that.
         skipped: Vec<SkippedCell>,
         /// The command that tries them again, as it is typed.
         again: String,
@@ -325,7 +325,7 @@ pub enum Direction {
 pub struct FailedCell {
     /// The cell.
     pub label: Label,
-    /// What sort of failure it was.
+    /// The kind of failure.
     pub kind: ActionFailureKind,
     /// Why it failed last, in words.
     pub reason: String,

@@ -45,11 +45,11 @@ pub trait Executor {
 pub struct Task {
     /// Its cell.
     pub cell: usize,
-    /// What is to be done. The executor fills in the resources.
+    /// The action to carry out. The executor fills in the resources.
     pub action: ActionFile,
     /// The options of this attempt.
     pub terms: AttemptOptions,
-    /// What it needs of a machine.
+    /// Its needs of a machine.
     pub needs: Needs,
     /// Where it computes.
     pub device: DeviceChoice,
@@ -57,12 +57,12 @@ pub struct Task {
     pub time: Option<Duration>,
 }
 
-/// What came of starting an action.
+/// The outcome of starting an action.
 #[derive(Debug)]
 pub struct Start {
     /// Its cell.
     pub cell: usize,
-    /// What is to be known of it, such as that it gets less than it needs.
+    /// A warning, such as that it gets less than it needs.
     pub warning: Option<String>,
     /// When it runs, or why it could not be started.
     pub started: Result<Started, Error>,
@@ -111,7 +111,7 @@ pub struct AttemptFailure {
     pub kind: ActionFailureKind,
     /// Why, in a sentence.
     pub reason: String,
-    /// What to do.
+    /// Advice to the user.
     pub hint: Option<String>,
 }
 

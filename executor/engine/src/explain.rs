@@ -9,15 +9,15 @@ use crate::cause::Cause;
 use crate::components::Resolved;
 use crate::history::History;
 use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
-use crate::reasons::{changes, differences_of, is_repinned, own_causes, previous_record, why_now};
-use crate::status::{CellState, Known, Survey, sources, unread};
+use crate::reasons::{changes, differences_of, is_repinned, known_causes, previous_record, rerun_causes};
+use crate::status::{CacheStatus, KeyStatus, ProjectState, describe_unread_pipe, sources};
 use cwm_action::source_key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::Plan;
 use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
-use reason::{NAMED, several};
-pub use reason::{Reason, Standing};
+pub use reason::{CellStatus, Reason};
+use reason::{NAMED, join_limited};
 
 /// How far back changed inputs are followed.
 const DEPTH: usize = 64;
@@ -30,36 +30,36 @@ pub struct Explainer<'a> {
     plan: &'a Plan,
     store: &'a Store,
     files: &'a Files,
-    known: Known<'a>,
-    survey: &'a Survey,
+    known: ProjectState<'a>,
+    cache_status: &'a CacheStatus,
     prediction: &'a RunPrediction,
     history: OnceCell<History>,
     /// Of all cells.
     labels: Vec<String>,
-    /// What was told of cells that others wait for.
-    roots: RefCell<HashMap<usize, Option<Root>>>,
+    /// The reasons of cells that others wait for.
+    roots: RefCell<HashMap<usize, Option<UpstreamReason>>>,
 }
 
-/// What is to be said of a cell that others wait for.
+/// The reason of a cell that others wait for.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Root {
-    state: Standing,
+struct UpstreamReason {
+    state: CellStatus,
     why: Option<String>,
 }
 
 impl<'a> Explainer<'a> {
-    /// For what `survey` found, and a run of which `prediction` tells.
+    /// For what `cache_status` found, and a run of which `prediction` tells.
     pub fn new(
         plan: &'a Plan,
         store: &'a Store,
         files: &'a Files,
-        known: Known<'a>,
-        survey: &'a Survey,
+        known: ProjectState<'a>,
+        cache_status: &'a CacheStatus,
         prediction: &'a RunPrediction,
     ) -> Self {
         let labels = plan.cells.iter().map(|cell| cell.label.to_string()).collect();
         let roots = RefCell::default();
-        Explainer { plan, store, files, known, survey, prediction, history: OnceCell::new(), labels, roots }
+        Explainer { plan, store, files, known, cache_status, prediction, history: OnceCell::new(), labels, roots }
     }
 
     fn history(&self) -> Result<&History, Error> {
@@ -72,17 +72,19 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// What is to be said of a cell, and of what it depends on.
+    /// Explains a cell, and what it depends on.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn reason(&self, index: usize) -> Result<Reason, Error> {
         let mut reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
         reason.because = match reason.state {
-            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
-                Vec::new()
-            }
-            Standing::Waits => self.waiting(index, &reason)?,
+            CellStatus::Cached
+            | CellStatus::Incomplete
+            | CellStatus::Collected
+            | CellStatus::NotPulled
+            | CellStatus::Dropped => Vec::new(),
+            CellStatus::Waits => self.waiting(index, &reason)?,
             _ => reason.sentences(),
         };
         Ok(reason)
@@ -94,7 +96,7 @@ impl<'a> Explainer<'a> {
     /// The store cannot be read.
     pub fn sentences(&self, index: usize) -> Result<Vec<String>, Error> {
         let reason = self.follow(index, DEPTH, &mut BTreeSet::new())?;
-        if reason.state == Standing::Waits { self.waiting(index, &reason) } else { Ok(reason.sentences()) }
+        if reason.state == CellStatus::Waits { self.waiting(index, &reason) } else { Ok(reason.sentences()) }
     }
 
     /// Its own causes, and what it waits for.
@@ -105,20 +107,20 @@ impl<'a> Explainer<'a> {
     }
 
     /// What a cell waits for, and which cells behind that would run, or may, for reasons of their own: those next to it first,
-    /// those of one reason together. What is `said` of the cell itself is not said again of what it waits for.
-    fn roots_of(&self, index: usize, said: Option<String>) -> Result<Vec<String>, Error> {
-        let is_open = |index: &usize| !matches!(self.survey.states[*index], CellState::Cached(_));
+    /// those of one reason together. What is `own_reason` of the cell itself is not said again of what it waits for.
+    fn roots_of(&self, index: usize, own_reason: Option<String>) -> Result<Vec<String>, Error> {
+        let is_open = |index: &usize| !matches!(self.cache_status.states[*index], KeyStatus::Cached(_));
         let nearest: BTreeSet<usize> = sources(&self.plan.cells[index]).filter(is_open).collect();
-        let words: Vec<&str> = nearest.iter().map(|index| self.labels[*index].as_str()).collect();
-        let mut lines = vec![format!("depends on {}", several(&words, NEAREST, ", "))];
-        let mut roots: Vec<(Root, Vec<&str>)> = Vec::new();
-        let mut places: HashMap<Root, usize> = HashMap::new();
+        let labels: Vec<&str> = nearest.iter().map(|index| self.labels[*index].as_str()).collect();
+        let mut lines = vec![format!("depends on {}", join_limited(&labels, NEAREST, ", "))];
+        let mut roots: Vec<(UpstreamReason, Vec<&str>)> = Vec::new();
+        let mut places: HashMap<UpstreamReason, usize> = HashMap::new();
         let mut seen = nearest.clone();
         let mut front: VecDeque<usize> = nearest.into_iter().collect();
         while let Some(next) = front.pop_front() {
             front.extend(sources(&self.plan.cells[next]).filter(is_open).filter(|source| seen.insert(*source)));
             let Some(root) = self.root(next)? else { continue };
-            if matches!(self.survey.states[next], CellState::Open) && root.why == said {
+            if matches!(self.cache_status.states[next], KeyStatus::KeyUnknown) && root.why == own_reason {
                 continue;
             }
             let place = *places.entry(root.clone()).or_insert(roots.len());
@@ -127,38 +129,38 @@ impl<'a> Explainer<'a> {
             }
             roots[place].1.push(&self.labels[next]);
         }
-        for (Root { state, why }, cells) in roots.iter().take(NAMED) {
+        for (UpstreamReason { state, why }, cells) in roots.iter().take(NAMED) {
             let why = why.as_ref().map(|why| format!(", because {why}")).unwrap_or_default();
-            lines.push(format!("{} {}{why}", several(cells, NAMED, ", "), state.words()));
+            lines.push(format!("{} {}{why}", join_limited(cells, NAMED, ", "), state.as_verb()));
         }
         let rest = roots.get(NAMED..).unwrap_or_default();
         if !rest.is_empty() {
-            let certain = rest.iter().all(|(root, _)| root.state == Standing::WouldRun);
-            let state = if certain { Standing::WouldRun } else { Standing::MayRun };
+            let certain = rest.iter().all(|(root, _)| root.state == CellStatus::WouldRun);
+            let state = if certain { CellStatus::WouldRun } else { CellStatus::MayRun };
             let more: usize = rest.iter().map(|(_, cells)| cells.len()).sum();
-            lines.push(format!("and {more} more {}", state.words()));
+            lines.push(format!("and {more} more {}", state.as_verb()));
         }
         Ok(lines)
     }
 
-    /// What is to be said of a cell that would run, or may, for reasons of its own; nothing of one that only waits. Asked for each
+    /// Explains a cell that would run, or may, for reasons of its own; nothing of one that only waits. Asked for each
     /// cell behind it, so it is remembered.
-    fn root(&self, index: usize) -> Result<Option<Root>, Error> {
+    fn root(&self, index: usize) -> Result<Option<UpstreamReason>, Error> {
         if let Some(root) = self.roots.borrow().get(&index) {
             return Ok(root.clone());
         }
-        let told = &mut BTreeSet::new();
-        let reason = match &self.survey.states[index] {
-            CellState::Open => {
+        let explained = &mut BTreeSet::new();
+        let reason = match &self.cache_status.states[index] {
+            KeyStatus::KeyUnknown => {
                 let mut reason = self.nothing_yet(index);
-                self.own(index, &mut reason, DEPTH, told)?;
+                self.own(index, &mut reason, DEPTH, explained)?;
                 reason
             }
-            _ => self.follow(index, DEPTH, told)?,
+            _ => self.follow(index, DEPTH, explained)?,
         };
         let why = reason.joined();
-        let waits_only = reason.state == Standing::Waits && why.is_none();
-        let root = (!waits_only).then_some(Root { state: reason.state, why });
+        let waits_only = reason.state == CellStatus::Waits && why.is_none();
+        let root = (!waits_only).then_some(UpstreamReason { state: reason.state, why });
         self.roots.borrow_mut().insert(index, root.clone());
         Ok(root)
     }
@@ -166,9 +168,9 @@ impl<'a> Explainer<'a> {
     fn nothing_yet(&self, index: usize) -> Reason {
         Reason {
             label: self.labels[index].clone(),
-            state: Standing::Cached,
+            state: CellStatus::Cached,
             origin: None,
-            accepted: self.survey.is_accepted(index),
+            accepted: self.cache_status.is_accepted(index),
             because: Vec::new(),
             probe: None,
             made_because: Vec::new(),
@@ -178,26 +180,32 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// What makes a cell that waits run whatever it waits for.
-    fn own(&self, index: usize, reason: &mut Reason, depth: usize, told: &mut BTreeSet<usize>) -> Result<(), Error> {
-        reason.state = Standing::Waits;
-        match own_causes(self.plan, index, self.survey, self.store, self.files, self.known) {
+    /// Adds the causes that make a cell run whatever it waits for.
+    fn own(
+        &self,
+        index: usize,
+        reason: &mut Reason,
+        depth: usize,
+        explained: &mut BTreeSet<usize>,
+    ) -> Result<(), Error> {
+        reason.state = CellStatus::Waits;
+        match known_causes(self.plan, index, self.cache_status, self.store, self.files, self.known) {
             Ok(causes) => reason.causes = causes,
             Err(error) => {
-                reason.state = Standing::WouldFail;
+                reason.state = CellStatus::WouldFail;
                 reason.origin = Some(error.message);
             }
         }
         self.date(&mut reason.causes)?;
-        reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+        reason.because_of = self.changed_sources(index, &reason.causes, depth, explained)?;
         Ok(())
     }
 
-    /// The same; cells that were `told` of are not explained again.
-    fn follow(&self, index: usize, depth: usize, told: &mut BTreeSet<usize>) -> Result<Reason, Error> {
+    /// The same; cells that were `explained` of are not explained again.
+    fn follow(&self, index: usize, depth: usize, explained: &mut BTreeSet<usize>) -> Result<Reason, Error> {
         let mut reason = self.nothing_yet(index);
-        match &self.survey.states[index] {
-            CellState::Cached(record) => {
+        match &self.cache_status.states[index] {
+            KeyStatus::Cached(record) => {
                 // What was taken over did not run.
                 let made_because = || if record.is_taken() { Vec::new() } else { record.cause.clone() };
                 match self.prediction.incomplete(index) {
@@ -206,40 +214,40 @@ impl<'a> Explainer<'a> {
                         reason.made_because = made_because();
                     }
                     Some(IncompleteResult { rebuild: Rebuild::No, .. }) => {
-                        reason.state = Standing::without_files(record);
+                        reason.state = CellStatus::without_files(record);
                         reason.origin =
-                            Some(format!("{}; {}", record.origin(), IncompleteResult::words(self.store, record)?));
+                            Some(format!("{}; {}", record.origin(), IncompleteResult::describe(self.store, record)?));
                         reason.made_because = made_because();
                     }
                     Some(incomplete) => {
                         let is_certain = incomplete.rebuild == Rebuild::Yes;
-                        reason.state = if is_certain { Standing::WouldRun } else { Standing::MayRun };
+                        reason.state = if is_certain { CellStatus::WouldRun } else { CellStatus::MayRun };
                         reason.causes = vec![incomplete.cause(self.store, record)?];
                         reason.advice = IncompleteResult::advice(record);
                     }
                 }
             }
-            CellState::Absent(resolved) => {
-                reason.advice = self.prediction.shared(self.plan, index);
-                reason.state = if reason.advice.is_some() { Standing::MayRun } else { Standing::WouldRun };
+            KeyStatus::Absent(resolved) => {
+                reason.advice = self.prediction.shared_key_note(self.plan, index);
+                reason.state = if reason.advice.is_some() { CellStatus::MayRun } else { CellStatus::WouldRun };
                 reason.causes = self.causes(index, resolved)?;
-                reason.because_of = self.changed_sources(index, &reason.causes, depth, told)?;
+                reason.because_of = self.changed_sources(index, &reason.causes, depth, explained)?;
             }
-            CellState::Open => {
-                self.own(index, &mut reason, depth, told)?;
+            KeyStatus::KeyUnknown => {
+                self.own(index, &mut reason, depth, explained)?;
                 for source in sources(&self.plan.cells[index]) {
-                    let is_cause = !matches!(self.survey.states[source], CellState::Cached(_));
-                    if depth > 0 && is_cause && told.insert(source) {
-                        reason.because_of.push(self.follow(source, depth - 1, told)?);
+                    let is_cause = !matches!(self.cache_status.states[source], KeyStatus::Cached(_));
+                    if depth > 0 && is_cause && explained.insert(source) {
+                        reason.because_of.push(self.follow(source, depth - 1, explained)?);
                     }
                 }
             }
-            CellState::Unread(path) => {
-                reason.state = Standing::MayRun;
-                reason.origin = Some(unread(path));
+            KeyStatus::PipeUnread(path) => {
+                reason.state = CellStatus::MayRun;
+                reason.origin = Some(describe_unread_pipe(path));
             }
-            CellState::Unreadable(error) => {
-                reason.state = Standing::WouldFail;
+            KeyStatus::Unreadable(error) => {
+                reason.state = CellStatus::WouldFail;
                 reason.origin = Some(error.message.clone());
             }
         }
@@ -248,12 +256,13 @@ impl<'a> Explainer<'a> {
 
     /// Why a cell would run, with since when its code is other code.
     fn causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
-        let mut causes =
-            why_now(self.plan, index, resolved, self.store, self.known, &|source| self.survey.record(source))?;
+        let mut causes = rerun_causes(self.plan, index, resolved, self.store, self.known, &|source| {
+            self.cache_status.record(source)
+        })?;
         // Where the lock file came from somebody else, what changed is told against the last result that was made here.
         if causes.iter().any(|cause| matches!(cause, Cause::RecordMissing { .. }))
             && self.is_of_somebody_else(index, resolved)?
-            && let Some(last) = self.history()?.last_of(&self.plan.cells[index].label)
+            && let Some(last) = self.history()?.latest_result(&self.plan.cells[index].label)
         {
             for cause in &mut causes {
                 if let Cause::RecordMissing { same: same @ Some(false) } = cause {
@@ -261,7 +270,9 @@ impl<'a> Explainer<'a> {
                     *same = None;
                 }
             }
-            causes.extend(changes(self.plan, index, &last.components, resolved, &|source| self.survey.record(source)));
+            causes.extend(changes(self.plan, index, &last.components, resolved, &|source| {
+                self.cache_status.record(source)
+            }));
         }
         self.date(&mut causes)?;
         Ok(causes)
@@ -286,8 +297,10 @@ impl<'a> Explainer<'a> {
         for cause in causes {
             if let Cause::Code { changes, since, .. } = cause {
                 let history = self.history()?;
-                *since =
-                    changes.iter().map(|one| history.since(&one.what, one.old.as_ref(), one.new.as_ref())).collect();
+                *since = changes
+                    .iter()
+                    .map(|one| history.code_change(&one.what, one.old.as_ref(), one.new.as_ref()))
+                    .collect();
             }
         }
         Ok(())
@@ -299,10 +312,10 @@ impl<'a> Explainer<'a> {
         index: usize,
         causes: &[Cause],
         depth: usize,
-        told: &mut BTreeSet<usize>,
+        explained: &mut BTreeSet<usize>,
     ) -> Result<Vec<Reason>, Error> {
         let previous = previous_record(self.store, &self.plan.cells[index].label, self.known.locked)?;
-        self.followed(index, causes, previous.as_ref(), depth, told)
+        self.followed(index, causes, previous.as_ref(), depth, explained)
     }
 
     /// The same, where `reader` is what the cell had made before.
@@ -312,7 +325,7 @@ impl<'a> Explainer<'a> {
         causes: &[Cause],
         reader: Option<&ActionRecord>,
         depth: usize,
-        told: &mut BTreeSet<usize>,
+        explained: &mut BTreeSet<usize>,
     ) -> Result<Vec<Reason>, Error> {
         let mut reasons = Vec::new();
         for cause in causes {
@@ -320,18 +333,18 @@ impl<'a> Explainer<'a> {
             let Cause::Input { source, old: Some(old), new: Some(_), old_output: None, .. } = cause else { continue };
             let mut read = sources(&self.plan.cells[index]);
             let Some(source) = read.find(|read| self.plan.cells[*read].label.to_string() == *source) else { continue };
-            if depth == 0 || !told.insert(source) {
+            if depth == 0 || !explained.insert(source) {
                 continue;
             }
-            if let CellState::Cached(record) = &self.survey.states[source] {
-                let before = self.history()?.maker(old, record);
+            if let KeyStatus::Cached(record) = &self.cache_status.states[source] {
+                let before = self.history()?.producer(old, record);
                 let ran = reader.is_none_or(|reader| reader.circumstances.started < record.circumstances.started);
                 if self.is_of_another(source, record, before) {
                     continue;
                 }
-                let mut reason = self.ran_again(source, record, before, depth - 1, told)?;
+                let mut reason = self.ran_again(source, record, before, depth - 1, explained)?;
                 if !ran || record.is_taken() {
-                    reason.state = Standing::Differs;
+                    reason.state = CellStatus::Differs;
                 }
                 reasons.push(reason);
             }
@@ -359,9 +372,10 @@ impl<'a> Explainer<'a> {
         record: &ActionRecord,
         before: Option<&ActionRecord>,
         depth: usize,
-        told: &mut BTreeSet<usize>,
+        explained: &mut BTreeSet<usize>,
     ) -> Result<Reason, Error> {
-        let mut reason = Reason { state: Standing::RanAgain, origin: Some(record.origin()), ..self.nothing_yet(index) };
+        let mut reason =
+            Reason { state: CellStatus::RanAgain, origin: Some(record.origin()), ..self.nothing_yet(index) };
         match before {
             Some(before) => {
                 // What was first known by its URL only has a sum since it came.
@@ -369,10 +383,10 @@ impl<'a> Explainer<'a> {
                 let was = settled.as_ref().unwrap_or(&before.components);
                 reason.causes = differences_of(self.plan, index, was, &record.components);
                 if is_repinned(&self.plan.cells[index], before, self.known.pins) {
-                    reason.causes.iter_mut().for_each(Cause::by_pin);
+                    reason.causes.iter_mut().for_each(Cause::mark_repinned);
                 }
                 self.date(&mut reason.causes)?;
-                reason.because_of = self.followed(index, &reason.causes, Some(before), depth, told)?;
+                reason.because_of = self.followed(index, &reason.causes, Some(before), depth, explained)?;
             }
             None if record.is_taken() => {}
             None => reason.made_because = record.cause.clone(),

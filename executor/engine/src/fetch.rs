@@ -22,7 +22,7 @@ pub trait InputUploader {
     fn upload(&self, cell: usize, item: UploadItem, updates: UpdateSender);
 }
 
-/// What a job reads.
+/// An input of a job.
 #[derive(Clone, Debug)]
 pub enum UploadItem {
     /// The result of another cell.
@@ -31,7 +31,7 @@ pub enum UploadItem {
     File(FileFingerprint),
 }
 
-/// What identifies an item.
+/// The identity of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UploadId {
     /// A result, by its key and what came out.
@@ -41,7 +41,7 @@ pub enum UploadId {
 }
 
 impl UploadItem {
-    /// What tells it from others.
+    /// Returns its identity.
     pub fn id(&self) -> UploadId {
         match self {
             UploadItem::Result(record) => UploadId::of(record),
@@ -120,7 +120,7 @@ pub enum TransferUpdate {
         seconds: f64,
         /// What could not be had, a line each; nothing if the result is whole now.
         missing: Vec<String>,
-        /// Whether every remote answered.
+        /// True if every remote answered.
         all_remotes_answered: bool,
     },
     /// Something is to be known of a remote, such as that it was begun.

@@ -6,34 +6,35 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use crate::child::{ActionCommand, ActionProcess};
 use crate::executor::{Cancel, Executor, ExecutorEvents, Start, Started, Task};
-use crate::machine::{Machine, Pool, Share};
+use crate::machine::{Allocation, Machine, ResourcePool};
 use cwm_core::error::Error;
 use cwm_store::Store;
 
 /// Carries out actions in processes of this machine.
 pub struct LocalExecutor {
     store: Store,
-    pool: Pool,
+    pool: ResourcePool,
     queued: BTreeMap<usize, Task>,
-    running: HashMap<usize, (ActionProcess, Share)>,
+    running: HashMap<usize, (ActionProcess, Allocation)>,
     events: ExecutorEvents,
 }
 
 impl LocalExecutor {
     /// Uses all of this machine.
     pub fn new(store: Store, machine: Machine, events: ExecutorEvents) -> Self {
-        let (pool, queued, running) = (Pool::new(machine), BTreeMap::new(), HashMap::new());
+        let (pool, queued, running) = (ResourcePool::new(machine), BTreeMap::new(), HashMap::new());
         LocalExecutor { store, pool, queued, running, events }
     }
 
-    fn start(&self, task: Task, share: &Share, resources: Resources) -> Result<ActionProcess, Error> {
+    fn start(&self, task: Task, allocation: &Allocation, resources: Resources) -> Result<ActionProcess, Error> {
         let Task { cell, mut action, terms, .. } = task;
         let key = action.key;
         let folder = || if terms.check { self.store.checking(&key) } else { self.store.work(&key) };
         action.resources = resources.clone();
         folder().write_action(&action)?;
-        let (store, visible) = (self.store.root(), share.visible.as_deref());
-        let command = ActionCommand { cell, key, store, work: folder(), resources: &resources, terms: &terms, visible };
+        let (store, visible_devices) = (self.store.root(), allocation.visible_devices.as_deref());
+        let command =
+            ActionCommand { cell, key, store, work: folder(), resources: &resources, terms: &terms, visible_devices };
         ActionProcess::start(command, self.events.clone())
     }
 }
@@ -42,17 +43,17 @@ impl LocalExecutor {
 pub struct Placement {
     /// The cell.
     pub cell: usize,
-    /// What it holds of the pool.
-    pub share: Share,
+    /// Its part of the pool.
+    pub allocation: Allocation,
     /// The same as its action sees it.
     pub resources: Resources,
-    /// What it needs beyond what the machine has, in words.
+    /// A warning if it needs more than the machine has.
     pub warning: Option<String>,
 }
 
 /// Takes shares from the pool for the first of the queued cells that fit. Thousands may wait: of those that need the same as one
 /// that did not fit, none is tried.
-pub fn place(pool: &mut Pool, queued: impl Iterator<Item = (usize, Needs, DeviceChoice)>) -> Vec<Placement> {
+pub fn place(pool: &mut ResourcePool, queued: impl Iterator<Item = (usize, Needs, DeviceChoice)>) -> Vec<Placement> {
     let mut placed = Vec::new();
     let mut refused = Vec::new();
     for (cell, needs, device) in queued {
@@ -60,12 +61,12 @@ pub fn place(pool: &mut Pool, queued: impl Iterator<Item = (usize, Needs, Device
             continue;
         }
         let (clamped, warning) = pool.clamp(&needs);
-        let Some((share, mut resources)) = pool.take(&clamped, device) else {
+        let Some((allocation, mut resources)) = pool.allocate(&clamped, device) else {
             refused.push((needs, device));
             continue;
         };
         resources.accelerator_unavailable = needs.gpu > 0.0 && resources.devices.is_empty();
-        placed.push(Placement { cell, share, resources, warning });
+        placed.push(Placement { cell, allocation, resources, warning });
     }
     placed
 }
@@ -82,15 +83,15 @@ impl Executor for LocalExecutor {
     fn start_queued(&mut self) -> Vec<Start> {
         let queued = self.queued.iter().map(|(cell, task)| (*cell, task.needs, task.device));
         let mut starts = Vec::new();
-        for Placement { cell, share, resources, warning } in place(&mut self.pool, queued) {
+        for Placement { cell, allocation, resources, warning } in place(&mut self.pool, queued) {
             let Some(task) = self.queued.remove(&cell) else { continue };
-            let started = match self.start(task, &share, resources) {
+            let started = match self.start(task, &allocation, resources) {
                 Ok(process) => {
-                    self.running.insert(cell, (process, share));
+                    self.running.insert(cell, (process, allocation));
                     Ok(Started::Now)
                 }
                 Err(error) => {
-                    self.pool.give_back(share);
+                    self.pool.release(allocation);
                     Err(error)
                 }
             };
@@ -100,8 +101,8 @@ impl Executor for LocalExecutor {
     }
 
     fn release(&mut self, cell: usize) {
-        if let Some((_, share)) = self.running.remove(&cell) {
-            self.pool.give_back(share);
+        if let Some((_, allocation)) = self.running.remove(&cell) {
+            self.pool.release(allocation);
         }
     }
 

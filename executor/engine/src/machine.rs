@@ -16,7 +16,7 @@ pub struct Machine {
 
 impl Machine {
     /// This machine, with at most `jobs` cores if given.
-    pub fn here(jobs: Option<u32>) -> Self {
+    pub fn detect(jobs: Option<u32>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let given = std::env::var("CUDA_VISIBLE_DEVICES").ok();
         let files = std::fs::read_dir("/dev").into_iter().flatten().filter_map(Result::ok);
@@ -50,7 +50,7 @@ pub fn needs_on(device: DeviceChoice, needs: &Needs) -> Needs {
 }
 
 /// The free part of a machine.
-pub struct Pool {
+pub struct ResourcePool {
     machine: Machine,
     cores: u32,
     memory: u64,
@@ -58,36 +58,36 @@ pub struct Pool {
     devices: Vec<f64>,
 }
 
-/// A share taken from a [`Pool`]; given back with [`Pool::give_back`].
+/// A share taken from a [`ResourcePool`]; given back with [`ResourcePool::release`].
 #[derive(Clone, Debug)]
-pub struct Share {
+pub struct Allocation {
     cores: u32,
     memory: u64,
     devices: Vec<(usize, f64)>,
     /// Its accelerators, as CUDA_VISIBLE_DEVICES names them; none must be visible if this is empty, and whichever are if
     /// it is `None`.
-    pub visible: Option<Vec<String>>,
+    pub visible_devices: Option<Vec<String>>,
 }
 
-impl Pool {
+impl ResourcePool {
     /// All of the machine.
     pub fn new(machine: Machine) -> Self {
         let devices = vec![1.0; machine.devices.len()];
-        Pool { cores: machine.cores, memory: machine.memory, devices, machine }
+        ResourcePool { cores: machine.cores, memory: machine.memory, devices, machine }
     }
 
-    /// What these needs come to here: more than the machine has is clamped, and said.
+    /// Clamps needs to what the machine has, with a warning if that is less.
     pub fn clamp(&self, needs: &Needs) -> (Needs, Option<String>) {
         let mut clamped = *needs;
-        let mut said = Vec::new();
+        let mut shortfalls = Vec::new();
         let cores = needs.cpu.unwrap_or(self.machine.cores).max(1);
         clamped.cpu = Some(cores.min(self.machine.cores));
         if cores > self.machine.cores {
-            said.push(format!("{cores} cores, gets {}", self.machine.cores));
+            shortfalls.push(format!("{cores} cores, gets {}", self.machine.cores));
         }
         if needs.memory > self.machine.memory {
             clamped.memory = self.machine.memory;
-            said.push(format!("{} bytes of memory, gets {}", needs.memory, self.machine.memory));
+            shortfalls.push(format!("{} bytes of memory, gets {}", needs.memory, self.machine.memory));
         }
         let devices = self.machine.devices.len() as f64;
         if needs.gpu > devices {
@@ -97,14 +97,14 @@ impl Pool {
                 1.0 => "1 accelerator".to_owned(),
                 several => format!("{several} accelerators"),
             };
-            said.push(format!("{asked}, gets {devices}"));
+            shortfalls.push(format!("{asked}, gets {devices}"));
         }
-        (clamped, (!said.is_empty()).then(|| format!("asks for {}", said.join(" and "))))
+        (clamped, (!shortfalls.is_empty()).then(|| format!("asks for {}", shortfalls.join(" and "))))
     }
 
     /// Takes a share, if there is room for these (clamped) needs. A GPU that `device` names is that share's device; one
     /// that is not known of here hides none from the stage, which opens it or says what is missing.
-    pub fn take(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Share, Resources)> {
+    pub fn allocate(&mut self, needs: &Needs, device: DeviceChoice) -> Option<(Allocation, Resources)> {
         let cores = needs.cpu.unwrap_or(self.machine.cores);
         if cores > self.cores || needs.memory > self.memory {
             return None;
@@ -123,9 +123,9 @@ impl Pool {
         let resources =
             Resources { cores: cores as usize, memory, devices: names, accelerator_unavailable: false, device };
         let is_unknown = matches!(device, DeviceChoice::Cuda(index) if index as usize >= self.machine.devices.len());
-        let visible = || devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
-        let visible = (!is_unknown).then(visible);
-        Some((Share { cores, memory: needs.memory, devices, visible }, resources))
+        let visible_devices = || devices.iter().map(|(index, _)| self.machine.devices[*index].clone()).collect();
+        let visible_devices = (!is_unknown).then(visible_devices);
+        Some((Allocation { cores, memory: needs.memory, devices, visible_devices }, resources))
     }
 
     /// The device of this number, or a part of it.
@@ -154,10 +154,10 @@ impl Pool {
     }
 
     /// Gives a share back.
-    pub fn give_back(&mut self, share: Share) {
-        self.cores += share.cores;
-        self.memory += share.memory;
-        for (index, part) in share.devices {
+    pub fn release(&mut self, allocation: Allocation) {
+        self.cores += allocation.cores;
+        self.memory += allocation.memory;
+        for (index, part) in allocation.devices {
             self.devices[index] += part;
         }
     }
@@ -167,8 +167,8 @@ impl Pool {
 mod tests {
     use super::*;
 
-    fn pool() -> Pool {
-        Pool::new(Machine { cores: 2, memory: 100, devices: vec!["0".into(), "GPU-b".into()] })
+    fn pool() -> ResourcePool {
+        ResourcePool::new(Machine { cores: 2, memory: 100, devices: vec!["0".into(), "GPU-b".into()] })
     }
 
     #[test]
@@ -189,34 +189,37 @@ mod tests {
     fn shares_never_exceed_the_machine_and_come_back() {
         let mut pool = pool();
         let one = Needs { cpu: Some(1), gpu: 0.0, memory: 60 };
-        let (share, _) = pool.take(&one, DeviceChoice::Auto).unwrap();
-        assert!(pool.take(&one, DeviceChoice::Auto).is_none(), "memory is short");
-        pool.give_back(share);
-        assert!(pool.take(&one, DeviceChoice::Auto).is_some());
+        let (allocation, _) = pool.allocate(&one, DeviceChoice::Auto).unwrap();
+        assert!(pool.allocate(&one, DeviceChoice::Auto).is_none(), "memory is short");
+        pool.release(allocation);
+        assert!(pool.allocate(&one, DeviceChoice::Auto).is_some());
     }
 
     #[test]
     fn parts_of_a_device_are_packed_and_whole_ones_are_exclusive() {
         let mut pool = pool();
         let quarter = Needs { cpu: Some(0), gpu: 0.25, memory: 0 };
-        let taken: Vec<_> = (0..4).map(|_| pool.take(&quarter, DeviceChoice::Auto).unwrap()).collect();
-        assert!(taken.iter().all(|(share, _)| share.visible.as_deref().unwrap() == ["0"]));
+        let taken: Vec<_> = (0..4).map(|_| pool.allocate(&quarter, DeviceChoice::Auto).unwrap()).collect();
+        assert!(taken.iter().all(|(allocation, _)| allocation.visible_devices.as_deref().unwrap() == ["0"]));
         let whole = Needs { cpu: Some(0), gpu: 1.0, memory: 0 };
-        let (share, resources) = pool.take(&whole, DeviceChoice::Auto).unwrap();
-        assert_eq!((share.visible.unwrap()[0].as_str(), resources.devices[0].as_str()), ("GPU-b", "cuda:1"));
-        assert!(pool.take(&quarter, DeviceChoice::Auto).is_none());
+        let (allocation, resources) = pool.allocate(&whole, DeviceChoice::Auto).unwrap();
+        assert_eq!(
+            (allocation.visible_devices.unwrap()[0].as_str(), resources.devices[0].as_str()),
+            ("GPU-b", "cuda:1")
+        );
+        assert!(pool.allocate(&quarter, DeviceChoice::Auto).is_none());
     }
 
     #[test]
     fn asking_for_more_than_there_is_is_clamped_in_words() {
-        let (clamped, said) = pool().clamp(&Needs { cpu: Some(64), gpu: 0.0, memory: 0 });
+        let (clamped, shortfalls) = pool().clamp(&Needs { cpu: Some(64), gpu: 0.0, memory: 0 });
         assert_eq!(clamped.cpu, Some(2));
-        assert_eq!(said.unwrap(), "asks for 64 cores, gets 2");
+        assert_eq!(shortfalls.unwrap(), "asks for 64 cores, gets 2");
         assert_eq!(pool().clamp(&Needs { cpu: None, gpu: 0.0, memory: 0 }).1, None);
-        let without = Pool::new(Machine { devices: Vec::new(), ..Machine::here(None) });
-        for (gpu, words) in [(0.5, "0.5 of an accelerator"), (1.0, "1 accelerator"), (2.0, "2 accelerators")] {
-            let (clamped, said) = without.clamp(&Needs { cpu: Some(1), gpu, memory: 0 });
-            assert_eq!((clamped.gpu, said.unwrap()), (0.0, format!("asks for {words}, gets 0")));
+        let without = ResourcePool::new(Machine { devices: Vec::new(), ..Machine::detect(None) });
+        for (gpu, expected) in [(0.5, "0.5 of an accelerator"), (1.0, "1 accelerator"), (2.0, "2 accelerators")] {
+            let (clamped, shortfalls) = without.clamp(&Needs { cpu: Some(1), gpu, memory: 0 });
+            assert_eq!((clamped.gpu, shortfalls.unwrap()), (0.0, format!("asks for {expected}, gets 0")));
         }
     }
 
@@ -227,17 +230,17 @@ mod tests {
         let second = DeviceChoice::Cuda(1);
         assert_eq!(needs_on(second, &needs).gpu, 1.0);
         let half = needs_on(second, &Needs { gpu: 0.5, ..needs });
-        let (share, resources) = pool.take(&half, second).unwrap();
-        assert_eq!(share.visible.as_deref().unwrap(), ["GPU-b"]);
+        let (allocation, resources) = pool.allocate(&half, second).unwrap();
+        assert_eq!(allocation.visible_devices.as_deref().unwrap(), ["GPU-b"]);
         assert_eq!((resources.devices, resources.device), (vec!["cuda:1".to_owned()], second));
-        assert!(pool.take(&needs_on(second, &needs), second).is_none(), "half of it is taken");
-        pool.give_back(share);
-        assert!(pool.take(&needs_on(second, &needs), second).is_some());
+        assert!(pool.allocate(&needs_on(second, &needs), second).is_none(), "half of it is taken");
+        pool.release(allocation);
+        assert!(pool.allocate(&needs_on(second, &needs), second).is_some());
         // What is not known of here is for the stage to open, or to tell of.
-        let (share, _) = pool.take(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
-        assert_eq!(share.visible, None);
-        let (share, _) = pool.take(&needs, DeviceChoice::Auto).unwrap();
-        assert_eq!(share.visible.unwrap(), [""; 0]);
+        let (allocation, _) = pool.allocate(&needs_on(DeviceChoice::Cuda(7), &needs), DeviceChoice::Cuda(7)).unwrap();
+        assert_eq!(allocation.visible_devices, None);
+        let (allocation, _) = pool.allocate(&needs, DeviceChoice::Auto).unwrap();
+        assert_eq!(allocation.visible_devices.unwrap(), [""; 0]);
         assert_eq!(needs_on(DeviceChoice::Cpu, &Needs { gpu: 2.0, ..needs }).gpu, 0.0);
     }
 }

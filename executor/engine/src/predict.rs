@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::cause::Cause;
 use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, Decision, DifferenceKind, Effect, Event, LostInput, Scheduler};
-use crate::status::{CellState, Survey, sources};
+use crate::scheduler::{CellSpec, CompletionKind, Decision, Effect, Event, LostInput, Scheduler};
+use crate::status::{CacheStatus, KeyStatus, sources};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::text::shell_quote;
@@ -26,7 +26,7 @@ pub struct IncompleteResult {
     pub rebuild: Rebuild,
 }
 
-/// Whether a run builds a result again of which files are gone.
+/// The prediction if a run rebuilds a result of which files are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rebuild {
     /// Nothing reads them in this run.
@@ -37,7 +37,7 @@ pub enum Rebuild {
     Yes,
 }
 
-/// What a run of some cells would find missing, and build again.
+/// The prediction of a run: results with missing files, and those that it would rebuild.
 #[derive(Debug, Default)]
 pub struct RunPrediction {
     incomplete: BTreeMap<usize, IncompleteResult>,
@@ -54,7 +54,7 @@ struct Predictor<'a> {
     plan: &'a Plan,
     store: &'a Store,
     files: &'a Files,
-    survey: &'a Survey,
+    cache_status: &'a CacheStatus,
     force: &'a BTreeSet<usize>,
     fetches: bool,
     scheduler: Scheduler,
@@ -93,7 +93,7 @@ impl RunPrediction {
         plan: &Plan,
         store: &Store,
         files: &Files,
-        survey: &Survey,
+        cache_status: &CacheStatus,
         targets: &[usize],
         force: &BTreeSet<usize>,
         fetches: bool,
@@ -102,7 +102,7 @@ impl RunPrediction {
         let mut specs: Vec<Option<CellSpec>> = plan.cells.iter().map(|_| None).collect();
         for &index in &cells {
             let inputs: BTreeSet<usize> = sources(&plan.cells[index]).collect();
-            let retry = RetryPolicy(plan.cells[index].attempts);
+            let retry = RetryPolicy(plan.cells[index].retry);
             let inputs = inputs.into_iter().collect();
             specs[index] = Some(CellSpec { inputs, retry, needs_upload: false, outlives_run: false });
         }
@@ -110,7 +110,7 @@ impl RunPrediction {
             plan,
             store,
             files,
-            survey,
+            cache_status,
             force,
             fetches,
             scheduler: Scheduler::new(specs),
@@ -123,26 +123,26 @@ impl RunPrediction {
         predictor.into_prediction(&cells)
     }
 
-    /// What is to be said of a cell that has no result and takes what another one with its key makes.
-    pub fn shared(&self, plan: &Plan, index: usize) -> Option<String> {
+    /// Returns the note on a cell that has no result and takes what another one with its key makes.
+    pub fn shared_key_note(&self, plan: &Plan, index: usize) -> Option<String> {
         let other = &plan.cells[*self.same_key.get(&index)?].label;
         Some(format!("does the same as {other}: one of them runs, for both"))
     }
 
-    /// What is to be said of a cell that has its result and runs if one that is forced, which it depends on, comes out differently.
-    pub fn on_forced(&self, plan: &Plan, index: usize) -> Option<String> {
+    /// Returns the note on a cell that has its result and runs if one that is forced, which it depends on, comes out differently.
+    pub fn forced_input_note(&self, plan: &Plan, index: usize) -> Option<String> {
         let forced = &plan.cells[*self.on_forced.get(&index)?].label;
         Some(format!("depends on {forced}, which is forced: runs if that comes out differently"))
     }
 
-    /// What is to be said of a cell that has its result and depends on one that is built again, most often as it was.
-    pub fn on_rebuilt(&self, plan: &Plan, index: usize) -> Option<String> {
+    /// Returns the note on a cell that has its result and depends on one that is built again, most often as it was.
+    pub fn rebuilt_input_note(&self, plan: &Plan, index: usize) -> Option<String> {
         let rebuilt = *self.on_rebuilt.get(&index)?;
         let verb = if self.rebuilt(rebuilt)?.rebuild == Rebuild::Yes { "is" } else { "may be" };
         Some(format!("runs if {}, which {verb} made again, comes out differently", plan.cells[rebuilt].label))
     }
 
-    /// What files of the cell's recorded result are gone, if any are.
+    /// Returns the files of the cell's recorded result that are gone, if any are.
     pub fn incomplete(&self, index: usize) -> Option<&IncompleteResult> {
         self.incomplete.get(&index)
     }
@@ -161,7 +161,7 @@ impl Predictor<'_> {
             self.has_begun = true;
             for cell in std::mem::take(&mut self.submitted) {
                 self.on(Event::Accepted(cell))?;
-                self.on(Event::Finished { cell, how: DifferenceKind::Built, has_changed: false, is_fetched: false })?;
+                self.on(Event::Finished { cell, how: CompletionKind::Built, has_changed: false, is_fetched: false })?;
             }
         }
         Ok(())
@@ -184,13 +184,13 @@ impl Predictor<'_> {
 
     /// What a run finds of a cell, as far as it can be told. What cannot be told may run.
     fn decide(&mut self, cell: usize) -> Result<Decision, Error> {
-        let survey = self.survey;
-        let key = match &survey.states[cell] {
-            CellState::Unreadable(_) => return Ok(Decision::Failed),
-            CellState::Cached(record) => record.key,
-            CellState::Absent(resolved) => resolved.components.key(),
+        let cache_status = self.cache_status;
+        let key = match &cache_status.states[cell] {
+            KeyStatus::Unreadable(_) => return Ok(Decision::Failed),
+            KeyStatus::Cached(record) => record.key,
+            KeyStatus::Absent(resolved) => resolved.components.key(),
             // Nobody else has this one.
-            CellState::Open | CellState::Unread(_) => {
+            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
                 let mut bytes = [u8::MAX; 32];
                 bytes[..8].copy_from_slice(&(cell as u64).to_le_bytes());
                 Key(bytes)
@@ -200,8 +200,8 @@ impl Predictor<'_> {
             return Ok(Decision::SharesKey(key));
         }
         let is_current = self.scheduler.key(&key).is_some_and(|known| known.is_current);
-        let runs = match &survey.states[cell] {
-            CellState::Cached(record) => {
+        let runs = match &cache_status.states[cell] {
+            KeyStatus::Cached(record) => {
                 let is_forced = self.force.contains(&cell);
                 let is_lacking = self.found.lacking.contains(&cell)
                     || !is_forced && self.is_wanted(cell) && {
@@ -248,10 +248,10 @@ impl Predictor<'_> {
     }
 
     fn lost_inputs(&mut self, cell: usize) -> Result<Vec<LostInput>, Error> {
-        let survey = self.survey;
+        let cache_status = self.cache_status;
         let mut lost = Vec::new();
         for input in self.scheduler.inputs(cell).to_vec() {
-            let Some(record) = survey.record(input).filter(|_| !self.force.contains(&input)) else { continue };
+            let Some(record) = cache_status.record(input).filter(|_| !self.force.contains(&input)) else { continue };
             if self.missing(input, record)?.is_empty() || !self.is_rebuilt(record) {
                 continue;
             }
@@ -268,7 +268,9 @@ impl Predictor<'_> {
         let certain = self.certain(cells);
         let mut incomplete = BTreeMap::new();
         for &index in cells {
-            let Some(record) = self.survey.record(index).filter(|_| !self.force.contains(&index)) else { continue };
+            let Some(record) = self.cache_status.record(index).filter(|_| !self.force.contains(&index)) else {
+                continue;
+            };
             // What nobody is about to read need not be hashed.
             let missing = match self.found.missing.remove(&index) {
                 Some(missing) => missing,
@@ -291,17 +293,17 @@ impl Predictor<'_> {
 
     /// The key of a cell, if it is known.
     fn key(&self, cell: usize) -> Option<Key> {
-        match &self.survey.states[cell] {
-            CellState::Cached(record) => Some(record.key),
-            CellState::Absent(resolved) => Some(resolved.components.key()),
-            CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => None,
+        match &self.cache_status.states[cell] {
+            KeyStatus::Cached(record) => Some(record.key),
+            KeyStatus::Absent(resolved) => Some(resolved.components.key()),
+            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => None,
         }
     }
 
     /// Returns true if the cell runs whatever its result lacks.
     fn runs_anyway(&self, cell: usize) -> bool {
-        let is_absent = matches!(self.survey.states[cell], CellState::Absent(_));
-        is_absent || self.force.contains(&cell) && self.survey.record(cell).is_some()
+        let is_absent = matches!(self.cache_status.states[cell], KeyStatus::Absent(_));
+        is_absent || self.force.contains(&cell) && self.cache_status.record(cell).is_some()
     }
 
     /// Of those that may run, which do for certain.
@@ -319,7 +321,7 @@ impl Predictor<'_> {
         for &cell in cells {
             let mut made = lacks(cell);
             if self.found.lacking.contains(&cell) || self.runs_anyway(cell) {
-                made.extend(self.survey.record(cell).and_then(|record| record.log));
+                made.extend(self.cache_status.record(cell).and_then(|record| record.log));
             }
             made.into_iter().for_each(|digest| *makers.entry(digest).or_default() += 1);
         }
@@ -360,8 +362,8 @@ impl Predictor<'_> {
 
     /// Returns true if the cell may run, and the content that it would make is not known.
     fn is_unknown(&self, cell: usize) -> bool {
-        match &self.survey.states[cell] {
-            CellState::Cached(record) => {
+        match &self.cache_status.states[cell] {
+            KeyStatus::Cached(record) => {
                 // Of a folder without its list it is not known what is in it.
                 let is_open = |missing: &Missing| {
                     let output = record.outputs.get(&missing.output);
@@ -423,12 +425,12 @@ fn depending_on(plan: &Plan, cells: &[usize], which: impl Fn(usize) -> bool) -> 
 }
 
 impl IncompleteResult {
-    /// What is to be said of a cell that is built again.
+    /// Returns the cause of a cell that is built again.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn cause(&self, store: &Store, record: &ActionRecord) -> Result<Cause, Error> {
-        Ok(Cause::of_missing(store, record, &self.missing)?)
+        Ok(Cause::from_missing(store, record, &self.missing)?)
     }
 
     /// How else a cell comes by its files that is built again.
@@ -448,11 +450,11 @@ impl IncompleteResult {
         Ok(format!("{}{advice}", self.cause(store, record)?))
     }
 
-    /// What is to be said of a cell that is not.
+    /// Describes a result that is not built again.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn words(store: &Store, record: &ActionRecord) -> Result<String, Error> {
+    pub fn describe(store: &Store, record: &ActionRecord) -> Result<String, Error> {
         Ok(match record.dropped {
             None => "files of its result are missing; made again when needed".to_owned(),
             Some(Dropped::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),

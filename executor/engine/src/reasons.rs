@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use cwm_contract::{FetchRequest, Label, Origin as Brings};
 use jiff::Timestamp;
 
-use crate::cause::{Cause, Line, differences};
+use crate::cause::{Cause, ValueOrigin, differences};
 use crate::components::{Resolved, resolve_known};
-use crate::status::{CellState, Known, Survey, sources};
+use crate::status::{CacheStatus, KeyStatus, ProjectState, sources};
 use cwm_action::source_key;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
@@ -34,12 +34,12 @@ pub type RecordOf<'r> = &'r dyn Fn(usize) -> Option<&'r ActionRecord>;
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn why_now(
+pub fn rerun_causes(
     plan: &Plan,
     index: usize,
     resolved: &Resolved,
     store: &Store,
-    known: Known<'_>,
+    known: ProjectState<'_>,
     record: RecordOf<'_>,
 ) -> Result<Vec<Cause>, Error> {
     let cell = &plan.cells[index];
@@ -53,7 +53,7 @@ pub fn why_now(
         Some(previous) => {
             let mut causes = changes(plan, index, &previous.components, resolved, record);
             if is_repinned(cell, &previous, known.pins) {
-                causes.iter_mut().for_each(Cause::by_pin);
+                causes.iter_mut().for_each(Cause::mark_repinned);
             }
             causes
         }
@@ -69,23 +69,24 @@ pub fn why_now(
     Ok(causes)
 }
 
-/// What is certain of a cell of which some inputs are not known yet: what differs from before whatever they will be.
+/// Returns the certain causes of a cell of which some inputs are not known yet: what differs from before whatever they will be.
 ///
 /// # Errors
 /// A file from outside or a secret cannot be read, or the store.
-pub fn own_causes(
+pub fn known_causes(
     plan: &Plan,
     index: usize,
-    survey: &Survey,
+    cache_status: &CacheStatus,
     store: &Store,
     files: &Files,
-    known: Known<'_>,
+    known: ProjectState<'_>,
 ) -> Result<Vec<Cause>, Error> {
     let cell = &plan.cells[index];
-    let (mut resolved, unknown) = resolve_known(cell, files, known.pins, |source| match &survey.states[source] {
-        CellState::Cached(record) => Some(record),
-        _ => None,
-    })?;
+    let (mut resolved, unknown) =
+        resolve_known(cell, files, known.pins, |source| match &cache_status.states[source] {
+            KeyStatus::Cached(record) => Some(record),
+            _ => None,
+        })?;
     let Some(previous) = previous_record(store, &cell.label, known.locked)?.map(|record| record.components) else {
         return Ok(vec![match known.locked.get(&cell.label) {
             Some(line) if store.has_damaged_record(&line.key) => Cause::RecordDamaged,
@@ -102,7 +103,7 @@ pub fn own_causes(
             None => new.push((input, label)),
         }
     }
-    let record = |source: usize| survey.record(source);
+    let record = |source: usize| cache_status.record(source);
     let mut causes = changes(plan, index, &previous, &resolved, &record);
     let sources = source_names(plan, index);
     causes.extend(new.into_iter().map(|(name, label)| {
@@ -122,7 +123,7 @@ fn unfinished(store: &Store, key: &Key) -> Result<Option<Cause>, Error> {
     Ok(Timestamp::try_from(at).ok().map(|at| Cause::Unfinished { at }))
 }
 
-/// What differs between `old` and what a cell is resolved to.
+/// Returns the differences between `old` and what a cell is resolved to.
 pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved, record: RecordOf<'_>) -> Vec<Cause> {
     let mut causes = differences_of(plan, index, old, &resolved.components);
     let cell = &plan.cells[index];
@@ -139,21 +140,21 @@ pub fn changes(plan: &Plan, index: usize, old: &Components, resolved: &Resolved,
         && stage.external_sources(&cell.values).is_some()
         && !resolved.expected.is_empty()
     {
-        causes.iter_mut().for_each(Cause::as_pinned);
+        causes.iter_mut().for_each(Cause::mark_pinned);
     }
     causes
 }
 
 /// Where the parameters of a cell are written.
-fn lines_of(cell: &Cell) -> impl Fn(&str) -> Line + '_ {
+fn lines_of(cell: &Cell) -> impl Fn(&str) -> ValueOrigin + '_ {
     |parameter| match cell.given.get(parameter).map(|written| written.value()) {
-        Some(place) if place.is_set() => Line { line: None, set: true },
-        Some(place) => Line { line: Some(place.line as usize), set: false },
-        None => Line::default(),
+        Some(place) if place.is_set() => ValueOrigin { line: None, set: true },
+        Some(place) => ValueOrigin { line: Some(place.line as usize), set: false },
+        None => ValueOrigin::default(),
     }
 }
 
-/// What makes the inputs of a cell, by the input's name and the artifact's label in its key.
+/// Returns the producers of the inputs of a cell, by the input's name and the artifact's label in its key.
 fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + use<> {
     let mut names: HashMap<(String, String), String> = HashMap::new();
     for input in &plan.cells[index].inputs {
@@ -168,12 +169,12 @@ fn source_names(plan: &Plan, index: usize) -> impl Fn(&str, &str) -> String + us
     move |input, label| names.get(&(input.to_owned(), label.to_owned())).cloned().unwrap_or_else(|| label.to_owned())
 }
 
-/// What differs between two components of one cell.
+/// Returns the differences between two components of one cell.
 pub fn differences_of(plan: &Plan, index: usize, old: &Components, new: &Components) -> Vec<Cause> {
     differences(old, new, lines_of(&plan.cells[index]), source_names(plan, index))
 }
 
-/// Whether what a cell fetches is pinned to something else than what came when `before` was made.
+/// Returns true if what a cell fetches is pinned to something else than what came when `before` was made.
 pub fn is_repinned(cell: &Cell, before: &ActionRecord, pins: &Pins) -> bool {
     let Body::Stage(stage) = &cell.body else { return false };
     let is_other = |fetch: &FetchRequest| {

@@ -6,11 +6,11 @@ use cwm_action::ActionFailureKind;
 use cwm_pipeline::plan::RetryOptions;
 use cwm_store::WorkFolder;
 
-/// How often an action is attempted.
+/// Decides how often an action is attempted. [`RetryOptions`] are only the values that the pipeline gives for it.
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPolicy(pub RetryOptions);
 
-/// What follows a failed attempt.
+/// The decision that follows a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// Another attempt, after this time.
@@ -20,17 +20,26 @@ pub enum Retry {
 }
 
 impl RetryPolicy {
-    /// How many attempts there may be.
+    /// The longest wait between attempts, unless the pipeline asks for more.
+    const MAX_WAIT: Duration = Duration::from_secs(600);
+
+    /// Returns how many attempts there may be.
     pub fn max_attempts(&self) -> u32 {
-        self.0.max_attempts()
+        self.0.retries + 1
     }
 
-    /// What follows the attempt of this number, from 1.
+    /// Decides what follows the failed attempt of this number, from 1.
     pub fn next(&self, attempt: u32, is_transient: bool) -> Retry {
         match is_transient && attempt < self.max_attempts() {
-            true => Retry::After(self.0.wait_after(attempt)),
+            true => Retry::After(self.wait_after(attempt)),
             false => Retry::GiveUp,
         }
+    }
+
+    /// Returns the time between the attempt of this number, from 1, and the next: it doubles with every attempt.
+    fn wait_after(&self, attempt: u32) -> Duration {
+        let doubled = self.0.wait.saturating_mul(1 << attempt.saturating_sub(1).min(20));
+        doubled.min(Self::MAX_WAIT.max(self.0.wait))
     }
 }
 
@@ -38,4 +47,20 @@ impl RetryPolicy {
 /// resumes from a checkpoint.
 pub fn is_transient(kind: ActionFailureKind, work: &WorkFolder) -> bool {
     kind.is_transient(cwm_action::has_checkpoint(work).unwrap_or(false) || work.is_kept_elsewhere())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_ten_minutes_or_what_was_asked_for() {
+        let waits = |wait: u64| {
+            let options = RetryOptions { retries: 100, wait: Duration::from_secs(wait), ..RetryOptions::default() };
+            [1, 2, 3, 8, 100].map(|attempt| RetryPolicy(options).wait_after(attempt).as_secs())
+        };
+        assert_eq!(waits(10), [10, 20, 40, 600, 600]);
+        assert_eq!(waits(3600), [3600; 5]);
+        assert_eq!(RetryPolicy(RetryOptions { retries: 2, ..RetryOptions::default() }).max_attempts(), 3);
+    }
 }

@@ -46,9 +46,9 @@ pub struct CellSpec {
     pub inputs: Vec<usize>,
     /// How often it is attempted.
     pub retry: RetryPolicy,
-    /// Whether its inputs have to be uploaded before it is submitted.
+    /// True if its inputs have to be uploaded before it is submitted.
     pub needs_upload: bool,
-    /// Whether it goes on when the run stops.
+    /// True if it goes on when the run stops.
     pub outlives_run: bool,
 }
 
@@ -75,7 +75,7 @@ pub enum CellState {
     Running {
         /// What it makes.
         key: Key,
-        /// Whether its work has begun: it may wait for another process first.
+        /// True if its work has begun: it may wait for another process first.
         has_begun: bool,
     },
     /// An attempt failed, and another one follows.
@@ -86,7 +86,7 @@ pub enum CellState {
         until: Duration,
     },
     /// Its result is known.
-    Done(DifferenceKind),
+    Done(CompletionKind),
     /// It failed.
     Failed,
     /// It was stopped while it ran.
@@ -97,7 +97,7 @@ pub enum CellState {
 
 /// How a result came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DifferenceKind {
+pub enum CompletionKind {
     /// It was recorded already, or fetched.
     Hit,
     /// It was built in this run.
@@ -106,7 +106,7 @@ pub enum DifferenceKind {
     TakenOver,
 }
 
-/// What a run knows of a key.
+/// The state of a key in a run.
 #[derive(Clone, Debug, Default)]
 pub struct KeyState {
     /// The cell that builds or fetches it now.
@@ -117,13 +117,13 @@ pub struct KeyState {
     pub attempts: u32,
     /// How often it was built in this run.
     pub builds: u32,
-    /// Whether it was built in this run, and no file of it was missed since.
+    /// True if it was built in this run, and no file of it was missed since.
     pub is_current: bool,
     /// The cell that failed to build it.
     pub failed: Option<usize>,
-    /// Whether remotes were asked for its records.
+    /// True if remotes were asked for its records.
     pub records_requested: bool,
-    /// Whether remotes were asked for its files.
+    /// True if remotes were asked for its files.
     pub files_requested: bool,
 }
 
@@ -148,7 +148,7 @@ struct Cell {
     dependents: Vec<usize>,
     /// The key of its result.
     key: Option<Key>,
-    /// Whether it was built in this run, under whatever key.
+    /// True if it was built in this run, under whatever key.
     was_built: bool,
 }
 
@@ -227,7 +227,7 @@ impl Scheduler {
         self.cells.iter().map(|cell| cell.state)
     }
 
-    /// What is known of a key, if anything is.
+    /// Returns the state of a key, if it is known.
     pub fn key(&self, key: &Key) -> Option<&KeyState> {
         self.keys.get(key)
     }
@@ -381,7 +381,7 @@ impl Scheduler {
         match decision {
             Decision::Hit(key) => {
                 let is_built = self.cells[cell].was_built && self.keys.get(&key).is_some_and(|key| key.is_current);
-                let how = if is_built { DifferenceKind::Built } else { DifferenceKind::Hit };
+                let how = if is_built { CompletionKind::Built } else { CompletionKind::Hit };
                 self.cells[cell].key = Some(key);
                 self.set(cell, CellState::Done(how), effects);
                 effects.push(Effect::Done(cell, how));
@@ -429,7 +429,7 @@ impl Scheduler {
         &mut self,
         cell: usize,
         key: Key,
-        how: DifferenceKind,
+        how: CompletionKind,
         has_changed: bool,
         is_fetched: bool,
         effects: &mut Vec<Effect>,
@@ -440,7 +440,7 @@ impl Scheduler {
         // The files of what a job built elsewhere are with the remote.
         known.files_requested &= !self.cells[cell].spec.needs_upload;
         self.cells[cell].key = Some(key);
-        self.cells[cell].was_built |= how == DifferenceKind::Built;
+        self.cells[cell].was_built |= how == CompletionKind::Built;
         if is_fetched {
             self.requeue(cell, effects);
         } else {

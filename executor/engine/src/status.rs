@@ -17,42 +17,42 @@ use cwm_project::pins::Pins;
 use cwm_store::external_files::Files;
 use cwm_store::{ActionRecord, Store};
 
-/// What is known of a cell.
-pub enum CellState {
+/// The result of looking up the key of a cell.
+pub enum KeyStatus {
     /// Its result is recorded.
     Cached(Box<ActionRecord>),
     /// Its key has no result.
     Absent(Box<Resolved>),
     /// A cell that it depends on has no result yet, so its key is not known.
-    Open,
+    KeyUnknown,
     /// It names a pipe, whose content is known only when a run reads it.
-    Unread(PathBuf),
+    PipeUnread(PathBuf),
     /// A file or secret that it depends on cannot be read.
     Unreadable(Error),
 }
 
 /// The state of every cell of a plan.
-pub struct Survey {
+pub struct CacheStatus {
     /// By cell index.
-    pub states: Vec<CellState>,
+    pub states: Vec<KeyStatus>,
     /// Cells whose results are those of older code, which was accepted.
     accepted: BTreeSet<usize>,
 }
 
-impl Survey {
+impl CacheStatus {
     /// Looks at every cell; reads records and digests of outside files, runs nothing, writes nothing but the digest
     /// cache of `files`.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn take(plan: &Plan, store: &Store, files: &Files, known: Known<'_>) -> Result<Self, Error> {
-        let mut survey = Survey::of_nothing(plan);
+    pub fn query(plan: &Plan, store: &Store, files: &Files, known: ProjectState<'_>) -> Result<Self, Error> {
+        let mut cache_status = CacheStatus::empty(plan);
         let all: Vec<usize> = (0..plan.cells.len()).collect();
-        survey.again(&all, plan, store, files, known)?;
-        Ok(survey)
+        cache_status.refresh(&all, plan, store, files, known)?;
+        Ok(cache_status)
     }
 
-    /// Whether a cell's result is one of older code, which was accepted.
+    /// Returns true if a cell's result is one of older code, which was accepted.
     pub fn is_accepted(&self, index: usize) -> bool {
         self.accepted.contains(&index)
     }
@@ -60,7 +60,7 @@ impl Survey {
     /// The result of a cell that is cached.
     pub fn record(&self, index: usize) -> Option<&ActionRecord> {
         match &self.states[index] {
-            CellState::Cached(record) => Some(record),
+            KeyStatus::Cached(record) => Some(record),
             _ => None,
         }
     }
@@ -71,46 +71,46 @@ impl Survey {
     }
 
     /// Before anything was looked at.
-    pub fn of_nothing(plan: &Plan) -> Self {
-        Survey { states: plan.cells.iter().map(|_| CellState::Open).collect(), accepted: BTreeSet::new() }
+    pub fn empty(plan: &Plan) -> Self {
+        CacheStatus { states: plan.cells.iter().map(|_| KeyStatus::KeyUnknown).collect(), accepted: BTreeSet::new() }
     }
 
     /// Looks at those of `cells`, given in the plan's order and with all that they rest on, that have no result as far as is
-    /// known; as [`Survey::take`] does.
+    /// known; as [`CacheStatus::query`] does.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn again(
+    pub fn refresh(
         &mut self,
         cells: &[usize],
         plan: &Plan,
         store: &Store,
         files: &Files,
-        known: Known<'_>,
+        known: ProjectState<'_>,
     ) -> Result<(), Error> {
         for &index in cells {
             let cell = &plan.cells[index];
-            let is_cached = |index: usize| matches!(self.states[index], CellState::Cached(_));
+            let is_cached = |index: usize| matches!(self.states[index], KeyStatus::Cached(_));
             if is_cached(index) || !sources(cell).all(is_cached) {
                 continue;
             }
             let record = |index: usize| match &self.states[index] {
-                CellState::Cached(record) => record.as_ref(),
+                KeyStatus::Cached(record) => record.as_ref(),
                 _ => unreachable!("all sources are cached"),
             };
             self.states[index] = match resolve(cell, files, known.pins, record) {
                 Err(error) => match plan.pipe_of(index) {
-                    Some(path) => CellState::Unread(path),
-                    None => CellState::Unreadable(error),
+                    Some(path) => KeyStatus::PipeUnread(path),
+                    None => KeyStatus::Unreadable(error),
                 },
-                Ok(resolved) => match find(store, files, &resolved.components, &cell.label, known)? {
+                Ok(resolved) => match find_result(store, files, &resolved.components, &cell.label, known)? {
                     Some(record) => {
                         if is_of_older_code(&record, &resolved.components) {
                             self.accepted.insert(index);
                         }
-                        CellState::Cached(Box::new(record))
+                        KeyStatus::Cached(Box::new(record))
                     }
-                    None => CellState::Absent(Box::new(resolved)),
+                    None => KeyStatus::Absent(Box::new(resolved)),
                 },
             };
         }
@@ -118,9 +118,9 @@ impl Survey {
     }
 }
 
-/// What is known beside a pipeline: which results it stands for, what its URLs gave, which changes of code change nothing.
+/// The files beside a pipeline: which results it stands for, what its URLs gave, which changes of code change nothing.
 #[derive(Clone, Copy)]
-pub struct Known<'k> {
+pub struct ProjectState<'k> {
     /// The lock file.
     pub locked: &'k LockFile,
     /// `sources.lock`.
@@ -129,7 +129,7 @@ pub struct Known<'k> {
     pub accepted: &'k Accepted,
 }
 
-/// Whether a result that was found for `components` is one of older code.
+/// Returns true if a result that was found for `components` is one of older code.
 pub fn is_of_older_code(record: &ActionRecord, components: &Components) -> bool {
     record.components.code != components.code
 }
@@ -140,8 +140,8 @@ pub fn origin(record: &ActionRecord, accepted: bool) -> String {
     format!("{}{accepted}", record.origin())
 }
 
-/// What is to be said of a cell that names the pipe `path`.
-pub fn unread(path: &Path) -> String {
+/// Describes a cell that names the pipe `path`.
+pub fn describe_unread_pipe(path: &Path) -> String {
     format!("{} can be read only once: what it holds is known when `cwm run` has read it", path.display())
 }
 
@@ -160,22 +160,22 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn find(
+pub fn find_result(
     store: &Store,
     files: &Files,
     components: &Components,
     label: &Label,
-    known: Known<'_>,
+    known: ProjectState<'_>,
 ) -> Result<Option<ActionRecord>, Error> {
     if source_key::has_unpinned_url(components) {
-        return last_by_sum(store, &components.key());
+        return latest_by_checksum(store, &components.key());
     }
-    let found = best(store, files, components.key(), label, known.locked)?;
+    let found = preferred_result(store, files, components.key(), label, known.locked)?;
     if found.is_some() {
         return Ok(found);
     }
     for older in known.accepted.equivalent_keys(components) {
-        let found = best(store, files, older.key(), label, known.locked)?;
+        let found = preferred_result(store, files, older.key(), label, known.locked)?;
         if found.is_some() {
             return Ok(found);
         }
@@ -184,7 +184,7 @@ pub fn find(
 }
 
 /// The result of one key that is to be taken.
-fn best(
+fn preferred_result(
     store: &Store,
     files: &Files,
     key: Key,
@@ -203,19 +203,19 @@ fn best(
     Ok(candidates.into_iter().next())
 }
 
-/// Of what is known by its URL only: the record, under its sums, of what came last.
+/// Returns the last record, under its checksums, of what is known by its URL only.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn last_by_sum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Error> {
-    store.actions(key)?.pop().map_or(Ok(None), |last| by_sum(store, last))
+pub fn latest_by_checksum(store: &Store, key: &Key) -> Result<Option<ActionRecord>, Error> {
+    store.actions(key)?.pop().map_or(Ok(None), |last| by_checksum(store, last))
 }
 
 /// The record under its sums of what is recorded under its URLs; that of anything else is its own. Nothing if it is gone.
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn by_sum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
+pub fn by_checksum(store: &Store, record: ActionRecord) -> Result<Option<ActionRecord>, Error> {
     if !source_key::has_unpinned_url(&record.components) {
         return Ok(Some(record));
     }

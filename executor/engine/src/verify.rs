@@ -16,14 +16,14 @@ use crate::executor::{
 use crate::machine::Machine;
 use crate::run::action::{action_file, needs_of};
 use crate::run::{RunInputs, RunReport, emit_message, executors, log_tail, place_of, watch_signals};
-use crate::status::{find, sources};
+use crate::status::{find_result, sources};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::digest::Key;
 use cwm_core::error::{Error, ErrorKind};
 use cwm_core::text::shell_quote;
 use cwm_store::{ActionRecord, Difference, Dropped, Missing};
 
-/// What is checked, and on what.
+/// The cells to check, and the machine to use.
 pub struct VerifyOptions {
     /// Cells to check.
     pub targets: BTreeSet<usize>,
@@ -37,7 +37,7 @@ pub struct VerifyOptions {
     pub batch: Option<BatchExecutor>,
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Default)]
 pub struct VerifyOutcome {
     /// Cells that made the same bytes.
@@ -46,11 +46,11 @@ pub struct VerifyOutcome {
     pub different: usize,
     /// Cells that were not checked because an input has no result, or because the check was stopped.
     pub skipped: usize,
-    /// What failed or was skipped.
+    /// The cells that failed or were skipped.
     pub report: RunReport,
-    /// Whether it was stopped from outside.
+    /// True if it was stopped from outside.
     pub interrupted: bool,
-    /// Whether a check could not be started because the store cannot be used.
+    /// True if a check could not be started because the store cannot be used.
     pub store_refused: bool,
 }
 
@@ -148,7 +148,7 @@ impl Verifier<'_> {
         let record =
             |source: usize| self.records[source].as_ref().unwrap_or_else(|| unreachable!("all sources have a result"));
         let found = resolve(cell, files, known.pins, record).and_then(|resolved| {
-            let found = find(store, files, &resolved.components, &cell.label, known)?;
+            let found = find_result(store, files, &resolved.components, &cell.label, known)?;
             let found = found.ok_or_else(|| {
                 Error::store("nothing is recorded of it as it stands now, so there is nothing to compare with")
                     .hint("`cwm run` makes it; `cwm why` says what changed since it was made")
@@ -257,8 +257,8 @@ impl Verifier<'_> {
         action.recorded = self.records[cell].as_ref().map(|record| record.outputs.clone());
         let planned = &plan.cells[cell];
         let terms = AttemptOptions {
-            time: planned.attempts.time,
-            memory: planned.attempts.memory,
+            time: planned.retry.time,
+            memory: planned.retry.memory,
             check: true,
             asked_by: Some(format!("{}, for {}", self.options.1, planned.label)),
             ..AttemptOptions::default()

@@ -51,7 +51,7 @@ pub struct LockFile {
     warnings: Vec<LockWarning>,
 }
 
-/// What the lock file says about a cell.
+/// The line of a lock file about a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockLine {
     /// What it was a result of.
@@ -69,7 +69,7 @@ pub struct LockWarning {
     pub line: usize,
     /// What was odd, and what was done.
     pub message: String,
-    /// Whether the line says something that is lost when the file is written again.
+    /// True if the line says something that is lost when the file is written again.
     pub is_lost: bool,
 }
 
@@ -98,7 +98,7 @@ impl LockFile {
         }
     }
 
-    /// What is there now: as it was when this was read, or by someone else since.
+    /// Reads the file again: as it was when this was read, or by someone else since.
     ///
     /// # Errors
     /// As [`LockFile::read`].
@@ -107,7 +107,7 @@ impl LockFile {
         if self.text.as_ref().is_some_and(is_same) { Ok(self.clone()) } else { LockFile::read(&self.path) }
     }
 
-    /// What `text` says, which `path` held: now, or in an earlier version of it.
+    /// Parses `text`, which `path` held: now, or in an earlier version of it.
     ///
     /// # Errors
     /// A newer cwm wrote it.
@@ -121,12 +121,12 @@ impl LockFile {
         &self.path
     }
 
-    /// What was odd when it was read.
+    /// Returns the warnings of reading the file.
     pub fn warnings(&self) -> &[LockWarning] {
         &self.warnings
     }
 
-    /// What it says about a cell.
+    /// Returns the line of a cell.
     pub fn get(&self, label: &Label) -> Option<&LockLine> {
         self.cells.get(&label.to_string())
     }

@@ -19,7 +19,7 @@ use cwm_core::files::read_beside;
 /// The name of the file.
 pub const FILE_NAME: &str = "sources.lock";
 
-/// What a URL gave.
+/// The content that a URL gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     /// SHA-256 of the bytes, 64 lower-case hexadecimal digits.
@@ -53,8 +53,8 @@ impl Pins {
     pub fn beside(yaml: &Path) -> Result<Pins, Error> {
         let path = yaml.with_file_name(FILE_NAME);
         if yaml.with_extension("lock") == path {
-            let words = format!("{} cannot be the name of a pipeline: its results and its sources", yaml.display());
-            return Err(Error::usage(format!("{words} would both be locked in {FILE_NAME}")).hint("rename it"));
+            let problem = format!("{} cannot be the name of a pipeline: its results and its sources", yaml.display());
+            return Err(Error::usage(format!("{problem} would both be locked in {FILE_NAME}")).hint("rename it"));
         }
         let Some(text) = read_beside(&path)? else { return Ok(Pins { path, ..Pins::none() }) };
         let pins = text::parse(&path, &text)?;
@@ -66,12 +66,12 @@ impl Pins {
         Pins { options, ..self }
     }
 
-    /// What is pinned of a fetch.
+    /// Returns the pin of a fetch.
     pub fn get(&self, fetch: &FetchRequest) -> Option<&Pin> {
         self.pins.get(fetch)
     }
 
-    /// What the stage of this name must be given for a fetch, if it is pinned.
+    /// Returns the checksum that a fetch by the stage of this name must have, if it is pinned.
     pub fn expected(&self, fetch: &FetchRequest, stage: &str) -> Option<ExpectedChecksum> {
         let pin = self.get(fetch)?;
         Some(ExpectedChecksum {
@@ -110,8 +110,8 @@ impl Pins {
         for FetchResult { fetch, sha256, bytes } in fetched {
             match now.get(&fetch) {
                 Some(pin) if pin.sha256 != sha256 && self.read.get(&fetch) != Some(pin) => {
-                    let words = format!("{fetch} gave SHA-256 {sha256}, and meanwhile {} was pinned", pin.sha256);
-                    contradiction = Some(Error::usage(format!("{words} in {}", now.path.display())));
+                    let problem = format!("{fetch} gave SHA-256 {sha256}, and meanwhile {} was pinned", pin.sha256);
+                    contradiction = Some(Error::usage(format!("{problem} in {}", now.path.display())));
                 }
                 _ => _ = now.pins.insert(fetch, Pin { sha256, bytes }),
             }

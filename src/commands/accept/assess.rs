@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 use cwm_action::key_parameters;
 use cwm_action::probe::{ProbeComparison, ProbeRunner};
 use cwm_core::error::Error;
-use cwm_engine::{Cause, CellState, Survey, differences_of, previous_record, sources};
+use cwm_engine::{CacheStatus, Cause, KeyStatus, differences_of, previous_record, sources};
 use cwm_pipeline::plan::Body;
 use cwm_project::accepted::AcceptedChange;
 use cwm_store::ActionRecord;
@@ -27,21 +27,21 @@ pub enum Assessment {
 ///
 /// # Errors
 /// The store cannot be read.
-pub fn assess(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Assessment, Error> {
+pub fn assess(workspace: &Workspace, cache_status: &CacheStatus, index: usize) -> Result<Assessment, Error> {
     let Workspace { plan, store, locked, .. } = workspace;
     let cell = &plan.cells[index];
-    let resolved = match &survey.states[index] {
-        CellState::Cached(_) => return Ok(Assessment::UpToDate),
-        CellState::Absent(resolved) => resolved,
-        CellState::Open => {
-            let open = sources(cell).find(|source| !matches!(survey.states[*source], CellState::Cached(_)));
+    let resolved = match &cache_status.states[index] {
+        KeyStatus::Cached(_) => return Ok(Assessment::UpToDate),
+        KeyStatus::Absent(resolved) => resolved,
+        KeyStatus::KeyUnknown => {
+            let open = sources(cell).find(|source| !matches!(cache_status.states[*source], KeyStatus::Cached(_)));
             let open = open.map(|source| plan.cells[source].label.to_string()).unwrap_or_default();
-            let words =
+            let problem =
                 format!("it depends on {open}, which would run: accept that as well (name it first), or run it");
-            return Ok(Assessment::Waits(words));
+            return Ok(Assessment::Waits(problem));
         }
-        CellState::Unread(path) => return Ok(Assessment::Refused(cwm_engine::unread(path))),
-        CellState::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
+        KeyStatus::PipeUnread(path) => return Ok(Assessment::Refused(cwm_engine::describe_unread_pipe(path))),
+        KeyStatus::Unreadable(error) => return Ok(Assessment::Refused(error.message.clone())),
     };
     let Some(record) = previous_record(store, &cell.label, locked)? else {
         return Ok(Assessment::Refused("it never ran: there is no result that could stay".into()));

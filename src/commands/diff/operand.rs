@@ -57,7 +57,7 @@ pub struct Operand {
     pub found: Found,
 }
 
-/// What was found under a name.
+/// The object that a name stands for.
 pub enum Found {
     /// A lock file.
     Lock(LockFile),
@@ -66,7 +66,7 @@ pub enum Found {
 }
 
 impl Operand {
-    /// What `text` names: what is on disk first, then a revision in git and a result of the store, which must not both be
+    /// Resolves `text`: what is on disk first, then a revision in git and a result of the store, which must not both be
     /// there.
     ///
     /// # Errors
@@ -89,8 +89,10 @@ impl Operand {
             if lock.is_file() {
                 return Ok(Operand { name: lock_name(&lock), found: Found::Lock(read(&lock)?) });
             }
-            let words = format!("{text} holds neither the tables of a report nor {}", lock_name(&lock));
-            return Err(Error::usage(words).hint("`cwm export report DIR` makes such a folder, `cwm run` a lock file"));
+            let problem = format!("{text} holds neither the tables of a report nor {}", lock_name(&lock));
+            return Err(
+                Error::usage(problem).hint("`cwm export report DIR` makes such a folder, `cwm run` a lock file")
+            );
         }
         if path.is_file() {
             return Ok(Operand { name, found: Found::Lock(read(path)?) });
@@ -103,13 +105,13 @@ impl Operand {
             }
             (Revision::Lock(lock), None) => Ok(Operand { name, found: Found::Lock(lock) }),
             (_, Some(tables)) => Ok(Operand { name, found: Found::Report(tables) }),
-            (Revision::Unknown(said), None) => {
+            (Revision::Unknown(git_message), None) => {
                 let what =
                     "neither a report's folder, nor a lock file, nor a revision in git, nor a report in the store";
                 let error = Error::usage(format!("`{text}` is {what}")).hint(
                     "such as `cwm diff HEAD .`, `cwm diff v1:paper.lock paper.lock` or `cwm diff old-report report`",
                 );
-                Err(if said.is_empty() { error } else { error.hint(format!("git says: {said}")) })
+                Err(if git_message.is_empty() { error } else { error.hint(format!("git says: {git_message}")) })
             }
         }
     }
@@ -180,13 +182,13 @@ fn revision(text: &str, places: &Places) -> Result<Revision, Error> {
         }
     };
     let commit = format!("{revision}^{{commit}}");
-    if let Err(said) = git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])? {
-        return Ok(Revision::Unknown(said));
+    if let Err(git_message) = git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])? {
+        return Ok(Revision::Unknown(git_message));
     }
     let Ok(bytes) = git(&folder, &["cat-file", "blob", &object])? else {
-        let words = format!("{} is not in git at {revision}", path.display());
+        let problem = format!("{} is not in git at {revision}", path.display());
         return Err(
-            Error::usage(words).hint("is the lock file committed there? `REV:path/to/pipeline.lock` names another")
+            Error::usage(problem).hint("is the lock file committed there? `REV:path/to/pipeline.lock` names another")
         );
     };
     let lock = LockFile::of(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?;

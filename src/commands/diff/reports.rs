@@ -17,12 +17,12 @@ const INDEX: &str = "index.json";
 
 const NO_TABLES: &str = "an earlier cwm made it; `cwm run` makes one with tables/*.json";
 
-/// Whether a folder is that of a report.
+/// Returns true if a folder is that of a report.
 pub fn is_folder(folder: &Path) -> bool {
     folder.join(TABLES).join(INDEX).is_file()
 }
 
-/// Whether a file in a report is a table.
+/// Returns true if a file in a report is a table.
 fn is_table(name: &str) -> bool {
     name.strip_suffix(".json").is_some_and(|stem| !stem.is_empty() && !stem.contains('/')) && name != INDEX
 }

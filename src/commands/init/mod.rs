@@ -17,7 +17,7 @@ use cwm_pipeline::spec;
 
 /// What was done, for `--json`.
 #[derive(Serialize)]
-struct Begun {
+struct CreatedFiles {
     /// Paths of the files that were written, the pipeline first.
     written: Vec<String>,
     /// Paths of files that were there before, and are as they were.
@@ -53,22 +53,22 @@ pub fn run(arguments: &InitArguments) -> Result<ExitCode, Error> {
         (folder.join("pipeline.schema.json"), schema),
         (folder.join(".gitignore"), ignored),
     ];
-    let mut begun = Begun { written: Vec::new(), kept: Vec::new() };
+    let mut created = CreatedFiles { written: Vec::new(), kept: Vec::new() };
     for (path, text) in files {
-        let list = if write_new(&path, &text)? { &mut begun.written } else { &mut begun.kept };
+        let list = if write_new(&path, &text)? { &mut created.written } else { &mut created.kept };
         list.push(path.display().to_string());
     }
-    tell(&begun, folder, exported, arguments.json)?;
+    report(&created, folder, exported, arguments.json)?;
     Ok(ExitCode::OK)
 }
 
-fn tell(begun: &Begun, folder: &Path, exported: &str, as_json: bool) -> Result<(), Error> {
+fn report(created: &CreatedFiles, folder: &Path, exported: &str, as_json: bool) -> Result<(), Error> {
     if as_json {
-        print_json(begun)?;
+        print_json(created)?;
     } else {
-        print(&begun.written.join("\n"))?;
+        print(&created.written.join("\n"))?;
     }
-    for kept in &begun.kept {
+    for kept in &created.kept {
         let advice = if kept.ends_with(".gitignore") {
             format!("; let it hold /artifacts/ and {exported}")
         } else {

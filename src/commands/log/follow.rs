@@ -11,7 +11,7 @@ use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::shell_quote;
-use cwm_engine::{CellState, Survey};
+use cwm_engine::{CacheStatus, KeyStatus};
 
 /// Time between two looks.
 const EVERY: Duration = Duration::from_millis(200);
@@ -24,29 +24,29 @@ const EVERY: Duration = Duration::from_millis(200);
 pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
     let label = workspace.plan.cells[index].label.clone();
     let needed = workspace.plan.ancestors(&[index]);
-    let mut survey = Survey::of_nothing(&workspace.plan);
-    let mut told = false;
+    let mut cache_status = CacheStatus::empty(&workspace.plan);
+    let mut is_reported = false;
     let key = loop {
-        workspace.survey_again(&mut survey, &needed)?;
-        match &survey.states[index] {
-            CellState::Cached(record) => break record.key,
-            CellState::Absent(resolved) => {
+        workspace.refresh_cache_status(&mut cache_status, &needed)?;
+        match &cache_status.states[index] {
+            KeyStatus::Cached(record) => break record.key,
+            KeyStatus::Absent(resolved) => {
                 let key = resolved.components.key();
                 // One that failed has left its log, and is at its end.
                 if workspace.store.holder(&key)?.is_some() || workspace.store.work(&key).log().exists() {
                     break key;
                 }
             }
-            CellState::Open => {
-                if let Some(failed) = failed(workspace, &survey, &needed)? {
+            KeyStatus::KeyUnknown => {
+                if let Some(failed) = failed(workspace, &cache_status, &needed)? {
                     eprintln!("{label} has not run, for {failed} failed: `cwm log {}`", shell_quote(&failed));
                     return Ok(ExitCode::STAGE_FAILED);
                 }
             }
-            CellState::Unread(_) => {}
-            CellState::Unreadable(error) => return Err(Error::usage(error.message.clone())),
+            KeyStatus::PipeUnread(_) => {}
+            KeyStatus::Unreadable(error) => return Err(Error::usage(error.message.clone())),
         }
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut is_reported, true) {
             eprintln!("{label} does not run: waiting for it to begin");
         }
         std::thread::sleep(EVERY);
@@ -55,10 +55,10 @@ pub fn run(workspace: &mut Workspace, index: usize) -> Result<ExitCode, Error> {
 }
 
 /// The first of these cells that is not running and of which a run that failed left its log, where none is running.
-fn failed(workspace: &Workspace, survey: &Survey, cells: &[usize]) -> Result<Option<String>, Error> {
+fn failed(workspace: &Workspace, cache_status: &CacheStatus, cells: &[usize]) -> Result<Option<String>, Error> {
     let mut failed = None;
     for &cell in cells {
-        let CellState::Absent(resolved) = &survey.states[cell] else { continue };
+        let KeyStatus::Absent(resolved) = &cache_status.states[cell] else { continue };
         let key = resolved.components.key();
         if workspace.store.holder(&key)?.is_some() {
             return Ok(None);

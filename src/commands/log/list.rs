@@ -6,7 +6,7 @@ use crate::output::{print, print_json};
 use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
-use cwm_engine::CellState;
+use cwm_engine::KeyStatus;
 
 /// A cell that has a log, for `--json`.
 #[derive(Serialize)]
@@ -22,13 +22,13 @@ struct Listed {
 /// # Errors
 /// The store cannot be read.
 pub fn run(workspace: &mut Workspace, as_json: bool) -> Result<ExitCode, Error> {
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let mut listed = Vec::new();
-    for (cell, state) in workspace.plan.cells.iter().zip(&survey.states) {
+    for (cell, state) in workspace.plan.cells.iter().zip(&cache_status.states) {
         let (key, recorded) = match state {
-            CellState::Cached(record) => (record.key, record.log.is_some()),
-            CellState::Absent(resolved) => (resolved.components.key(), false),
-            CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => continue,
+            KeyStatus::Cached(record) => (record.key, record.log.is_some()),
+            KeyStatus::Absent(resolved) => (resolved.components.key(), false),
+            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => continue,
         };
         let of_attempt = workspace.store.work(&key).log().exists();
         let stands = match (of_attempt, recorded) {

@@ -70,8 +70,8 @@ fn model(store: Option<&Path>, arguments: &TrackArguments) -> Result<PathBuf, Er
     let mut workspace = Workspace::open_skipping_damaged(store, &arguments.pipeline)?;
     let outputs = workspace.plan.select_outputs_of(&arguments.checkpoint, &Format::CHECKPOINT)?;
     let (index, port) = workspace.single_output(&arguments.checkpoint, outputs)?;
-    let survey = workspace.survey()?;
-    let record = workspace.complete_result(&arguments.checkpoint, &survey, index)?;
+    let cache_status = workspace.cache_status()?;
+    let record = workspace.complete_result(&arguments.checkpoint, &cache_status, index)?;
     let output = output_of(record, &port)?;
     if output.format != Format::CHECKPOINT {
         let message = format!("{} is of format {}, and no checkpoint", arguments.checkpoint, output.format);

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use cwm_engine::{CellState, Survey, sources};
+use cwm_engine::{CacheStatus, KeyStatus, sources};
 use cwm_project::lock_file::LockLine;
 use cwm_store::ActionRecord;
 
@@ -25,14 +25,14 @@ pub(super) fn of_line(workspace: &Workspace, line: &LockLine) -> Result<Option<A
 /// The lock file's results of cells that have another one here, each once: their files are not here, or not all.
 pub(super) fn locked_results(
     workspace: &Workspace,
-    survey: &Survey,
+    cache_status: &CacheStatus,
     cells: &[usize],
     known: &mut HashSet<Key>,
 ) -> Result<Vec<(usize, ActionRecord)>, Error> {
     let mut locked = Vec::new();
     for &index in cells {
         let cell = &workspace.plan.cells[index];
-        let CellState::Cached(here) = &survey.states[index] else { continue };
+        let KeyStatus::Cached(here) = &cache_status.states[index] else { continue };
         let Some(line) = workspace.locked.get(&cell.label).filter(|_| cell.keep && is_other(workspace, index, here))
         else {
             continue;
@@ -51,7 +51,7 @@ pub(super) fn locked_results(
 /// today's once that result is made again and comes out the same.
 pub(super) fn depends_on_divergent(
     workspace: &Workspace,
-    survey: &Survey,
+    cache_status: &CacheStatus,
     cells: &[usize],
     tried: &HashSet<Key>,
 ) -> Result<BTreeSet<usize>, Error> {
@@ -61,13 +61,13 @@ pub(super) fn depends_on_divergent(
     for &index in cells {
         let rests = sources(&workspace.plan.cells[index]).any(|source| others.contains(&source));
         let line = workspace.locked.get(&workspace.plan.cells[index].label);
-        let key = match &survey.states[index] {
-            CellState::Cached(record) => Some(record.key),
-            CellState::Absent(resolved) => Some(resolved.components.key()),
-            CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => None,
+        let key = match &cache_status.states[index] {
+            KeyStatus::Cached(record) => Some(record.key),
+            KeyStatus::Absent(resolved) => Some(resolved.components.key()),
+            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => None,
         };
-        let is_displaced = match (&survey.states[index], line) {
-            (CellState::Cached(record), Some(line)) if is_other(workspace, index, record) => {
+        let is_displaced = match (&cache_status.states[index], line) {
+            (KeyStatus::Cached(record), Some(line)) if is_other(workspace, index, record) => {
                 tried.contains(&line.key) || of_line(workspace, line)?.is_none()
             }
             _ => false,
@@ -83,12 +83,16 @@ pub(super) fn depends_on_divergent(
 }
 
 /// The lock file's result of a cell that rests on others: it differs from what the cell is today in what it reads alone.
-pub(super) fn locked_of(workspace: &Workspace, survey: &Survey, index: usize) -> Result<Option<ActionRecord>, Error> {
+pub(super) fn locked_of(
+    workspace: &Workspace,
+    cache_status: &CacheStatus,
+    index: usize,
+) -> Result<Option<ActionRecord>, Error> {
     let Some(line) = workspace.locked.get(&workspace.plan.cells[index].label) else { return Ok(None) };
-    let today = match &survey.states[index] {
-        CellState::Cached(record) => &record.components,
-        CellState::Absent(resolved) => &resolved.components,
-        CellState::Open | CellState::Unread(_) | CellState::Unreadable(_) => return Ok(None),
+    let today = match &cache_status.states[index] {
+        KeyStatus::Cached(record) => &record.components,
+        KeyStatus::Absent(resolved) => &resolved.components,
+        KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) | KeyStatus::Unreadable(_) => return Ok(None),
     };
     let of_any_input = |components: &Components| {
         let blank = |(label, _): &(String, _)| (label.clone(), Digest::of(b""));

@@ -72,25 +72,25 @@ impl<'a> Transfer<'a> {
         self.keys.insert(index, key);
         let sender = std::sync::Mutex::new(self.sender.clone());
         self.begun += 1;
-        self.service.start(request, move |told| {
+        self.service.start(request, move |event| {
             // Whoever has ended listens no more.
-            let _ = sender.lock().unwrap_or_else(std::sync::PoisonError::into_inner).send((index, told));
+            let _ = sender.lock().unwrap_or_else(std::sync::PoisonError::into_inner).send((index, event));
         });
     }
 
     /// Tells how it goes until fewer jobs are under way than may be.
     fn make_room(&mut self, plan: &Plan) {
         while self.begun - self.ended >= AT_ONCE
-            && let Some((index, told)) = self.next()
+            && let Some((index, event)) = self.next()
         {
-            self.tell(plan, index, told);
+            self.report(plan, index, event);
         }
     }
 
     /// Tells how it goes until all jobs have ended.
     fn wait(&mut self, plan: &Plan) {
-        while let Some((index, told)) = self.next() {
-            self.tell(plan, index, told);
+        while let Some((index, event)) = self.next() {
+            self.report(plan, index, event);
         }
     }
 
@@ -98,10 +98,10 @@ impl<'a> Transfer<'a> {
     fn next(&mut self) -> Option<(usize, TransferEvent)> {
         while self.ended < self.begun {
             match self.inbox.recv_timeout(std::time::Duration::from_millis(500)) {
-                Ok((index, told)) => {
+                Ok((index, event)) => {
                     self.ended +=
-                        usize::from(!matches!(told, TransferEvent::Started { .. } | TransferEvent::Progress { .. }));
-                    return Some((index, told));
+                        usize::from(!matches!(event, TransferEvent::Started { .. } | TransferEvent::Progress { .. }));
+                    return Some((index, event));
                 }
                 Err(_) => self.sinks.tick(),
             }
@@ -110,10 +110,10 @@ impl<'a> Transfer<'a> {
     }
 
     /// What is told in the same way, whichever way files move.
-    fn tell(&mut self, plan: &Plan, index: usize, told: TransferEvent) {
+    fn report(&mut self, plan: &Plan, index: usize, event: TransferEvent) {
         let Some(key) = self.keys.get(&index).copied() else { return };
         let (label, direction) = (plan.cells[index].label.clone(), self.direction);
-        match told {
+        match event {
             TransferEvent::Started { objects, bytes } => {
                 self.sinks.event(&RunEvent::Transferring { label, key, direction, objects, bytes });
             }

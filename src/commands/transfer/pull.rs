@@ -12,7 +12,7 @@ use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
-use cwm_engine::{CellState, Resolved, Survey};
+use cwm_engine::{CacheStatus, KeyStatus, Resolved};
 use cwm_engine::{Direction, EventSink, RunEvent};
 use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 
@@ -36,12 +36,12 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
     let all = workspace.plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
     let mut transfer = Transfer::new(&service, Direction::Pull, &mut sinks);
     let (mut so_far, mut others) = (SoFar::default(), HashSet::new());
-    let survey = loop {
-        let survey = records(&mut workspace, &all, &chosen, &others, &mut transfer, &mut so_far)?;
+    let cache_status = loop {
+        let cache_status = records(&mut workspace, &all, &chosen, &others, &mut transfer, &mut so_far)?;
         // The key of what rests on a result follows from it: with the lock file's, others are asked for.
-        let locked = locked_results(&workspace, &survey, &all, &mut others)?;
+        let locked = locked_results(&workspace, &cache_status, &all, &mut others)?;
         if locked.is_empty() {
-            break survey;
+            break cache_status;
         }
         for (index, record) in locked {
             transfer.start(index, record.key, TransferRequest::FetchResult(vec![record]));
@@ -49,7 +49,7 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         }
         transfer.wait(&workspace.plan);
     };
-    let resting = depends_on_divergent(&workspace, &survey, &all, &others)?;
+    let resting = depends_on_divergent(&workspace, &cache_status, &all, &others)?;
     let nowhere = |what: &str| match so_far.nobody_told(&service.names()) {
         Some(words) => words,
         None => format!("no remote that was reached has {what}"),
@@ -66,22 +66,22 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
         let line = workspace.locked.get(&cell.label);
         // Of what differs from the lock file in what it reads alone, the lock file's result comes too.
         let locked = match resting.contains(&index) {
-            true => locked_of(&workspace, &survey, index)?,
+            true => locked_of(&workspace, &cache_status, index)?,
             false => None,
         };
         if !chosen.contains(&index) {
-            let what = match &survey.states[index] {
-                CellState::Cached(record) if is_other(&workspace, index, record) && !others.contains(&record.key) => {
+            let what = match &cache_status.states[index] {
+                KeyStatus::Cached(record) if is_other(&workspace, index, record) && !others.contains(&record.key) => {
                     format!("{another}, and {}", nowhere(RECORD))
                 }
-                CellState::Absent(resolved) if locked.is_none() => absent(resolved, RECORD),
-                CellState::Open | CellState::Unread(_)
+                KeyStatus::Absent(resolved) if locked.is_none() => absent(resolved, RECORD),
+                KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_)
                     if let Some(line) = line
                         && of_line(&workspace, line)?.is_none() =>
                 {
                     nowhere("the lock file's result of it")
                 }
-                CellState::Unreadable(error) => error.message.clone(),
+                KeyStatus::Unreadable(error) => error.message.clone(),
                 _ => continue,
             };
             transfer.missing.push(format!("{}: {what}", cell.label));
@@ -92,42 +92,44 @@ pub fn run(store: Option<&Path>, mut arguments: PullArguments) -> Result<ExitCod
             if is_wanted && !workspace.store.missing(&record, &workspace.files)?.is_empty() {
                 lacking.push((index, Cow::Owned(record)));
             }
-            if matches!(&survey.states[index], CellState::Absent(_)) {
+            if matches!(&cache_status.states[index], KeyStatus::Absent(_)) {
                 continue;
             }
         }
-        let record = match &survey.states[index] {
-            CellState::Cached(record) => {
+        let record = match &cache_status.states[index] {
+            KeyStatus::Cached(record) => {
                 if is_other(&workspace, index, record) && !others.contains(&record.key) {
                     transfer.missing.push(format!("{}: {another}, and {}", cell.label, nowhere("it")));
                 }
                 Cow::Borrowed(record.as_ref())
             }
-            CellState::Unreadable(error) => {
+            KeyStatus::Unreadable(error) => {
                 transfer.missing.push(format!("{}: {}", cell.label, error.message));
                 continue;
             }
-            CellState::Absent(resolved) => {
+            KeyStatus::Absent(resolved) => {
                 transfer.missing.push(format!("{}: {}", cell.label, absent(resolved, "a result of it")));
                 continue;
             }
             // Its key is not known today; once what it waits for is made and comes out the same, it is the lock file's.
-            CellState::Open | CellState::Unread(_) => match line.map(|line| of_line(&workspace, line)).transpose()? {
-                Some(Some(record)) => Cow::Owned(record),
-                Some(None) => {
-                    transfer.missing.push(format!("{}: {}", cell.label, nowhere("the lock file's result of it")));
-                    continue;
+            KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_) => {
+                match line.map(|line| of_line(&workspace, line)).transpose()? {
+                    Some(Some(record)) => Cow::Owned(record),
+                    Some(None) => {
+                        transfer.missing.push(format!("{}: {}", cell.label, nowhere("the lock file's result of it")));
+                        continue;
+                    }
+                    None => {
+                        let why = match &cache_status.states[index] {
+                            KeyStatus::PipeUnread(path) => format!("only a run reads {}", path.display()),
+                            _ => "what it rests on has no result here".to_owned(),
+                        };
+                        let what = "its key is not known, and the lock file has none of it";
+                        transfer.missing.push(format!("{}: {why}, so {what}", cell.label));
+                        continue;
+                    }
                 }
-                None => {
-                    let why = match &survey.states[index] {
-                        CellState::Unread(path) => format!("only a run reads {}", path.display()),
-                        _ => "what it rests on has no result here".to_owned(),
-                    };
-                    let what = "its key is not known, and the lock file has none of it";
-                    transfer.missing.push(format!("{}: {why}, so {what}", cell.label));
-                    continue;
-                }
-            },
+            }
         };
         // What is not kept here is not fetched either.
         if !cell.keep || !asked.insert(record.key) || workspace.store.missing(&record, &workspace.files)?.is_empty() {
@@ -157,7 +159,7 @@ struct SoFar {
     /// Keys whose records were asked for.
     asked: HashSet<Key>,
     /// What was said of remotes.
-    told: BTreeSet<String>,
+    reported: BTreeSet<String>,
     /// Remotes that did not answer, or refused to say anything, with whether they answered.
     away: BTreeMap<String, bool>,
 }
@@ -188,13 +190,13 @@ fn records(
     tried: &HashSet<Key>,
     transfer: &mut Transfer<'_>,
     so_far: &mut SoFar,
-) -> Result<Survey, Error> {
+) -> Result<CacheStatus, Error> {
     let is_first_report = transfer.service.is_first_report();
     loop {
-        let survey = workspace.survey()?;
+        let cache_status = workspace.cache_status()?;
         let before = transfer.begun;
         for &index in cells {
-            let keys = wanted(workspace, &survey, index, chosen.contains(&index));
+            let keys = wanted(workspace, &cache_status, index, chosen.contains(&index));
             if let Some(key) = keys.first().copied().filter(|key| so_far.asked.insert(*key)) {
                 transfer.start(index, key, TransferRequest::FetchRecords(keys));
             }
@@ -202,10 +204,10 @@ fn records(
         // Of what waits for a result that is nowhere, so that no key is known today, the lock file's is asked for: it is today's
         // again once that result is made and comes out the same. So is that of what rests on another result.
         if transfer.begun == before {
-            let resting = depends_on_divergent(workspace, &survey, cells, tried)?;
+            let resting = depends_on_divergent(workspace, &cache_status, cells, tried)?;
             for &index in cells {
                 let line = workspace.locked.get(&workspace.plan.cells[index].label);
-                let is_open = matches!(&survey.states[index], CellState::Open | CellState::Unread(_));
+                let is_open = matches!(&cache_status.states[index], KeyStatus::KeyUnknown | KeyStatus::PipeUnread(_));
                 if (is_open || resting.contains(&index))
                     && let Some(key) = line.map(|line| line.key).filter(|key| so_far.asked.insert(*key))
                 {
@@ -214,11 +216,11 @@ fn records(
             }
         }
         if transfer.begun == before {
-            return Ok(survey);
+            return Ok(cache_status);
         }
-        while let Some((index, told)) = transfer.next() {
-            let TransferEvent::RecordsFetched { new, errors } = told else { continue };
-            if let (CellState::Cached(record), true) = (&survey.states[index], new > 0) {
+        while let Some((index, event)) = transfer.next() {
+            let TransferEvent::RecordsFetched { new, errors } = event else { continue };
+            if let (KeyStatus::Cached(record), true) = (&cache_status.states[index], new > 0) {
                 let label = workspace.plan.cells[index].label.clone();
                 let others = plural(new as u64, "other result", "other results");
                 let message = format!(
@@ -235,7 +237,7 @@ fn records(
                     continue;
                 }
                 let message = format!("the remote `{remote}`: {}", fault.to_string());
-                if so_far.told.insert(message.clone()) {
+                if so_far.reported.insert(message.clone()) {
                     // A remote that is not there may have what the others lack.
                     if !matches!(fault, RemoteError::NotFound) {
                         transfer.faults.push(message.clone());
@@ -249,13 +251,13 @@ fn records(
 
 /// The keys whose records a cell may take: of what has a result here, its own, if it was `chosen` or the lock file names another
 /// result of it.
-fn wanted(workspace: &Workspace, survey: &Survey, index: usize, chosen: bool) -> Vec<Key> {
-    match &survey.states[index] {
-        CellState::Absent(resolved) if !cwm_action::source_key::has_unpinned_url(&resolved.components) => {
+fn wanted(workspace: &Workspace, cache_status: &CacheStatus, index: usize, chosen: bool) -> Vec<Key> {
+    match &cache_status.states[index] {
+        KeyStatus::Absent(resolved) if !cwm_action::source_key::has_unpinned_url(&resolved.components) => {
             let older = workspace.accepted.equivalent_keys(&resolved.components).map(|older| older.key());
             [resolved.components.key()].into_iter().chain(older).collect()
         }
-        CellState::Cached(record) => {
+        KeyStatus::Cached(record) => {
             match is_other(workspace, index, record)
                 || (chosen && !cwm_action::source_key::has_unpinned_url(&record.components))
             {

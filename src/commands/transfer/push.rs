@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::plural;
-use cwm_engine::CellState;
+use cwm_engine::KeyStatus;
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
 use cwm_remote::{ResultBundle, TransferRequest, TransferService};
@@ -29,11 +29,11 @@ pub fn run(store: Option<&Path>, mut arguments: PushArguments) -> Result<ExitCod
     let _shared = workspace.store.lock_shared(|holder| {
         sinks.event(&RunEvent::Warning { message: format!("waiting for the store: {holder}") });
     })?;
-    let survey = workspace.survey()?;
+    let cache_status = workspace.cache_status()?;
     let Workspace { plan, store, files, .. } = &workspace;
     let all = plan.ancestors(&chosen.iter().copied().collect::<Vec<_>>());
-    let record = |index: &usize| match &survey.states[*index] {
-        CellState::Cached(record) => Some((*index, record.as_ref(), chosen.contains(index))),
+    let record = |index: &usize| match &cache_status.states[*index] {
+        KeyStatus::Cached(record) => Some((*index, record.as_ref(), chosen.contains(index))),
         _ => None,
     };
     let undone = chosen.iter().filter(|index| record(index).is_none()).count();
@@ -76,8 +76,8 @@ fn send(
     // A folder that was mistyped, or a disk that is not mounted, would otherwise be filled without a word.
     if let Some((index, record, _)) = results.first() {
         transfer.start(*index, record.key, TransferRequest::Initialize);
-        while let Some((cell, told)) = transfer.next() {
-            transfer.tell(plan, cell, told);
+        while let Some((cell, event)) = transfer.next() {
+            transfer.report(plan, cell, event);
         }
     }
     let mut sent = HashSet::new();
@@ -98,8 +98,8 @@ fn send(
         }
         transfer.start(index, record.key, TransferRequest::Upload { bundle: Box::new(bundle), force: anew });
     }
-    while let Some((cell, told)) = transfer.next() {
-        transfer.tell(plan, cell, told);
+    while let Some((cell, event)) = transfer.next() {
+        transfer.report(plan, cell, event);
     }
     for (label, what) in lacking {
         let message = format!("{label}: files of it {what}, so its record went alone");

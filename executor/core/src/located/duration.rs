@@ -7,7 +7,7 @@ use cwm_contract::Value;
 use super::node::Node;
 use crate::text::parse_duration;
 
-/// What a time may look like, for messages.
+/// The form of a time, for messages.
 pub const DURATION: &str = "a time such as `90s`, `10m` or `1h30m`";
 
 /// A time from a millisecond to a thousand days: whole seconds, or numbers with units, the larger ones first.

@@ -5,5 +5,5 @@ mod node;
 mod reader;
 
 pub use duration::{DURATION, duration};
-pub use node::{Content, Node, Word};
-pub use reader::Reader;
+pub use node::{Content, Node, SpannedStr};
+pub use reader::NodeReader;

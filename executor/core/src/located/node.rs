@@ -17,7 +17,7 @@ pub struct Node {
     pub content: Content,
 }
 
-/// What a [`Node`] holds.
+/// The content of a [`Node`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Null, a boolean, a number or text; never a list or a map.
@@ -25,12 +25,12 @@ pub enum Content {
     /// A list.
     List(Vec<Node>),
     /// A map as written: in its order, and with what is written twice standing twice.
-    Map(Vec<(Word, Node)>),
+    Map(Vec<(SpannedStr, Node)>),
 }
 
 /// Text that was written: a key, a name, a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct SpannedStr {
     /// The text.
     pub text: String,
     /// Where.
@@ -47,8 +47,8 @@ impl Node {
     }
 
     /// The text with its place, if this is text.
-    pub fn word(&self) -> Option<Word> {
-        self.text().map(|text| Word { text: text.to_owned(), place: self.place })
+    pub fn word(&self) -> Option<SpannedStr> {
+        self.text().map(|text| SpannedStr { text: text.to_owned(), place: self.place })
     }
 
     /// The scalar, if this is one.
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// What people call this, with an article.
+    /// Returns the name of this kind of content, with an article.
     pub fn kind(&self) -> &'static str {
         match &self.content {
             Content::Scalar(value) => value.kind(),

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::node::{Content, Node, Word};
+use super::node::{Content, Node, SpannedStr};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::names::suggest;
 
 /// Collects what is wrong while a tree is read.
-pub struct Reader<'a> {
+pub struct NodeReader<'a> {
     /// What is wrong so far.
     pub problems: &'a mut Diagnostics,
 }
 
-impl Reader<'_> {
+impl NodeReader<'_> {
     /// Reports one fault.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.problems.push(diagnostic);
@@ -20,7 +20,7 @@ impl Reader<'_> {
 
     /// The entries of a map, each key once; `what` names the map in messages (`vars`), `entry` one entry (`variable`).
     /// Null is an empty map: a key with nothing after it.
-    pub fn map<'n>(&mut self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (Word, Node)> {
+    pub fn map<'n>(&mut self, node: &'n Node, what: &str, entry: &str) -> Vec<&'n (SpannedStr, Node)> {
         let entries = match &node.content {
             Content::Map(entries) => entries,
             _ if node.scalar() == Some(&cwm_contract::Value::Null) => return Vec::new(),
@@ -31,8 +31,8 @@ impl Reader<'_> {
         };
         // Most maps have a few keys, which are sooner compared than hashed.
         let is_large = entries.len() > 16;
-        let mut known: HashMap<&str, &Word> = HashMap::new();
-        let mut kept: Vec<&(Word, Node)> = Vec::with_capacity(entries.len());
+        let mut known: HashMap<&str, &SpannedStr> = HashMap::new();
+        let mut kept: Vec<&(SpannedStr, Node)> = Vec::with_capacity(entries.len());
         for pair in entries {
             let key = &pair.0;
             let earlier = if is_large {
@@ -59,7 +59,7 @@ impl Reader<'_> {
     }
 
     /// Says that a key is not one of those that are known here.
-    pub fn unknown_key(&mut self, key: &Word, whose: &str, known: &[&str]) {
+    pub fn unknown_key(&mut self, key: &SpannedStr, whose: &str, known: &[&str]) {
         self.report(Diagnostic::at(key.place, format!("{whose} has no key `{}`", key.text)).maybe_hint(suggest(
             &key.text,
             "keys",
@@ -68,7 +68,7 @@ impl Reader<'_> {
     }
 
     /// Text, or a report.
-    pub fn word(&mut self, node: &Node, what: &str) -> Option<Word> {
+    pub fn word(&mut self, node: &Node, what: &str) -> Option<SpannedStr> {
         let word = node.word().filter(|word| !word.text.is_empty());
         if word.is_none() {
             let found = if node.text().is_some() { "empty text" } else { node.kind() };
@@ -78,7 +78,7 @@ impl Reader<'_> {
     }
 
     /// A list of texts, or one text.
-    pub fn words(&mut self, node: &Node, what: &str) -> Vec<Word> {
+    pub fn text_list(&mut self, node: &Node, what: &str) -> Vec<SpannedStr> {
         match &node.content {
             Content::List(items) => {
                 items.iter().filter_map(|item| self.word(item, &format!("each of {what}"))).collect()

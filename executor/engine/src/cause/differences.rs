@@ -11,18 +11,18 @@ use cwm_core::key::Components;
 
 /// Where the value of a parameter is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct ValueOrigin {
     /// The line of the YAML.
     pub line: Option<usize>,
-    /// Whether it comes from `--set`, which has no line.
+    /// True if it comes from `--set`, which has no line.
     pub set: bool,
 }
 
-/// What differs between `old` and `new`. `line` says where a parameter is written, `source` what made an input.
+/// Returns the differences between `old` and `new`. `line` says where a parameter is written, `source` what made an input.
 pub fn differences(
     old: &Components,
     new: &Components,
-    line: impl Fn(&str) -> Line,
+    line: impl Fn(&str) -> ValueOrigin,
     source: impl Fn(&str, &str) -> String,
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -46,7 +46,7 @@ pub fn differences(
                 causes.push(Cause::Source { old: before, new: now, pinned: false, repinned: false });
                 continue;
             }
-            let Line { line, set } = line(&name);
+            let ValueOrigin { line, set } = line(&name);
             causes.push(Cause::Parameter { name, old: before, new: now, line, set });
         }
     }
@@ -62,8 +62,8 @@ pub fn differences(
     places.sort();
     places.dedup();
     // What has another name now is told of there.
-    let told: BTreeSet<&Place> = renamed.values().copied().collect();
-    places.retain(|place| !told.contains(place));
+    let renamed_places: BTreeSet<&Place> = renamed.values().copied().collect();
+    places.retain(|place| !renamed_places.contains(place));
     for place in places {
         let (a, b) = (before.get(place), now.get(place));
         if a != b {
@@ -151,18 +151,21 @@ mod tests {
         }
     }
 
-    fn said(old: &Components, new: &Components) -> Vec<String> {
-        let causes = differences(old, new, |_| Line { line: Some(7), set: false }, |_, _| "corpus".into());
+    fn described(old: &Components, new: &Components) -> Vec<String> {
+        let causes = differences(old, new, |_| ValueOrigin { line: Some(7), set: false }, |_, _| "corpus".into());
         causes.iter().map(Cause::to_string).collect()
     }
 
     #[test]
     fn each_difference_is_named_with_old_and_new() {
         let before = components(50, b"a", "x");
-        assert_eq!(said(&before, &before), Vec::<String>::new());
-        assert_eq!(said(&before, &components(100, b"a", "x")), ["parameter `validation` changed: 50 -> 100 (line 7)"]);
-        assert_eq!(said(&before, &components(50, b"a", "y")), ["code changed: crate cwm-split"]);
-        let input = said(&before, &components(50, b"b", "x"));
+        assert_eq!(described(&before, &before), Vec::<String>::new());
+        assert_eq!(
+            described(&before, &components(100, b"a", "x")),
+            ["parameter `validation` changed: 50 -> 100 (line 7)"]
+        );
+        assert_eq!(described(&before, &components(50, b"a", "y")), ["code changed: crate cwm-split"]);
+        let input = described(&before, &components(50, b"b", "x"));
         assert_eq!(input.len(), 1);
         assert!(input[0].starts_with("input `games` changed: ") && input[0].ends_with(", from corpus"), "{input:?}");
     }
@@ -176,28 +179,28 @@ mod tests {
     fn an_input_of_another_name_and_the_same_content_is_told_as_such() {
         let before = with_games(&[("s[k=1]", b"1"), ("s[k=2]", b"2")]);
         let after = with_games(&[("ss[k=1]", b"1"), ("ss[k=2]", b"2")]);
-        let told = ["1", "2"]
+        let expected = ["1", "2"]
             .map(|k| format!("input `games` (ss[k={k}]) was `games` (s[k={k}]) before, with the same content"));
-        assert_eq!(said(&before, &after), told);
+        assert_eq!(described(&before, &after), expected);
         let mut other = before.clone();
         other.inputs = BTreeMap::from([("plays".into(), before.inputs["games"].clone())]);
-        let told = ["1", "2"]
+        let expected = ["1", "2"]
             .map(|k| format!("input `plays` (s[k={k}]) was `games` (s[k={k}]) before, with the same content"));
-        assert_eq!(said(&before, &other), told);
+        assert_eq!(described(&before, &other), expected);
         // Of which of two it has the content cannot be told.
         let before = with_games(&[("s[k=1]", b"1"), ("s[k=2]", b"1")]);
         let after = with_games(&[("ss", b"1")]);
         let gone = ["1", "2"].map(|k| format!("input `games` (s[k={k}]) is gone"));
         let new = "input `games` (ss) is new, from corpus".to_owned();
-        assert_eq!(said(&before, &after), [&gone[..], &[new]].concat());
+        assert_eq!(described(&before, &after), [&gone[..], &[new]].concat());
         // Where all hold the same, the axes tell.
         let after = with_games(&[("ss[k=1]", b"1"), ("ss[k=2]", b"1")]);
-        let told = ["1", "2"]
+        let expected = ["1", "2"]
             .map(|k| format!("input `games` (ss[k={k}]) was `games` (s[k={k}]) before, with the same content"));
-        assert_eq!(said(&before, &after), told);
+        assert_eq!(described(&before, &after), expected);
         // What was there before under its own name is no other's.
         let before = with_games(&[("a", b"1")]);
         let after = with_games(&[("a", b"1"), ("b", b"1")]);
-        assert_eq!(said(&before, &after), ["input `games` (b) is new, from corpus"]);
+        assert_eq!(described(&before, &after), ["input `games` (b) is new, from corpus"]);
     }
 }

@@ -114,12 +114,12 @@ fn whole(value: &Value) -> String {
     source_key::readable(value).unwrap_or_else(|| if is_misread(value) { as_json(value) } else { value.to_string() })
 }
 
-/// Whether it is a text of one line.
+/// Returns true if it is a text of one line.
 fn is_line(value: &Value) -> bool {
     matches!(value, Value::Text(text) if !text.trim_end_matches('\n').contains('\n'))
 }
 
-/// Whether it is a text of one line that, without quotes, would be taken for a list or a map, or for less than it is.
+/// Returns true if it is a text of one line that, without quotes, would be taken for a list or a map, or for less than it is.
 fn is_misread(value: &Value) -> bool {
     let Value::Text(text) = value else { return false };
     let text = text.trim_end_matches('\n');
@@ -133,44 +133,44 @@ mod tests {
 
     use super::*;
 
-    fn told(old: &str, new: &str) -> String {
+    fn described(old: &str, new: &str) -> String {
         let (place, old, new) = change(&Value::Text(old.into()), &Value::Text(new.into()));
         format!("changed{place}: {old} -> {new}")
     }
 
     #[test]
     fn where_long_texts_differ_is_seen() {
-        assert_eq!(told("a", "b"), "changed: a -> b");
-        assert_eq!(told("a\n", "b\n"), "changed: a -> b");
+        assert_eq!(described("a", "b"), "changed: a -> b");
+        assert_eq!(described("a\n", "b\n"), "changed: a -> b");
         let (_, old, new) = change(&Value::Int(5), &Value::Text("5".into()));
         assert_eq!((&*old, &*new), ("5", "\"5\""));
         let list = Value::List(vec![Value::Int(1), Value::Int(2)]);
         assert_eq!(change(&list, &Value::Text("[1, 2]".into())).2, "\"[1, 2]\"");
         assert_eq!(readable(&Value::Text("[1,2]".into())), "\"[1,2]\"");
-        assert_eq!(told("[1,2]", "[1,3]"), "changed: \"[1,2]\" -> \"[1,3]\"");
-        assert_eq!(told("a", "a "), "changed: \"a\" -> \"a \"");
-        assert_eq!(told("", "b"), "changed: \"\" -> \"b\"");
-        assert_eq!(told(&"x".repeat(100), &format!("{} ", "x".repeat(100))), "changed at its end: \"\" -> \" \"");
+        assert_eq!(described("[1,2]", "[1,3]"), "changed: \"[1,2]\" -> \"[1,3]\"");
+        assert_eq!(described("a", "a "), "changed: \"a\" -> \"a \"");
+        assert_eq!(described("", "b"), "changed: \"\" -> \"b\"");
+        assert_eq!(described(&"x".repeat(100), &format!("{} ", "x".repeat(100))), "changed at its end: \"\" -> \" \"");
         let same = "x".repeat(100);
         let seen = format!("…{}", &same[..20]);
-        assert_eq!(told(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));
+        assert_eq!(described(&format!("{same}1"), &format!("{same}2")), format!("changed: {seen}1 -> {seen}2"));
         let script = |end: &str| format!("# {same}\nset -e\n  {end}\n");
-        let one = told(&script("echo the end"), &script("echo THE END"));
+        let one = described(&script("echo the end"), &script("echo THE END"));
         assert_eq!(one, "changed from its line 3 on: echo the end -> echo THE END");
-        assert_eq!(told("a\nc\n", "a\nb\nc\n"), "changed from its line 2 on: (nothing) -> b");
-        assert_eq!(told("a\nb\nc\nd\n", "a\nd\n"), "changed from its line 2 on: b (and 1 line more) -> (nothing)");
-        assert_eq!(told("a\nb\nc\n", "x\n"), "changed from its line 1 on: a (and 2 lines more) -> x");
-        assert_eq!(told("a\nb\n", "a\nb"), "changed at its end: \"\\n\" -> \"\"");
-        assert_eq!(told("a\nb\n", "a"), "changed from its line 2 on: b -> (nothing)");
-        assert_eq!(told("a\n b\n", "a\n  b\n"), "changed from its line 2 on: \" b\" -> \"  b\"");
+        assert_eq!(described("a\nc\n", "a\nb\nc\n"), "changed from its line 2 on: (nothing) -> b");
+        assert_eq!(described("a\nb\nc\nd\n", "a\nd\n"), "changed from its line 2 on: b (and 1 line more) -> (nothing)");
+        assert_eq!(described("a\nb\nc\n", "x\n"), "changed from its line 1 on: a (and 2 lines more) -> x");
+        assert_eq!(described("a\nb\n", "a\nb"), "changed at its end: \"\\n\" -> \"\"");
+        assert_eq!(described("a\nb\n", "a"), "changed from its line 2 on: b -> (nothing)");
+        assert_eq!(described("a\n b\n", "a\n  b\n"), "changed from its line 2 on: \" b\" -> \"  b\"");
     }
 
     proptest! {
         #[test]
         fn any_two_texts_are_told_apart_in_one_short_line(old in "[ab\n]{0,12}", new in "[ab\n]{0,12}") {
             prop_assume!(old != new);
-            let told = told(&old, &new);
-            prop_assert!(!told.contains('\n') && told.len() < 300, "{told:?}");
+            let described = described(&old, &new);
+            prop_assert!(!described.contains('\n') && described.len() < 300, "{described:?}");
         }
 
         #[test]

@@ -8,17 +8,17 @@ use cwm_store::{ActionRecord, Dropped};
 /// Causes that one sentence names; of more, how many there are.
 pub(super) const NAMED: usize = 3;
 
-/// What is to be said of a cell.
+/// The explanation of a cell.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reason {
     /// The cell.
     pub label: String,
-    /// What would become of it.
-    pub state: Standing,
+    /// Its predicted status.
+    pub state: CellStatus,
     /// Where a cached result comes from; of what cannot be told, why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Whether its result is one of older code, which was accepted.
+    /// True if its result is one of older code, which was accepted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
     /// Why it would run, a sentence a cause, each followed back to what somebody changed; of the cell that was asked about.
@@ -41,9 +41,9 @@ pub struct Reason {
     pub because_of: Vec<Reason>,
 }
 
-/// What would become of a cell.
+/// The predicted status of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum Standing {
+pub enum CellStatus {
     /// Its result is there.
     #[serde(rename = "cached")]
     Cached,
@@ -79,28 +79,30 @@ pub enum Standing {
     WouldFail,
 }
 
-impl Standing {
-    /// Of a cell that is done and whose files nobody needs.
-    pub fn without_files(record: &ActionRecord) -> Standing {
+impl CellStatus {
+    /// Returns the status of a cell that is done and whose files nobody needs.
+    pub fn without_files(record: &ActionRecord) -> CellStatus {
         match record.dropped {
-            None => Standing::Incomplete,
-            Some(Dropped::Collected) => Standing::Collected,
-            Some(Dropped::NotPulled) => Standing::NotPulled,
-            Some(Dropped::NotKept) => Standing::Dropped,
+            None => CellStatus::Incomplete,
+            Some(Dropped::Collected) => CellStatus::Collected,
+            Some(Dropped::NotPulled) => CellStatus::NotPulled,
+            Some(Dropped::NotKept) => CellStatus::Dropped,
         }
     }
 
     /// As a verb.
-    pub fn words(self) -> &'static str {
+    pub fn as_verb(self) -> &'static str {
         match self {
-            Standing::Cached | Standing::Incomplete | Standing::Collected | Standing::NotPulled | Standing::Dropped => {
-                "is cached"
-            }
-            Standing::RanAgain => "ran again",
-            Standing::Differs => "has another result",
-            Standing::WouldRun => "would run",
-            Standing::Waits | Standing::MayRun => "may run",
-            Standing::WouldFail => "would fail",
+            CellStatus::Cached
+            | CellStatus::Incomplete
+            | CellStatus::Collected
+            | CellStatus::NotPulled
+            | CellStatus::Dropped => "is cached",
+            CellStatus::RanAgain => "ran again",
+            CellStatus::Differs => "has another result",
+            CellStatus::WouldRun => "would run",
+            CellStatus::Waits | CellStatus::MayRun => "may run",
+            CellStatus::WouldFail => "would fail",
         }
     }
 }
@@ -126,9 +128,9 @@ impl Reason {
                     "{}, because {} {}, because {why}",
                     cause.without_source(),
                     reason.label,
-                    reason.state.words()
+                    reason.state.as_verb()
                 ),
-                None => format!("{}, because {} {}", cause.without_source(), reason.label, reason.state.words()),
+                None => format!("{}, because {} {}", cause.without_source(), reason.label, reason.state.as_verb()),
             },
         }
     }
@@ -137,13 +139,13 @@ impl Reason {
     pub(super) fn joined(&self) -> Option<String> {
         let sentences = self.sentences();
         let sentences: Vec<&str> = sentences.iter().map(String::as_str).collect();
-        (!sentences.is_empty()).then(|| several(&sentences, NAMED, " and "))
+        (!sentences.is_empty()).then(|| join_limited(&sentences, NAMED, " and "))
     }
 }
 
 /// The first of them, and how many more there are.
-pub(super) fn several(words: &[&str], most: usize, between: &str) -> String {
-    let more = words.len().saturating_sub(most);
-    let shown = words[..words.len() - more].join(between);
+pub(super) fn join_limited(items: &[&str], most: usize, between: &str) -> String {
+    let more = items.len().saturating_sub(most);
+    let shown = items[..items.len() - more].join(between);
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }

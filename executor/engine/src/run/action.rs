@@ -13,7 +13,7 @@ use cwm_core::error::Error;
 use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
 use cwm_store::ActionRecord;
 
-/// What a cell needs of the machine and where it computes: where the run says, else where the pipeline does.
+/// Returns the needs of a cell and where it computes: where the run says, else where the pipeline does.
 pub fn needs_of(cell: &Cell, device: Option<DeviceChoice>) -> (Needs, DeviceChoice) {
     let device = match &cell.body {
         Body::Stage(stage) if stage.uses_devices() => device.unwrap_or(cell.device),

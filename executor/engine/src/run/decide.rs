@@ -5,11 +5,11 @@ use crate::cause::Cause;
 use crate::components::{Resolved, resolve};
 use crate::event::{EventSink, RunEvent};
 use crate::executor::AttemptFailure;
-use crate::reasons::why_now;
-use crate::retry;
+use crate::reasons::rerun_causes;
+use crate::retry::{self, RetryPolicy};
 use crate::run::action::needs_of;
 use crate::scheduler::{Decision, LostInput};
-use crate::status::{find, is_of_older_code, origin};
+use crate::status::{find_result, is_of_older_code, origin};
 use cwm_action::source_key;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
@@ -50,15 +50,15 @@ impl Engine<'_> {
             causes.push(cause.clone());
         } else if self.policy.force.contains(&index) && !is_current {
             causes.push(Cause::Forced);
-            if find(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?.is_none() {
+            if find_result(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?.is_none() {
                 // It would have run anyway.
-                causes.extend(self.why_now(index, &resolved)?);
+                causes.extend(self.rerun_causes(index, &resolved)?);
             }
         } else {
             let is_own = is_current && self.scheduler.was_built(index);
             let found = match self.records[index].clone().filter(|record| is_own && record.key == key) {
                 Some(built) => Some(built),
-                None => find(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?,
+                None => find_result(inputs.store, inputs.files, &resolved.components, &cell.label, inputs.known)?,
             };
             if !is_own && self.may_fetch_records(index, &resolved, found.as_ref()) {
                 let work = self.work_of(index);
@@ -91,7 +91,7 @@ impl Engine<'_> {
                     self.records[index] = Some(record);
                     causes.push(cause);
                 }
-                None => causes = self.why_now(index, &resolved)?,
+                None => causes = self.rerun_causes(index, &resolved)?,
             }
         }
         self.work_of(index).key = Some(key);
@@ -109,9 +109,9 @@ impl Engine<'_> {
     }
 
     /// Why a cell that has no result runs.
-    fn why_now(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
+    fn rerun_causes(&self, index: usize, resolved: &Resolved) -> Result<Vec<Cause>, Error> {
         let record = |source: usize| self.records[source].as_ref();
-        why_now(self.inputs.plan, index, resolved, self.inputs.store, self.inputs.known, &record)
+        rerun_causes(self.inputs.plan, index, resolved, self.inputs.store, self.inputs.known, &record)
     }
 
     /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs them; those
@@ -162,7 +162,7 @@ impl Engine<'_> {
         self.records[index] = Some(record);
     }
 
-    /// Whether remotes are asked for records of a cell that has none here, or not the one of the lock file.
+    /// Returns true if remotes are asked for records of a cell that has none here, or not the one of the lock file.
     fn may_fetch_records(&self, index: usize, resolved: &Resolved, found: Option<&ActionRecord>) -> bool {
         let key = resolved.components.key();
         let line = self.inputs.known.locked.get(&self.inputs.plan.cells[index].label).filter(|line| line.key == key);
@@ -174,7 +174,7 @@ impl Engine<'_> {
             && !source_key::has_unpinned_url(&resolved.components)
     }
 
-    /// Whether remotes can be asked for the files of a result, and were not yet.
+    /// Returns true if remotes can be asked for the files of a result, and were not yet.
     fn may_fetch_files(&self, key: &Key) -> bool {
         self.fetches.is_possible() && !self.scheduler.key(key).is_some_and(|known| known.files_requested)
     }
@@ -214,11 +214,11 @@ impl Engine<'_> {
         let other = known.failed.filter(|other| *other != index)?;
         let failure = self.work.get(&other)?.failure.as_ref()?;
         let cells = &self.inputs.plan.cells;
-        let (one, two) = (&cells[index].attempts, &cells[other].attempts);
+        let (one, two) = (&cells[index].retry, &cells[other].retry);
         let needs = |index: usize| needs_of(&cells[index], self.policy.device);
         let has_same_limits = (one.time, one.memory) == (two.time, two.memory) && needs(index) == needs(other);
         let is_transient = retry::is_transient(failure.kind, &self.inputs.store.work(key));
-        let is_tried_again = is_transient && one.max_attempts() > known.attempts;
+        let is_tried_again = is_transient && RetryPolicy(*one).max_attempts() > known.attempts;
         let reason = format!("does the same as {}, which failed: {}", cells[other].label, failure.reason);
         (has_same_limits && !is_tried_again).then(|| AttemptFailure { reason, ..failure.clone() })
     }

@@ -15,13 +15,13 @@ pub struct FetchCoordinator {
     in_flight: BTreeMap<usize, Key>,
     /// Files that were asked for and did not come.
     failures: BTreeMap<usize, FetchFailure>,
-    /// What went wrong, each once.
+    /// Warnings, each once.
     warnings: BTreeSet<String>,
 }
 
 /// Files that were asked for and did not come.
 pub struct FetchFailure {
-    /// Whether every remote answered.
+    /// True if every remote answered.
     pub all_remotes_answered: bool,
     /// What did not come, and why, a line each.
     pub missing: Vec<String>,

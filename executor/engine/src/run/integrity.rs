@@ -9,7 +9,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_store::{ActionRecord, Corruption, Missing};
 
-/// What a run found missing or changed.
+/// The files that a run found missing or changed.
 #[derive(Default)]
 pub struct IntegrityGuard {
     /// Content that was changed and is in quarantine: for all results that lack it, that is why.
@@ -20,12 +20,12 @@ pub struct IntegrityGuard {
     pub to_rebuild: BTreeMap<usize, Cause>,
     /// Cells whose files are wanted, whether or not another cell reads them.
     pub wanted: BTreeSet<usize>,
-    /// Whether it was said that remotes have what is built again.
+    /// True if it was said that remotes have what is built again.
     pull_hint_shown: bool,
 }
 
 impl IntegrityGuard {
-    /// What of a result cannot be read. What was changed since it was stored is quarantined.
+    /// Returns the files of a result that cannot be read. What was changed since it was stored is quarantined.
     pub fn missing_files(
         &mut self,
         inputs: &RunInputs<'_>,
@@ -61,7 +61,7 @@ impl IntegrityGuard {
         if let Some(cause) = self.causes.get(&(index, record.key)) {
             return Ok(cause.clone());
         }
-        let cause = Cause::of_missing(inputs.store, record, missing)?;
+        let cause = Cause::from_missing(inputs.store, record, missing)?;
         let could_pull = matches!(cause, Cause::NotPulled { .. }) && !has_fetcher;
         if could_pull && !std::mem::replace(&mut self.pull_hint_shown, true) {
             let message = "files that remotes have are made again here; `cwm run --pull` fetches such in place of that";

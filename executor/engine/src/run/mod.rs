@@ -28,8 +28,8 @@ use crate::fetch::TransferUpdate;
 use crate::local::LocalExecutor;
 use crate::machine::Machine;
 use crate::retry::RetryPolicy;
-use crate::scheduler::{CellSpec, CellState, DifferenceKind, Effect, Event, RunState, Scheduler};
-use crate::status::{Known, sources};
+use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunState, Scheduler};
+use crate::status::{ProjectState, sources};
 use action::{action_file, executable_files, needs_of};
 use cwm_action::AttemptOptions;
 use cwm_core::digest::{Digest, Key};
@@ -45,20 +45,20 @@ pub use signals::stop_signals;
 pub(super) use signals::watch as watch_signals;
 use uploads::UploadCoordinator;
 
-/// What a run reads and does not change.
+/// The inputs of a run, which it does not change.
 #[derive(Clone, Copy)]
 pub struct RunInputs<'a> {
-    /// What there is to do.
+    /// The plan to carry out.
     pub plan: &'a Plan,
     /// Where results are.
     pub store: &'a Store,
     /// Files from outside the store.
     pub files: &'a Files,
     /// The text files beside the pipeline.
-    pub known: Known<'a>,
+    pub known: ProjectState<'a>,
 }
 
-/// What [`Options`] say of cells.
+/// The part of [`Options`] that is about cells.
 struct Policy {
     force: BTreeSet<usize>,
     device: Option<DeviceChoice>,
@@ -69,7 +69,7 @@ struct Policy {
     local_stages: Vec<String>,
 }
 
-/// What the run does for a cell that is not done.
+/// The state of the work at a cell that is not done.
 #[derive(Default)]
 struct Work {
     key: Option<Key>,
@@ -87,7 +87,7 @@ struct Work {
     failure: Option<AttemptFailure>,
 }
 
-/// What reaches the loop.
+/// A message to the event loop.
 enum Message {
     Executor(ExecutorEvent),
     Transfer(TransferUpdate),
@@ -137,7 +137,7 @@ pub fn run(inputs: RunInputs<'_>, options: Options, sinks: &mut EventSinks) -> R
         inputs.dedup();
         specs[index] = Some(CellSpec {
             inputs,
-            retry: RetryPolicy(cell.attempts),
+            retry: RetryPolicy(cell.retry),
             needs_upload: !executor.shares_store(),
             outlives_run: executor.outlives_run(),
         });
@@ -318,9 +318,9 @@ impl Engine<'_> {
         let planned = &self.inputs.plan.cells[cell];
         let terms = AttemptOptions {
             attempt: attempts + 1,
-            attempts: planned.attempts.max_attempts(),
-            time: planned.attempts.time,
-            memory: planned.attempts.memory,
+            attempts: RetryPolicy(planned.retry).max_attempts(),
+            time: planned.retry.time,
+            memory: planned.retry.memory,
             check: false,
             asked_by: Some(format!("{}, for {}", self.policy.command, planned.label)),
         };
@@ -375,7 +375,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What came of the run.
+    /// Returns the outcome of the run.
     fn outcome(self) -> Outcome {
         let mut summary = Summary {
             interrupted: self.scheduler.run_state() >= RunState::Stopping,
@@ -385,8 +385,8 @@ impl Engine<'_> {
         let mut records = self.records;
         for (index, state) in self.scheduler.states().enumerate() {
             match state {
-                CellState::Done(DifferenceKind::Built) => summary.ran += 1,
-                CellState::Done(DifferenceKind::Hit | DifferenceKind::TakenOver) => summary.cached += 1,
+                CellState::Done(CompletionKind::Built) => summary.ran += 1,
+                CellState::Done(CompletionKind::Hit | CompletionKind::TakenOver) => summary.cached += 1,
                 CellState::Failed => summary.failed += 1,
                 CellState::NotSelected => {}
                 _ => summary.skipped += 1,

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use cwm_core::digest::Key;
 use cwm_store::ActionRecord;
 
-/// What a run is given.
+/// The options of a run.
 pub struct Options {
     /// Cells that must be done; their sources come along.
     pub targets: Vec<usize>,
@@ -32,36 +32,36 @@ pub struct Options {
     pub batch: Option<BatchExecutor>,
     /// Fetches what others built, before it is built here.
     pub fetcher: Option<Box<dyn ResultFetcher>>,
-    /// Whether remotes may have what the lock file names.
+    /// True if remotes may have what the lock file names.
     pub has_remotes: bool,
     /// Uploads what jobs read that do not share the store.
     pub uploader: Option<Box<dyn InputUploader>>,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 pub struct Outcome {
     /// The record of every cell that is done, by index.
     pub records: Vec<Option<ActionRecord>>,
     /// The cells that were built.
     pub ran: BTreeSet<usize>,
-    /// What failed.
+    /// The cells that failed.
     pub report: RunReport,
     /// In numbers.
     pub summary: Summary,
-    /// What did not go well when remotes were asked, a sentence each.
+    /// Warnings about remotes, a sentence each.
     pub remote_warnings: Vec<String>,
 }
 
-/// What failed in a run and what was skipped because of that, by index.
+/// The cells that failed in a run and those that were skipped because of that, by index.
 #[derive(Default)]
 pub struct RunReport {
-    /// What failed.
+    /// The cells that failed.
     pub failed: BTreeMap<usize, FailedCell>,
-    /// What was skipped because of that.
+    /// The cells that were skipped because of that.
     pub skipped: BTreeMap<usize, SkippedCell>,
     /// How long the attempts at a key ran together.
     pub(super) run_time: HashMap<Key, Duration>,
-    /// Whether a cell could not be started because the store cannot be used.
+    /// True if a cell could not be started because the store cannot be used.
     pub(super) store_refused: bool,
 }
 
@@ -87,8 +87,8 @@ pub struct Summary {
     pub failed: usize,
     /// Cells that were skipped.
     pub skipped: usize,
-    /// Whether it was stopped from outside.
+    /// True if it was stopped from outside.
     pub interrupted: bool,
-    /// Whether a cell could not even be started, because the store cannot be used.
+    /// True if a cell could not even be started, because the store cannot be used.
     pub store_refused: bool,
 }

@@ -10,9 +10,9 @@ use super::{Engine, Work};
 use crate::event::{EventSink, EventSinks, FailedCell, RunEvent, SkippedCell};
 use crate::executor::{ActionUpdate, AttemptFailure, ExecutorEvent};
 use crate::fetch::UploadId;
-use crate::retry;
-use crate::scheduler::{CellState, DifferenceKind, Event, RunState};
-use crate::status::{by_sum, last_by_sum};
+use crate::retry::{self, RetryPolicy};
+use crate::scheduler::{CellState, CompletionKind, Event, RunState};
+use crate::status::{by_checksum, latest_by_checksum};
 use cwm_action::source_key;
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, read_log_tail};
 use cwm_core::digest::{Digest, Key};
@@ -116,7 +116,7 @@ impl Engine<'_> {
             }
         };
         self.records[cell] = Some(record);
-        let how = if is_taken_over { DifferenceKind::TakenOver } else { DifferenceKind::Built };
+        let how = if is_taken_over { CompletionKind::TakenOver } else { CompletionKind::Built };
         self.on(Event::Finished { cell, how, has_changed, is_fetched });
     }
 
@@ -148,14 +148,14 @@ impl Engine<'_> {
                 found => found,
             };
             return match found {
-                Some(found) if source_key::has_unpinned_url(&found.components) => last_by_sum(store, key),
+                Some(found) if source_key::has_unpinned_url(&found.components) => latest_by_checksum(store, key),
                 found => Ok(found),
             };
         };
         let candidates = store.candidates(key, Some(outputs))?;
         if candidates.first().is_some_and(|first| source_key::has_unpinned_url(&first.components)) {
             // Under one URL there may be many, one after the other.
-            return candidates.into_iter().next().map_or(Ok(None), |made| by_sum(store, made));
+            return candidates.into_iter().next().map_or(Ok(None), |made| by_checksum(store, made));
         }
         // A file from outside that lies elsewhere now makes another record of the same result.
         let different: BTreeSet<_> = candidates.iter().map(ActionRecord::output_digests).collect();
@@ -187,7 +187,7 @@ impl Engine<'_> {
             label: planned.label.clone(),
             key: *key,
             attempt,
-            attempts: planned.attempts.max_attempts(),
+            attempts: RetryPolicy(planned.retry).max_attempts(),
             kind: failure.kind,
             reason: failure.reason.clone(),
             wait_seconds: wait.as_secs_f64(),

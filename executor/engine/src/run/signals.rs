@@ -32,7 +32,7 @@ pub fn watch(receive: impl Fn() -> bool + Send + 'static) -> Result<signal_hook:
     Ok(handle)
 }
 
-/// Whether whoever started this process had the signal ignored, as `nohup` does.
+/// Returns true if whoever started this process had the signal ignored, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: all-zero is a valid sigaction, and sigaction without a new action only writes into it.
     unsafe {

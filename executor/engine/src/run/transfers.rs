@@ -146,7 +146,7 @@ impl Engine<'_> {
             return Err(Error::system(message).hint("is something else deleting from the store, or from the remote?"));
         }
         let missing = self.inputs.store.missing(&record, self.inputs.files)?;
-        let cause = Cause::of_missing(self.inputs.store, &record, &missing)?;
+        let cause = Cause::from_missing(self.inputs.store, &record, &missing)?;
         self.guard.to_rebuild.insert(cell, cause);
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::DifferenceKind;
+use super::CompletionKind;
 use cwm_core::digest::Key;
 
-/// What the engine found of a cell that is ready.
+/// The decision of the engine about a cell that is ready.
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// It has a result.
@@ -32,7 +32,7 @@ pub enum Decision {
 pub struct LostInput {
     /// The cell that made it.
     pub cell: usize,
-    /// Whether it is built again: remotes may have it.
+    /// True if it is built again: remotes may have it.
     pub is_rebuilt: bool,
 }
 
@@ -58,19 +58,19 @@ pub enum Event {
         /// The cell.
         cell: usize,
         /// Whether this run built it.
-        how: DifferenceKind,
-        /// Whether the result differs from the one that the cell had before.
+        how: CompletionKind,
+        /// True if the result differs from the one that the cell had before.
         has_changed: bool,
-        /// Whether files of it have to be fetched.
+        /// True if files of it have to be fetched.
         is_fetched: bool,
     },
     /// It has none.
     Failed {
         /// The cell.
         cell: usize,
-        /// Whether another attempt may succeed.
+        /// True if another attempt may succeed.
         is_transient: bool,
-        /// Whether it was stopped by this run.
+        /// True if it was stopped by this run.
         was_stopped: bool,
     },
     /// Time passed.
@@ -83,7 +83,7 @@ pub enum Event {
     End,
 }
 
-/// What the engine is to do.
+/// An instruction to the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Look whether a cell has a result. [`Event::Decided`] is the answer.
@@ -99,7 +99,7 @@ pub enum Effect {
     /// Take it back.
     Withdraw(usize),
     /// A cell is done.
-    Done(usize, DifferenceKind),
+    Done(usize, CompletionKind),
     /// An attempt failed, and another one follows.
     Retrying {
         /// The cell.

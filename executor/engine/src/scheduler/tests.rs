@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseResult;
 
 use super::*;
 use crate::local::place;
-use crate::machine::{Machine, Pool, Share};
+use crate::machine::{Allocation, Machine, ResourcePool};
 use cwm_pipeline::plan::RetryOptions;
 
 /// A cell of a made-up run.
@@ -49,11 +49,11 @@ struct World<'m> {
     models: &'m [Model],
     scheduler: Scheduler,
     now: Duration,
-    pool: Pool,
+    pool: ResourcePool,
     /// What was submitted and not started.
     queued: BTreeMap<usize, ()>,
     /// What runs, with its share of the machine if it runs here.
-    running: BTreeMap<usize, Option<(u32, Share)>>,
+    running: BTreeMap<usize, Option<(u32, Allocation)>>,
     fetching: Vec<usize>,
     uploading: Vec<usize>,
     /// Cells that have a result, if their key is decided upon.
@@ -95,7 +95,7 @@ impl<'m> World<'m> {
             before: scheduler.states().collect(),
             scheduler,
             now: Duration::ZERO,
-            pool: Pool::new(Machine { cores: CORES, memory: 0, devices: Vec::new() }),
+            pool: ResourcePool::new(Machine { cores: CORES, memory: 0, devices: Vec::new() }),
             queued: BTreeMap::new(),
             running: BTreeMap::new(),
             fetching: Vec::new(),
@@ -241,7 +241,7 @@ impl<'m> World<'m> {
         started.iter().for_each(|cell| drop(self.running.insert(*cell, None)));
         for one in placed {
             started.push(one.cell);
-            self.running.insert(one.cell, Some((one.resources.cores as u32, one.share)));
+            self.running.insert(one.cell, Some((one.resources.cores as u32, one.allocation)));
         }
         let used: u32 = self.running.values().flatten().map(|(cores, _)| *cores).sum();
         prop_assert!(used <= CORES, "{} cores are in use", used);
@@ -259,8 +259,8 @@ impl<'m> World<'m> {
     }
 
     fn release(&mut self, cell: usize) {
-        if let Some(Some((_, share))) = self.running.remove(&cell) {
-            self.pool.give_back(share);
+        if let Some(Some((_, allocation))) = self.running.remove(&cell) {
+            self.pool.release(allocation);
         }
     }
 
@@ -303,7 +303,7 @@ impl<'m> World<'m> {
                     0 => Event::Failed { cell, is_transient: random(2) == 0, was_stopped: false },
                     _ => {
                         self.recorded.insert(key);
-                        let how = if random(4) == 0 { DifferenceKind::TakenOver } else { DifferenceKind::Built };
+                        let how = if random(4) == 0 { CompletionKind::TakenOver } else { CompletionKind::Built };
                         Event::Finished { cell, how, has_changed: random(4) == 0, is_fetched: false }
                     }
                 };
@@ -396,7 +396,7 @@ fn a_failure_is_tried_again_after_a_while_and_skips_what_reads_it() {
     let at = Duration::from_secs;
     assert_eq!(scheduler.on(Event::Begin, at(0)), [Effect::Decide(0)]);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), at(0)), [Effect::Submit(0), Effect::Decide(2)]);
-    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2, DifferenceKind::Hit)]);
+    assert_eq!(scheduler.on(Event::Decided(2, Decision::Hit(key(2))), at(0)), [Effect::Done(2, CompletionKind::Hit)]);
     let failed = || Event::Failed { cell: 0, is_transient: true, was_stopped: false };
     scheduler.on(Event::Accepted(0), at(0));
     scheduler.on(Event::Began(0), at(0));
@@ -421,14 +421,14 @@ fn a_lost_input_is_built_first_and_readers_of_another_result_are_decided_again()
     scheduler.on(Event::Decided(0, Decision::Hit(key(0))), now);
     assert_eq!(
         scheduler.on(Event::Decided(1, Decision::Hit(key(1))), now),
-        [Effect::Done(1, DifferenceKind::Hit), Effect::Decide(2)]
+        [Effect::Done(1, CompletionKind::Hit), Effect::Decide(2)]
     );
     assert_eq!(scheduler.on(Event::Decided(2, miss(2, &[0])), now), [Effect::Decide(0)]);
     assert_eq!(scheduler.state(2), CellState::Blocked);
     assert_eq!(scheduler.on(Event::Decided(0, miss(0, &[])), now), [Effect::Submit(0)]);
     scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, how: DifferenceKind::Built, has_changed: true, is_fetched: false };
-    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, DifferenceKind::Built), Effect::Decide(1)]);
+    let finished = Event::Finished { cell: 0, how: CompletionKind::Built, has_changed: true, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, CompletionKind::Built), Effect::Decide(1)]);
     assert_eq!(scheduler.state(2), CellState::Ready);
 }
 
@@ -441,6 +441,6 @@ fn cells_of_one_key_are_built_once() {
     assert!(scheduler.is_in_flight(&key(7)));
     assert_eq!(scheduler.on(Event::Decided(1, Decision::SharesKey(key(7))), now), []);
     scheduler.on(Event::Accepted(0), now);
-    let finished = Event::Finished { cell: 0, how: DifferenceKind::Built, has_changed: false, is_fetched: false };
-    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, DifferenceKind::Built), Effect::Decide(1)]);
+    let finished = Event::Finished { cell: 0, how: CompletionKind::Built, has_changed: false, is_fetched: false };
+    assert_eq!(scheduler.on(finished, now), [Effect::Done(0, CompletionKind::Built), Effect::Decide(1)]);
 }

@@ -8,7 +8,7 @@ use super::producers::{Makers, Named};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
-use cwm_engine::{Cause, Line, differences};
+use cwm_engine::{Cause, ValueOrigin, differences};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 
@@ -119,7 +119,7 @@ fn causes<'l>(
         let group = components.inputs.get(input)?;
         group.iter().find(|(name, _)| name == label).map(|(_, digest)| *digest)
     };
-    let mut causes = differences(old, new, |_| Line::default(), |_, _| String::new());
+    let mut causes = differences(old, new, |_| ValueOrigin::default(), |_, _| String::new());
     for cause in &mut causes {
         let (Cause::Input { name, label, source, .. } | Cause::InputRenamed { name, label, source, .. }) = cause else {
             continue;

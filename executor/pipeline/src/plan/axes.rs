@@ -7,7 +7,7 @@ use super::substitute::Scope;
 use super::variables::Variables;
 use crate::spec::{AxisSpec, AxisValueSpec, StageSpec, bad_label};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::{Content, Node, SpannedStr};
 use cwm_core::names::is_label;
 
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
@@ -89,7 +89,8 @@ fn values(spec: &AxisSpec, variables: &Variables, labels: &mut Labels, problems:
     };
     for value in spec.values.iter().chain(&of_variable) {
         let Some(node) = Scope::new(variables).node(&value.value, problems) else { continue };
-        let label = value.label.clone().unwrap_or_else(|| Word { text: node.value().to_string(), place: node.place });
+        let label =
+            value.label.clone().unwrap_or_else(|| SpannedStr { text: node.value().to_string(), place: node.place });
         if !is_label(&label.text) {
             problems.push(bad_label(&label));
             continue;

@@ -9,11 +9,11 @@ use super::ports::{Kind, Takes, output};
 use super::references::Reference;
 use crate::spec::{FromSpec, SourceSpec, StageSpec};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::Word;
+use cwm_core::located::SpannedStr;
 use cwm_core::names::{list, suggest};
 use cwm_core::text::visible;
 
-/// What a written source stands for in one cell.
+/// A source of an input, resolved for one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum InputSource {
     /// A reference, by number.
@@ -29,7 +29,7 @@ pub struct BoundInput {
     pub input: Takes,
     /// Where its name or, without one, the reference is written.
     pub place: Place,
-    /// Whether a list was written.
+    /// True if a list was written.
     pub is_list: bool,
     /// What it is given.
     pub sources: Vec<BoundSource>,
@@ -49,7 +49,7 @@ pub enum BoundSource {
     File(PathBuf, Place),
 }
 
-/// What there is to bind to.
+/// The stages that inputs can be bound to.
 pub struct PlannedStages<'a> {
     /// Stages as written.
     pub stages: &'a [StageSpec],
@@ -223,7 +223,7 @@ fn kind_name(stage: &StageSpec) -> &str {
     stage.kind.as_ref().map_or("", |kind| kind.text.as_str())
 }
 
-fn unknown_input(stage: &StageSpec, name: &Word, inputs: &[Takes]) -> Diagnostic {
+fn unknown_input(stage: &StageSpec, name: &SpannedStr, inputs: &[Takes]) -> Diagnostic {
     let names = inputs.iter().map(|input| input.name.as_str());
     let hint = if name.text == "file" {
         Some("a file from outside is given to an input by name: `from: { input: { file: path } }`".into())

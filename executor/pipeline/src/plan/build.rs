@@ -22,10 +22,10 @@ use super::{
 };
 use crate::spec::{FromSpec, Spec, StageSpec};
 use cwm_core::diagnostics::Diagnostics;
-use cwm_core::located::{Node, Word};
+use cwm_core::located::{Node, SpannedStr};
 use cwm_core::registry::{CodeOf, Registry};
 
-/// What planning makes; worth something only if there were no problems.
+/// The product of planning; worth something only if there were no problems.
 pub struct Built {
     /// Stages in the order of the file.
     pub stages: Vec<StagePlan>,
@@ -203,7 +203,7 @@ impl Building<'_> {
                 needs: resolved.needs,
                 time: resolved.time,
                 device: resolved.device,
-                attempts: resolved.attempts,
+                retry: resolved.retry,
                 keep: stage.keep,
                 place: stage.name.place,
                 code_of: self.code_of,
@@ -241,7 +241,7 @@ fn unknown_kind(stage: &StageSpec, mut scope: Scope, used: &mut BTreeSet<String>
     for (_, node) in stage.with.iter().filter(|(key, _)| key.text != command::RUN) {
         scope.node(node, problems);
     }
-    let written = |(key, node): &(Word, Node), scope: &mut Scope, problems: &mut Diagnostics| {
+    let written = |(key, node): &(SpannedStr, Node), scope: &mut Scope, problems: &mut Diagnostics| {
         Some((key.clone(), scope.node(node, problems)?))
     };
     let written: Vec<_> = stage.needs.iter().filter_map(|entry| written(entry, &mut scope, problems)).collect();
@@ -261,7 +261,7 @@ struct Resolved {
     needs: Needs,
     time: Option<std::time::Duration>,
     device: DeviceChoice,
-    attempts: RetryOptions,
+    retry: RetryOptions,
 }
 
 /// What one cell runs with.
@@ -287,7 +287,7 @@ impl CellValues<'_> {
                 None => wrong.push(key.text.as_str()),
             }
         }
-        let written: Vec<(Word, Node)> = self
+        let written: Vec<(SpannedStr, Node)> = self
             .stage
             .needs
             .iter()
@@ -296,7 +296,7 @@ impl CellValues<'_> {
         let on = self.stage.device.as_ref().map(|(key, node)| Some((key, scope.node(node, problems)?)));
         let mut substituted = |written: &Option<Node>| written.as_ref().and_then(|node| scope.node(node, problems));
         let (retry, limits) = (substituted(&self.stage.retry), substituted(&self.stage.limits));
-        let attempts = retry::retry_options(retry.as_ref(), limits.as_ref(), problems);
+        let retry = retry::retry_options(retry.as_ref(), limits.as_ref(), problems);
         used.extend(scope.used.iter().map(|axis| (*axis).to_owned()));
         match self.kind {
             Kind::Built { stage, parameters, .. } => {
@@ -306,7 +306,7 @@ impl CellValues<'_> {
                 // What could not be substituted was told.
                 let device = on.map(|on| device::device(*stage, on, problems)).unwrap_or_default();
                 let body = Body::Stage(*stage);
-                complete.map(|complete| Resolved { body, complete, needs, time, device, attempts })
+                complete.map(|complete| Resolved { body, complete, needs, time, device, retry })
             }
             Kind::Command => {
                 let (needs, time) = needs::needs(Needs::default(), &written, problems);
@@ -314,7 +314,7 @@ impl CellValues<'_> {
                 let device = DeviceChoice::Auto;
                 planned.map(|(plan, complete)| {
                     let body = Body::Command(plan);
-                    Resolved { body, complete, needs, time, device, attempts }
+                    Resolved { body, complete, needs, time, device, retry }
                 })
             }
         }

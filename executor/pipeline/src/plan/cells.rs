@@ -37,7 +37,7 @@ impl Matrix {
         self.axes[axis].values[self.cells[cell][axis] as usize].id
     }
 
-    /// What `$axis` means in a cell.
+    /// Returns the values of `$axis` in a cell.
     pub fn bindings(&self, cell: usize) -> Vec<(&str, &Node)> {
         let coordinates = self.axes.iter().zip(&self.cells[cell]);
         coordinates.map(|(axis, &value)| (axis.name.as_str(), &axis.values[value as usize].node)).collect()
@@ -172,12 +172,12 @@ fn report_cycle(spec: &Spec, cycle: &[usize], problems: &mut Diagnostics) {
         (place, format!("`{}` has `each: {}`", stage.name.text, name(cycle[(index + 1) % cycle.len()])))
     };
     let steps: Vec<_> = (0..cycle.len()).map(step).collect();
-    let words = steps.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
+    let messages = steps.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join(", ");
     let mut steps = steps.into_iter();
     let Some((place, label)) = steps.next() else { return };
-    let mut problem = Diagnostic::at(place, format!("`each` goes round in a circle: {words}")).label(label);
-    for (place, words) in steps {
-        problem = problem.related(place, words);
+    let mut problem = Diagnostic::at(place, format!("`each` goes round in a circle: {messages}")).label(label);
+    for (place, messages) in steps {
+        problem = problem.related(place, messages);
     }
     problems.push(problem);
 }

@@ -9,7 +9,7 @@ use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::spec::{OutputSpec, StageSpec, is_given, is_variable};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::{Node, Word};
+use cwm_core::located::{Node, SpannedStr};
 use cwm_core::names::nearest;
 use cwm_core::text::visible;
 
@@ -58,7 +58,7 @@ fn kind_of(node: &Node) -> &'static str {
 /// reported.
 pub fn command(
     stage: &StageSpec,
-    with: &[(Word, Node)],
+    with: &[(SpannedStr, Node)],
     deps: &[Dependency],
     problems: &mut Diagnostics,
 ) -> Option<(CommandPlan, Complete)> {

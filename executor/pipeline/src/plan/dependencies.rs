@@ -10,7 +10,7 @@ use super::Dependency;
 use super::generated_files::{holds_results, is_own_file};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::files::exported_files;
-use cwm_core::located::Word;
+use cwm_core::located::SpannedStr;
 use cwm_core::text::visible;
 
 /// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
@@ -22,7 +22,7 @@ const MOST_ENTRIES: usize = 200_000;
 
 /// The files that `written` names, relative to `folder`, sorted, none twice. `None` if something is wrong, which is
 /// reported.
-pub fn dependencies(written: &[Word], folder: &Path, problems: &mut Diagnostics) -> Option<Vec<Dependency>> {
+pub fn dependencies(written: &[SpannedStr], folder: &Path, problems: &mut Diagnostics) -> Option<Vec<Dependency>> {
     let mut found = BTreeSet::new();
     let mut right = true;
     for word in written {

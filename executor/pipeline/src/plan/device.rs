@@ -3,11 +3,11 @@
 use cwm_contract::{DeviceChoice, Stage};
 
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::{Node, Word};
+use cwm_core::located::{Node, SpannedStr};
 use cwm_core::names::nearest;
 
 /// What is written (names already substituted) for a cell of `stage`; `auto` where nothing is, or nothing that is right.
-pub fn device(stage: &dyn Stage, written: Option<(&Word, Node)>, problems: &mut Diagnostics) -> DeviceChoice {
+pub fn device(stage: &dyn Stage, written: Option<(&SpannedStr, Node)>, problems: &mut Diagnostics) -> DeviceChoice {
     let Some((key, node)) = written else { return DeviceChoice::Auto };
     if !stage.uses_devices() {
         let message = format!("`{}` stages compute on the processor alone", stage.kind());

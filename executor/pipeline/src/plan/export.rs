@@ -11,11 +11,11 @@ use super::variables::Variables;
 use super::{Export, OutputPlan};
 use crate::spec::Spec;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::Word;
+use cwm_core::located::SpannedStr;
 use cwm_core::names::list;
 use cwm_core::text::visible;
 
-/// What is known when exports are resolved.
+/// The context in which exports are resolved.
 pub struct ExportContext<'a> {
     /// The file as written.
     pub spec: &'a Spec,
@@ -27,7 +27,7 @@ pub struct ExportContext<'a> {
     pub outputs: &'a [Option<Vec<OutputPlan>>],
     /// Where the cells of each stage stand in the plan.
     pub indices: &'a [Vec<usize>],
-    /// What paths are relative to.
+    /// The folders that paths are relative to.
     pub folders: &'a Folders,
 }
 
@@ -52,7 +52,7 @@ pub fn exports(known: &ExportContext, references: &mut References, problems: &mu
 }
 
 /// Where an export goes, and where that is written.
-fn place(path: &Word, known: &ExportContext, problems: &mut Diagnostics) -> Option<(PathBuf, Place)> {
+fn place(path: &SpannedStr, known: &ExportContext, problems: &mut Diagnostics) -> Option<(PathBuf, Place)> {
     let node = Scope::new(known.variables).node(&text(path), problems)?;
     let path = known.folders.absolute(&node.value().to_string(), node.origin);
     let problem = if path.components().any(|part| part == Component::ParentDir) {
@@ -69,7 +69,7 @@ fn place(path: &Word, known: &ExportContext, problems: &mut Diagnostics) -> Opti
     None
 }
 
-fn text(word: &Word) -> cwm_core::located::Node {
+fn text(word: &SpannedStr) -> cwm_core::located::Node {
     cwm_core::located::Node {
         place: word.place,
         origin: None,
@@ -78,7 +78,7 @@ fn text(word: &Word) -> cwm_core::located::Node {
 }
 
 fn source(
-    what: &Word,
+    what: &SpannedStr,
     known: &ExportContext,
     references: &mut References,
     problems: &mut Diagnostics,

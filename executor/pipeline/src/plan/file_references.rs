@@ -14,14 +14,14 @@ use cwm_core::files::{is_stream, lasting_name};
 pub struct FileReference {
     /// Where it is written.
     pub place: Place,
-    /// Whether it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
+    /// True if it may be a pipe, which a run reads into the store first: not a secret, which must not lie there, nor a
     /// dependency, which has a name.
     pub may_be_piped: bool,
 }
 
 impl Plan {
     /// Every file from outside that these cells name, as an input, a parameter or a dependency; where it is written.
-    pub fn outside_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
+    pub fn external_files(&self, cells: &[usize]) -> BTreeMap<PathBuf, FileReference> {
         let mut files = BTreeMap::new();
         let mut add = |path: PathBuf, place: Place, may_be_piped: bool| {
             let mention = files.entry(path).or_insert(FileReference { place, may_be_piped });
@@ -54,7 +54,7 @@ impl Plan {
     }
 
     /// Every folder that these cells are given for the files in it, with the endings of their names.
-    pub fn outside_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
+    pub fn external_folders(&self, cells: &[usize]) -> BTreeMap<PathBuf, &'static [&'static str]> {
         let mut folders = BTreeMap::new();
         for cell in cells.iter().filter_map(|&cell| self.cells.get(cell)) {
             let Body::Stage(stage) = &cell.body else { continue };
@@ -67,10 +67,10 @@ impl Plan {
         folders
     }
 
-    /// Those of [`Plan::outside_files`] that are not there or cannot be used, to be told before anything runs.
+    /// Those of [`Plan::external_files`] that are not there or cannot be used, to be told before anything runs.
     pub fn missing_files(&self, cells: &[usize]) -> Diagnostics {
         let mut problems = Diagnostics::new(self.sources.clone());
-        for (path, FileReference { place, may_be_piped }) in self.outside_files(cells) {
+        for (path, FileReference { place, may_be_piped }) in self.external_files(cells) {
             let shown = path.display();
             problems.push(match std::fs::metadata(&path) {
                 Err(error) => Diagnostic::at(place, format!("cannot read {shown}: {error}")),
@@ -99,14 +99,14 @@ impl Plan {
 
     /// The first thing that a cell names and that can be read only once.
     pub fn pipe_of(&self, cell: usize) -> Option<PathBuf> {
-        self.outside_files(&[cell]).into_keys().find(|path| is_stream(path))
+        self.external_files(&[cell]).into_keys().find(|path| is_stream(path))
     }
 
     /// Puts the plain files that descriptors of this process stand for (`/dev/stdin`) in their place: other processes
     /// have other descriptors.
     pub fn name_descriptors(&mut self) {
         let all: Vec<usize> = (0..self.cells.len()).collect();
-        let named = self.outside_files(&all).into_keys();
+        let named = self.external_files(&all).into_keys();
         let lasting: BTreeMap<PathBuf, PathBuf> =
             named.filter_map(|path| Some((path.clone(), lasting_name(&path)?))).collect();
         self.replace_files(&lasting);

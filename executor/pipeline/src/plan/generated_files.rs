@@ -17,12 +17,12 @@ const HEAD: u64 = 2048;
 /// So many letters and digits follow in the names of files that are being written.
 const UNFINISHED: usize = 6;
 
-/// Whether this folder is a store, or a remote.
+/// Returns true if this folder is a store, or a remote.
 pub fn holds_results(folder: &Path) -> bool {
     folder.join("format").is_file() && ["objects", "actions"].iter().all(|name| folder.join(name).is_dir())
 }
 
-/// Whether this plain file is a lock file of cwm's, or one that is being written.
+/// Returns true if this plain file is a lock file of cwm's, or one that is being written.
 pub fn is_own_file(file: &Path, name: &str) -> bool {
     let is_random = |rest: &str| rest.len() == UNFINISHED && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_unfinished = name.strip_prefix(TEMPORARY).is_some_and(is_random);

@@ -16,7 +16,7 @@ use cwm_core::names::list;
 /// More edges than this between cells are taken for a mistake.
 const MOST_SOURCES: usize = 1_000_000;
 
-/// What stages and cells there are.
+/// The stages and cells of a plan.
 pub struct Cells<'a> {
     /// The axes and cells of each stage.
     pub grids: &'a [Option<Matrix>],

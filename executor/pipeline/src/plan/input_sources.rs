@@ -10,7 +10,7 @@ use super::substitute::Scope;
 use super::variables::Variables;
 use crate::spec::{FromSpec, SourceSpec, StageSpec};
 use cwm_core::diagnostics::Diagnostics;
-use cwm_core::located::Word;
+use cwm_core::located::SpannedStr;
 
 /// The sources of a stage in the order of writing. Cells mostly share them; they differ where a reference has a
 /// `$axis` in it.
@@ -82,7 +82,7 @@ pub fn given(
                 }
                 // A reference that is the value of an axis or a variable is shown where that stands.
                 let place = node.origin.unwrap_or(node.place);
-                references.resolve(&Word { text: text.to_owned(), place }, problems).map(InputSource::Reference)
+                references.resolve(&SpannedStr { text: text.to_owned(), place }, problems).map(InputSource::Reference)
             })
             .collect();
         if scope.used.is_empty() && cell == 0 {

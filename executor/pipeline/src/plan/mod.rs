@@ -56,7 +56,7 @@ pub struct Plan {
     pub file: PathBuf,
     /// Its folder, to which its paths are relative.
     pub folder: PathBuf,
-    /// Whether a variable was given by `--set`.
+    /// True if a variable was given by `--set`.
     pub sets: bool,
     /// Stages in the order of the file.
     pub stages: Vec<StagePlan>,
@@ -109,8 +109,8 @@ pub struct Cell {
     /// Where it should compute, if its stage asks.
     pub device: DeviceChoice,
     /// How often it is tried, and when an attempt is ended.
-    pub attempts: RetryOptions,
-    /// Whether its files stay when all that reads them is done.
+    pub retry: RetryOptions,
+    /// True if its files stay when all that reads them is done.
     pub keep: bool,
     /// Where its stage's name is written.
     pub place: Place,
@@ -141,7 +141,7 @@ impl Cell {
     }
 }
 
-/// What a cell runs.
+/// The work of a cell.
 #[derive(Clone)]
 pub enum Body {
     /// A stage that is compiled in.
@@ -179,9 +179,9 @@ pub struct InputPlan {
     pub name: String,
     /// What it must hold.
     pub format: Format,
-    /// Whether it takes a group. If not, there is exactly one source.
+    /// True if it takes a group. If not, there is exactly one source.
     pub group: bool,
-    /// Whether it is a list: a group whose order counts, and whose labels do not.
+    /// True if it is a list: a group whose order counts, and whose labels do not.
     pub is_list: bool,
     /// What it is given: a list in its order, all else sorted by label.
     pub sources: Vec<Source>,

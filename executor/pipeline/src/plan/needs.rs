@@ -6,14 +6,18 @@ use cwm_contract::{Needs, Value, amount};
 
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::located::{DURATION, duration};
-use cwm_core::located::{Node, Word};
+use cwm_core::located::{Node, SpannedStr};
 use cwm_core::names::suggest;
 use cwm_core::text::visible;
 
 const KEYS: [&str; 4] = ["cpu", "gpu", "memory", "time"];
 
 /// `default` with what is written (names already substituted) in its place, and how long it takes at most, if that is written.
-pub fn needs(mut needs: Needs, written: &[(Word, Node)], problems: &mut Diagnostics) -> (Needs, Option<Duration>) {
+pub fn needs(
+    mut needs: Needs,
+    written: &[(SpannedStr, Node)],
+    problems: &mut Diagnostics,
+) -> (Needs, Option<Duration>) {
     let mut time = None;
     for (key, node) in written {
         let value = node.scalar();

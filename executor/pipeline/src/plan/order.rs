@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use crate::spec::Spec;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
 
-/// What each stage rests on, and where that is written.
+/// The stages that each stage depends on, and where that is written.
 pub type Edges = Vec<BTreeMap<usize, Place>>;
 
 /// All stages, each after what it rests on, otherwise in the order of the file. Stages that wait for each other in a
@@ -90,10 +90,10 @@ fn report(spec: &Spec, edges: &Edges, circle: &[usize], problems: &mut Diagnosti
         return;
     }
     let steps: Vec<_> = (0..circle.len()).map(step).collect();
-    let words = steps.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
-    let mut problem = Diagnostic::at(place, format!("stages wait for each other in a circle: {words}")).label(first);
-    for (place, words) in steps.into_iter().skip(1) {
-        problem = problem.related(place, words);
+    let messages = steps.iter().map(|(_, messages)| messages.as_str()).collect::<Vec<_>>().join(", ");
+    let mut problem = Diagnostic::at(place, format!("stages wait for each other in a circle: {messages}")).label(first);
+    for (place, messages) in steps.into_iter().skip(1) {
+        problem = problem.related(place, messages);
     }
     problems.push(problem);
 }

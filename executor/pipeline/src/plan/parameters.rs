@@ -6,11 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::{Content, Node, SpannedStr};
 use cwm_core::names::{nearest, suggest};
 use cwm_core::text::visible;
 
-/// What paths are relative to.
+/// The folders that paths are relative to.
 #[derive(Clone, Debug)]
 pub struct Folders {
     /// For what the pipeline file says.
@@ -68,9 +68,9 @@ impl Written {
 /// reported.
 pub fn complete(
     stage: &dyn Stage,
-    name: &Word,
+    name: &SpannedStr,
     specs: &[ParameterSpec],
-    with: &[(Word, Node)],
+    with: &[(SpannedStr, Node)],
     wrong: &[&str],
     folders: &Folders,
     problems: &mut Diagnostics,
@@ -122,7 +122,12 @@ pub fn complete(
     right.then_some(Complete { values, given })
 }
 
-fn value(spec: &ParameterSpec, node: Option<&Node>, stage: &Word, folders: &Folders) -> Result<Value, Box<Diagnostic>> {
+fn value(
+    spec: &ParameterSpec,
+    node: Option<&Node>,
+    stage: &SpannedStr,
+    folders: &Folders,
+) -> Result<Value, Box<Diagnostic>> {
     let Some(node) = node else {
         let mut value = spec.default.clone().ok_or_else(|| {
             Box::new(

@@ -27,7 +27,7 @@ pub enum Kind {
     Command,
 }
 
-/// What an input takes.
+/// The artifacts that an input takes.
 #[derive(Clone, Debug)]
 pub struct Takes {
     /// Its name.

@@ -6,7 +6,7 @@ use super::axes::Labels;
 use super::cells::Matrix;
 use crate::spec::Spec;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::Word;
+use cwm_core::located::SpannedStr;
 use cwm_core::names::suggest;
 use cwm_core::text::visible;
 
@@ -90,7 +90,7 @@ impl<'a> References<'a> {
     }
 
     /// The number of this reference; `None` if something is wrong with it, which is reported.
-    pub fn resolve(&mut self, word: &Word, problems: &mut Diagnostics) -> Option<usize> {
+    pub fn resolve(&mut self, word: &SpannedStr, problems: &mut Diagnostics) -> Option<usize> {
         let key = (word.place, word.text.clone());
         if let Some(known) = self.known.get(&key) {
             return *known;
@@ -110,7 +110,7 @@ impl<'a> References<'a> {
     }
 
     /// `Ok(None)`: the stage itself is not right, and that was said.
-    fn look_up(&self, word: &Word) -> Result<Option<Reference>, Box<Diagnostic>> {
+    fn look_up(&self, word: &SpannedStr) -> Result<Option<Reference>, Box<Diagnostic>> {
         let wrong = |message: String| Diagnostic::at(word.place, message);
         let address = address(&word.text).map_err(|message| {
             wrong(message).hint("references are `stage`, `stage.port`, `stage[axis=value]`, `stage[axis=value].port`")

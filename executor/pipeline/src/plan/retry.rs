@@ -5,11 +5,11 @@ use std::time::Duration;
 use cwm_contract::{Value, amount};
 
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::{Content, DURATION, Node, Word, duration};
+use cwm_core::located::{Content, DURATION, Node, SpannedStr, duration};
 use cwm_core::names::suggest;
 use cwm_core::text::visible;
 
-/// How often a cell is tried, and when an attempt is ended. Nothing of it is in a key.
+/// The values of `retry:` and `limits:` of a cell. They are in no key, and decide nothing: the engine has the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryOptions {
     /// How many more attempts there are after one that failed.
@@ -22,22 +22,6 @@ pub struct RetryOptions {
     pub memory: Option<u64>,
 }
 
-impl RetryOptions {
-    /// What is waited at most, unless more was asked for.
-    const LONGEST_WAIT: Duration = Duration::from_secs(600);
-
-    /// How long it is between the attempt of this number, counted from 1, and the next.
-    pub fn wait_after(&self, attempt: u32) -> Duration {
-        let doubled = self.wait.saturating_mul(1 << attempt.saturating_sub(1).min(20));
-        doubled.min(Self::LONGEST_WAIT.max(self.wait))
-    }
-
-    /// How many attempts there are in all.
-    pub fn max_attempts(&self) -> u32 {
-        self.retries + 1
-    }
-}
-
 impl Default for RetryOptions {
     fn default() -> Self {
         RetryOptions { retries: 0, wait: Duration::from_secs(10), time: None, memory: None }
@@ -46,7 +30,7 @@ impl Default for RetryOptions {
 
 const MOST_RETRIES: i128 = 100;
 
-/// What is written (names already substituted) under `retry` and `limits`.
+/// Reads what is written (names already substituted) under `retry` and `limits`.
 pub fn retry_options(retry: Option<&Node>, limits: Option<&Node>, problems: &mut Diagnostics) -> RetryOptions {
     let mut attempts = RetryOptions::default();
     if let Some(node) = retry {
@@ -92,7 +76,7 @@ fn entries<'n>(
     name: &str,
     known: &[&'static str],
     problems: &mut Diagnostics,
-) -> Vec<(&'n Word, &'n Node)> {
+) -> Vec<(&'n SpannedStr, &'n Node)> {
     let Content::Map(entries) = &node.content else {
         let example = "`{ time: 2h, memory: 8GiB }`";
         let problem =
@@ -100,7 +84,7 @@ fn entries<'n>(
         problems.push(problem.maybe_related(node.origin, "its value comes from here"));
         return Vec::new();
     };
-    let mut found: Vec<(&Word, &Node)> = Vec::new();
+    let mut found: Vec<(&SpannedStr, &Node)> = Vec::new();
     for (key, node) in entries {
         if let Some((first, _)) = found.iter().find(|(other, _)| other.text == key.text) {
             let problem = Diagnostic::at(key.place, format!("`{}` is written twice", visible(&key.text)));
@@ -124,21 +108,5 @@ fn times(node: &Node) -> Option<u32> {
     match node.scalar() {
         Some(Value::Int(times)) if (0..=MOST_RETRIES).contains(times) => Some(*times as u32),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_double_up_to_ten_minutes_or_what_was_asked_for() {
-        let waits = |wait: u64| {
-            let attempts = RetryOptions { retries: 100, wait: Duration::from_secs(wait), ..RetryOptions::default() };
-            [1, 2, 3, 8, 100].map(|attempt| attempts.wait_after(attempt).as_secs())
-        };
-        assert_eq!(waits(10), [10, 20, 40, 600, 600]);
-        assert_eq!(waits(3600), [3600; 5]);
-        assert_eq!(RetryOptions { retries: 2, ..RetryOptions::default() }.max_attempts(), 3);
     }
 }

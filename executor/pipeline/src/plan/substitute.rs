@@ -12,7 +12,7 @@ use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
 use cwm_core::located::{Content, Node};
 use cwm_core::names::{list, nearest, suggest};
 
-/// What names mean at one place: the variables, and the axes of one cell.
+/// The names that are defined at one place: the variables, and the axes of one cell.
 pub struct Scope<'a> {
     variables: &'a Variables,
     axes: Vec<(&'a str, &'a Node)>,

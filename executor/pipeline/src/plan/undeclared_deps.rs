@@ -60,8 +60,8 @@ impl Plan {
 
 /// The words, each with its path from `folder`.
 fn unnamed<'c>(command: &'c CommandPlan, cell: &Cell, folder: &Path) -> Vec<(&'c str, String)> {
-    let words = words(&command.run);
-    let may_be_file = |word: &&Word| !word.is_said && word.text.contains(['.', '/']);
+    let words = shell_words(&command.run);
+    let may_be_file = |word: &&ShellWord| !word.is_printed && word.text.contains(['.', '/']);
     if !words.iter().any(|word| may_be_file(&word)) {
         return Vec::new();
     }
@@ -107,18 +107,18 @@ fn name_below(word: &str, folder: &Path) -> Option<String> {
 }
 
 /// A word of a command.
-struct Word<'t> {
+struct ShellWord<'t> {
     text: &'t str,
-    /// Whether output is sent there.
+    /// True if output is sent there.
     is_written: bool,
-    /// Whether it is only printed.
-    is_said: bool,
+    /// True if it is only printed.
+    is_printed: bool,
 }
 
 /// The words of a shell's text, roughly: quotes, operators and `=` stand between words.
-fn words(text: &str) -> Vec<Word<'_>> {
-    let mut words: Vec<Word> = Vec::new();
-    let (mut is_written, mut is_said) = (false, false);
+fn shell_words(text: &str) -> Vec<ShellWord<'_>> {
+    let mut words: Vec<ShellWord> = Vec::new();
+    let (mut is_written, mut is_printed) = (false, false);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let end = rest.find(ends_word).unwrap_or(rest.len());
@@ -126,12 +126,12 @@ fn words(text: &str) -> Vec<Word<'_>> {
             rest = rest.find('\n').map_or("", |line| &rest[line..]);
         } else if end > 0 {
             let word = &rest[..end];
-            words.push(Word { text: word, is_written: std::mem::take(&mut is_written), is_said });
-            is_said |= matches!(word, "echo" | "printf");
+            words.push(ShellWord { text: word, is_written: std::mem::take(&mut is_written), is_printed });
+            is_printed |= matches!(word, "echo" | "printf");
             rest = &rest[end..];
         } else {
             is_written = first == '>' || (is_written && (first.is_whitespace() || "'\"".contains(first)));
-            is_said = is_said && !";|&\n".contains(first);
+            is_printed = is_printed && !";|&\n".contains(first);
             rest = &rest[first.len_utf8()..];
         }
     }
@@ -150,14 +150,14 @@ mod tests {
     #[test]
     fn words_are_read_as_a_shell_would_do() {
         let read = |text| -> Vec<(String, bool, bool)> {
-            words(text).iter().map(|word| (word.text.to_owned(), word.is_written, word.is_said)).collect()
+            shell_words(text).iter().map(|word| (word.text.to_owned(), word.is_written, word.is_printed)).collect()
         };
         let plain = |text: &str| (text.to_owned(), false, false);
         assert_eq!(read("python3 'a.py' --to=b.txt"), ["python3", "a.py", "--to", "b.txt"].map(plain));
         let written = ("x.txt".to_owned(), true, false);
         assert_eq!(read("sort a.txt >> \"x.txt\""), [plain("sort"), plain("a.txt"), written]);
-        let said = ("a.py".to_owned(), false, true);
-        assert_eq!(read("echo a.py; b.py # c.py\nd.py"), [plain("echo"), said, plain("b.py"), plain("d.py")]);
+        let printed = ("a.py".to_owned(), false, true);
+        assert_eq!(read("echo a.py; b.py # c.py\nd.py"), [plain("echo"), printed, plain("b.py"), plain("d.py")]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::command::RUN;
 use super::substitute::names;
 use crate::spec::COMMAND;
 use cwm_core::diagnostics::Place;
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::{Content, Node, SpannedStr};
 
 /// A variable that nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +16,13 @@ pub struct UnusedVariable {
     pub name: String,
     /// Where it is written.
     pub place: Place,
-    /// Whether the text of a command names it, which sees no variables.
+    /// True if the text of a command names it, which sees no variables.
     pub in_command: bool,
 }
 
 impl UnusedVariable {
     /// In words, with what to do.
-    pub fn words(&self, plan: &Plan) -> String {
+    pub fn message(&self, plan: &Plan) -> String {
         let file = plan.sources.get(self.place).map_or("", |source| source.name.as_str());
         let (name, Place { line, column, .. }) = (&self.name, self.place);
         let advice = if self.in_command {
@@ -35,7 +35,7 @@ impl UnusedVariable {
 }
 
 /// Those of `variables` that nothing in the file at `root` uses.
-pub fn find_unused(root: &Node, variables: &[(Word, Node)]) -> Vec<UnusedVariable> {
+pub fn find_unused(root: &Node, variables: &[(SpannedStr, Node)]) -> Vec<UnusedVariable> {
     if variables.is_empty() {
         return Vec::new();
     }
@@ -77,7 +77,7 @@ impl<'n> Used<'n> {
         }
     }
 
-    fn of_command(&mut self, with: &'n [(Word, Node)]) {
+    fn of_command(&mut self, with: &'n [(SpannedStr, Node)]) {
         for (key, node) in with {
             match node.text() {
                 Some(text) if key.text == RUN => self.by_shells.extend(names(text)),

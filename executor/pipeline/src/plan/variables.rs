@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::spec::{is_of_variable, not_of_variable, parse_yaml};
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Source};
-use cwm_core::located::{Node, Word};
+use cwm_core::located::{Node, SpannedStr};
 use cwm_core::names::{list, nearest};
 use cwm_core::text::visible;
 
@@ -21,7 +21,7 @@ pub fn set_sources(sets: &[(String, String)]) -> impl Iterator<Item = Source> {
 }
 
 /// The variables of the file with `sets` in place of what they override; of several for one the last counts.
-pub fn variables(written: &[(Word, Node)], sets: &[(String, String)], problems: &mut Diagnostics) -> Variables {
+pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], problems: &mut Diagnostics) -> Variables {
     let mut variables = Variables::new();
     let none = Variables::new();
     for (name, value) in written {

@@ -7,14 +7,14 @@ use super::keys::{COMMAND, DEVICE, Key, STAGE};
 use super::types;
 use crate::spec::COMMAND as COMMAND_KIND;
 
-/// What is said of a command, which is no stage of a crate.
+/// The description of a command, which is no stage of a crate.
 pub const ABOUT_COMMAND: &str = "Runs a shell command. It finds its inputs in `$in`, or `$in_NAME`, writes `$out`, or `$out_NAME`, and is cached by \
      the command, its inputs, parameters, `deps` and `env`.";
 
-/// What `run` of a command is.
+/// The description of `run` of a command.
 pub const ABOUT_RUN: &str = "The command, handed verbatim to `sh -euc`. Its `$x` belongs to the shell.";
 
-/// What any other key of a command's `with` is.
+/// The description of any other key of a command's `with`.
 pub const ABOUT_VARIABLES: &str =
     "A variable of the command's environment: text, a number or a boolean. Part of its key.";
 

@@ -3,7 +3,7 @@
 use cwm_contract::Type;
 use serde_json::{Value, json};
 
-/// What may be written for a parameter of this type: such a value, or a `$name` that stands for one.
+/// Returns the schema of what may be written for a parameter of this type: such a value, or a `$name` that stands for one.
 pub fn schema(kind: &Type) -> Value {
     let mut all = alternatives(kind);
     let is_any = |one: &Value| *one == json!({}) || *one == json!({ "type": "string" });
@@ -66,7 +66,7 @@ fn alternatives(kind: &Type) -> Vec<Value> {
 }
 
 /// In a few words, without an article: `integer from 1 to 100`.
-pub fn words(kind: &Type) -> String {
+pub fn describe_type(kind: &Type) -> String {
     match kind {
         Type::Integer { min, max } => match (*min, bounded(*max)) {
             (min, _) if min <= i128::from(i64::MIN) => "integer".into(),
@@ -82,10 +82,10 @@ pub fn words(kind: &Type) -> String {
         Type::FileOrUrl => "path of a file, or URL".into(),
         Type::Bytes => "bytes, such as `100MB`".into(),
         Type::Secret { env, .. } => format!("path of a file that holds the secret; without one, the variable `{env}`"),
-        Type::List(inner) => format!("list: {}", words(inner)),
-        Type::OneOrMany(inner) => format!("{}; or a list of such", words(inner)),
-        Type::Map(inner) => format!("map: {}", words(inner)),
-        Type::Optional(inner) => format!("{}; or nothing", words(inner)),
+        Type::List(inner) => format!("list: {}", describe_type(inner)),
+        Type::OneOrMany(inner) => format!("{}; or a list of such", describe_type(inner)),
+        Type::Map(inner) => format!("map: {}", describe_type(inner)),
+        Type::Optional(inner) => format!("{}; or nothing", describe_type(inner)),
         Type::Any => "anything".into(),
     }
 }
@@ -106,7 +106,7 @@ mod tests {
         let variable = json!({ "$ref": "#/definitions/variable" });
         let expected = json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "null" }, variable] });
         assert_eq!(schema(&kind), expected);
-        assert_eq!(words(&kind), "integer from 1; or nothing");
+        assert_eq!(describe_type(&kind), "integer from 1; or nothing");
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(schema(&Type::Text), json!({ "type": "string" }));
         let choice = schema(&Type::Choice(&["a", "b"]));
         assert_eq!(choice, json!({ "anyOf": [{ "enum": ["a", "b"] }, { "$ref": "#/definitions/variables" }] }));
-        assert_eq!(words(&Type::Choice(&["a", "b"])), "`a`, `b`");
-        assert_eq!(words(&Type::Integer { min: 1, max: 9 }), "integer from 1 to 9");
+        assert_eq!(describe_type(&Type::Choice(&["a", "b"])), "`a`, `b`");
+        assert_eq!(describe_type(&Type::Integer { min: 1, max: 9 }), "integer from 1 to 9");
     }
 }

@@ -4,8 +4,8 @@ use cwm_contract::Value;
 
 use super::pipeline::check_name;
 use cwm_core::diagnostics::Diagnostic;
-use cwm_core::located::Reader;
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::NodeReader;
+use cwm_core::located::{Content, Node, SpannedStr};
 use cwm_core::names::is_label;
 use cwm_core::text::visible;
 
@@ -13,7 +13,7 @@ use cwm_core::text::visible;
 #[derive(Clone, Debug)]
 pub struct AxisSpec {
     /// Its name.
-    pub name: Word,
+    pub name: SpannedStr,
     /// Its values, in order.
     pub values: Vec<AxisValueSpec>,
     /// In their place, `$name`: the variable that holds the list of them.
@@ -24,12 +24,12 @@ pub struct AxisSpec {
 #[derive(Clone, Debug)]
 pub struct AxisValueSpec {
     /// The label that was given; without one, the value's own text is the label.
-    pub label: Option<Word>,
+    pub label: Option<SpannedStr>,
     /// The value; a scalar where no label was given.
     pub value: Node,
 }
 
-pub(super) fn axes(node: &Node, reader: &mut Reader) -> Vec<AxisSpec> {
+pub(super) fn axes(node: &Node, reader: &mut NodeReader) -> Vec<AxisSpec> {
     let mut axes = Vec::new();
     for (name, values) in reader.map(node, "`matrix`", "axes") {
         check_name(name, "an axis", reader);
@@ -65,7 +65,7 @@ pub(super) fn axes(node: &Node, reader: &mut Reader) -> Vec<AxisSpec> {
     axes
 }
 
-fn unlabelled(item: &Node, reader: &mut Reader) -> Option<AxisValueSpec> {
+fn unlabelled(item: &Node, reader: &mut NodeReader) -> Option<AxisValueSpec> {
     if item.scalar().is_none() {
         reader.report(
             Diagnostic::at(item.place, format!("{} as a value of an axis needs a label", item.kind()))
@@ -76,7 +76,7 @@ fn unlabelled(item: &Node, reader: &mut Reader) -> Option<AxisValueSpec> {
     Some(AxisValueSpec { label: None, value: item.clone() })
 }
 
-fn labelled(values: &Node, reader: &mut Reader) -> Vec<AxisValueSpec> {
+fn labelled(values: &Node, reader: &mut NodeReader) -> Vec<AxisValueSpec> {
     let mut labelled = Vec::new();
     for (label, value) in reader.map(values, "an axis", "labels") {
         if is_label(&label.text) {
@@ -88,8 +88,8 @@ fn labelled(values: &Node, reader: &mut Reader) -> Vec<AxisValueSpec> {
     labelled
 }
 
-/// What is wrong with a label that [`is_label`] refuses.
-pub fn bad_label(label: &Word) -> Diagnostic {
+/// Reports a label that [`is_label`] refuses.
+pub fn bad_label(label: &SpannedStr) -> Diagnostic {
     Diagnostic::at(label.place, format!("`{}` cannot be a label", visible(&label.text)))
         .hint("a label has no `[`, `]`, `,`, `=`, no control characters, and no space around it: `{ label: value }`")
 }

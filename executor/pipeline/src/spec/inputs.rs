@@ -1,24 +1,24 @@
 //! `from:` as written.
 
 use cwm_core::diagnostics::Diagnostic;
-use cwm_core::located::Reader;
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::NodeReader;
+use cwm_core::located::{Content, Node, SpannedStr};
 
-/// What a stage reads.
+/// The inputs of a stage, as written.
 #[derive(Clone, Debug)]
 pub enum FromSpec {
     /// Sources without the names of inputs: outputs are joined to inputs by name. Empty: it reads nothing.
     Outputs(Vec<SourceSpec>),
     /// Sources by input.
-    Inputs(Vec<(Word, InputSpec)>),
+    Inputs(Vec<(SpannedStr, InputSpec)>),
 }
 
-/// What one input is given.
+/// The sources of one input, as written.
 #[derive(Clone, Debug)]
 pub struct InputSpec {
     /// One or more.
     pub sources: Vec<SourceSpec>,
-    /// Whether a list was written: then it is a group, whatever is in it.
+    /// True if a list was written: then it is a group, whatever is in it.
     pub is_list: bool,
 }
 
@@ -33,7 +33,7 @@ pub enum SourceSpec {
     Unreadable,
 }
 
-pub(super) fn from(node: &Node, reader: &mut Reader) -> FromSpec {
+pub(super) fn from(node: &Node, reader: &mut NodeReader) -> FromSpec {
     match &node.content {
         Content::Map(_) => {
             let mut inputs = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn from(node: &Node, reader: &mut Reader) -> FromSpec {
     }
 }
 
-fn bare(node: &Node, reader: &mut Reader) -> SourceSpec {
+fn bare(node: &Node, reader: &mut NodeReader) -> SourceSpec {
     if matches!(node.content, Content::Map(_)) {
         reader.report(
             Diagnostic::at(node.place, "what stands in a list here must be a reference to a stage")
@@ -69,11 +69,11 @@ fn bare(node: &Node, reader: &mut Reader) -> SourceSpec {
     reference(node, reader)
 }
 
-fn reference(node: &Node, reader: &mut Reader) -> SourceSpec {
+fn reference(node: &Node, reader: &mut NodeReader) -> SourceSpec {
     reader.word(node, "a reference").map_or(SourceSpec::Unreadable, |_| SourceSpec::Reference(node.clone()))
 }
 
-fn source(node: &Node, reader: &mut Reader) -> SourceSpec {
+fn source(node: &Node, reader: &mut NodeReader) -> SourceSpec {
     if !matches!(node.content, Content::Map(_)) {
         return reference(node, reader);
     }

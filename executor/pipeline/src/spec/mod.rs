@@ -5,7 +5,7 @@ mod inputs;
 mod pipeline;
 mod stage;
 mod yaml;
-mod yaml_fault;
+mod yaml_errors;
 
 pub use axes::{AxisSpec, AxisValueSpec, bad_label};
 pub use inputs::{FromSpec, InputSpec, SourceSpec};

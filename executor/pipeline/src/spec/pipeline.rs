@@ -4,8 +4,8 @@ use cwm_contract::Value;
 
 use super::stage::StageSpec;
 use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::Reader;
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::NodeReader;
+use cwm_core::located::{Content, Node, SpannedStr};
 use cwm_core::names::{NAME_RULE, is_name};
 use cwm_core::text::visible;
 
@@ -19,17 +19,17 @@ pub const KEYS: &[&str] = &["cwm", "vars", "stages", "export"];
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
     /// Variables and their values: scalars, or lists of them.
-    pub vars: Vec<(Word, Node)>,
+    pub vars: Vec<(SpannedStr, Node)>,
     /// Stages in the order of the file.
     pub stages: Vec<StageSpec>,
     /// What is exported (a reference) and where to (text).
-    pub exports: Vec<(Word, Word)>,
+    pub exports: Vec<(SpannedStr, SpannedStr)>,
 }
 
 /// Reads a file's tree. What is wrong goes to `problems`; what can be read is returned all the same, so that the
 /// steps after this one find their faults too. `None`: nothing can.
 pub fn read(root: &Node, problems: &mut Diagnostics) -> Option<Spec> {
-    let mut reader = Reader { problems };
+    let mut reader = NodeReader { problems };
     if root.scalar() == Some(&Value::Null) {
         reader.report(
             Diagnostic::at(root.place, "this file is empty").hint("a pipeline begins with `cwm: 1` and has `stages:`"),
@@ -78,7 +78,7 @@ pub fn read(root: &Node, problems: &mut Diagnostics) -> Option<Spec> {
 }
 
 /// Whether the version is one that can be read; of a newer one nothing else is said, for it may be right there.
-fn version(root: &Node, value: Option<&Node>, reader: &mut Reader) -> Option<()> {
+fn version(root: &Node, value: Option<&Node>, reader: &mut NodeReader) -> Option<()> {
     let say = format!("write `cwm: {FORMAT}` at the top");
     let Some(node) = value else {
         reader.report(Diagnostic::at(root.place, "the version of the format is missing").hint(say));
@@ -103,7 +103,7 @@ fn version(root: &Node, value: Option<&Node>, reader: &mut Reader) -> Option<()>
     }
 }
 
-fn vars(node: &Node, reader: &mut Reader) -> Vec<(Word, Node)> {
+fn vars(node: &Node, reader: &mut NodeReader) -> Vec<(SpannedStr, Node)> {
     let mut vars = Vec::new();
     for (name, value) in reader.map(node, "`vars`", "variables") {
         check_name(name, "a variable", reader);
@@ -125,7 +125,7 @@ fn vars(node: &Node, reader: &mut Reader) -> Vec<(Word, Node)> {
     vars
 }
 
-/// Whether a variable can be this: a scalar, or a list of scalars.
+/// Returns true if a variable can be this: a scalar, or a list of scalars.
 pub fn is_of_variable(node: &Node) -> bool {
     match &node.content {
         Content::Scalar(_) => true,
@@ -134,7 +134,7 @@ pub fn is_of_variable(node: &Node) -> bool {
     }
 }
 
-/// What a variable cannot be, in words.
+/// Describes the value that a variable cannot have.
 pub fn not_of_variable(node: &Node) -> String {
     match &node.content {
         Content::List(items) => {
@@ -145,7 +145,7 @@ pub fn not_of_variable(node: &Node) -> String {
     }
 }
 
-fn exports(node: &Node, reader: &mut Reader) -> Vec<(Word, Word)> {
+fn exports(node: &Node, reader: &mut NodeReader) -> Vec<(SpannedStr, SpannedStr)> {
     reader
         .map(node, "`export`", "exports")
         .into_iter()
@@ -154,7 +154,7 @@ fn exports(node: &Node, reader: &mut Reader) -> Vec<(Word, Word)> {
 }
 
 /// Says when this is no name.
-pub(super) fn check_name(name: &Word, what: &str, reader: &mut Reader) {
+pub(super) fn check_name(name: &SpannedStr, what: &str, reader: &mut NodeReader) {
     if !is_name(&name.text) {
         reader.report(
             Diagnostic::at(name.place, format!("`{}` cannot be the name of {what}", visible(&name.text)))

@@ -4,8 +4,8 @@ use super::axes::{AxisSpec, axes};
 use super::inputs::{FromSpec, from};
 use super::pipeline::check_name;
 use cwm_core::diagnostics::Diagnostic;
-use cwm_core::located::Reader;
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::NodeReader;
+use cwm_core::located::{Content, Node, SpannedStr};
 use cwm_core::names::is_name;
 use cwm_core::text::visible;
 
@@ -22,31 +22,31 @@ pub const COMMAND_KEYS: &[&str] =
 #[derive(Clone, Debug)]
 pub struct StageSpec {
     /// Its name.
-    pub name: Word,
+    pub name: SpannedStr,
     /// Its kind; `None` where that was missing or not text (and was reported).
-    pub kind: Option<Word>,
+    pub kind: Option<SpannedStr>,
     /// What it reads.
     pub from: FromSpec,
     /// Parameters.
-    pub with: Vec<(Word, Node)>,
+    pub with: Vec<(SpannedStr, Node)>,
     /// Axes of its own matrix.
     pub matrix: Vec<AxisSpec>,
     /// The stage for each of whose cells it has one.
-    pub each: Option<Word>,
+    pub each: Option<SpannedStr>,
     /// Declared needs.
-    pub needs: Vec<(Word, Node)>,
+    pub needs: Vec<(SpannedStr, Node)>,
     /// Where it should compute, and the key that says so.
-    pub device: Option<(Word, Node)>,
+    pub device: Option<(SpannedStr, Node)>,
     /// How often it is tried again after a failure.
     pub retry: Option<Node>,
     /// What an attempt may take.
     pub limits: Option<Node>,
-    /// Whether its files stay when all that reads them is done.
+    /// True if its files stay when all that reads them is done.
     pub keep: bool,
     /// Files that a command rests on; paths or globs.
-    pub deps: Vec<Word>,
+    pub deps: Vec<SpannedStr>,
     /// Variables of the environment that a command sees.
-    pub env: Vec<Word>,
+    pub env: Vec<SpannedStr>,
     /// Outputs of a command.
     pub outputs: Vec<OutputSpec>,
 }
@@ -55,23 +55,23 @@ pub struct StageSpec {
 #[derive(Clone, Debug)]
 pub struct OutputSpec {
     /// Its name.
-    pub name: Word,
+    pub name: SpannedStr,
     /// Its format, if declared.
-    pub format: Option<Word>,
+    pub format: Option<SpannedStr>,
     /// The extension of the file, if declared.
-    pub extension: Option<Word>,
-    /// Whether it is a folder.
+    pub extension: Option<SpannedStr>,
+    /// True if it is a folder.
     pub folder: bool,
 }
 
 impl StageSpec {
-    /// Whether this is a command.
+    /// Returns true if this is a command.
     pub fn is_command(&self) -> bool {
         self.kind.as_ref().is_some_and(|kind| kind.text == COMMAND)
     }
 
     /// Reads the stage named `name`.
-    pub(super) fn read(name: &Word, body: &Node, reader: &mut Reader) -> Self {
+    pub(super) fn read(name: &SpannedStr, body: &Node, reader: &mut NodeReader) -> Self {
         let mut stage = StageSpec {
             name: name.clone(),
             kind: None,
@@ -120,7 +120,7 @@ impl StageSpec {
                             .hint("`keep: false` lets its files go when all that reads them is done"),
                     ),
                 },
-                "deps" if command => stage.deps = reader.words(value, "`deps`"),
+                "deps" if command => stage.deps = reader.text_list(value, "`deps`"),
                 "env" if command => stage.env = env(value, reader),
                 "outputs" if command => stage.outputs = outputs(value, reader),
                 "deps" | "env" | "outputs" => reader.report(
@@ -134,12 +134,12 @@ impl StageSpec {
     }
 }
 
-fn cloned(entries: Vec<&(Word, Node)>) -> Vec<(Word, Node)> {
+fn cloned(entries: Vec<&(SpannedStr, Node)>) -> Vec<(SpannedStr, Node)> {
     entries.into_iter().cloned().collect()
 }
 
-fn env(node: &Node, reader: &mut Reader) -> Vec<Word> {
-    let mut words = reader.words(node, "`env`");
+fn env(node: &Node, reader: &mut NodeReader) -> Vec<SpannedStr> {
+    let mut words = reader.text_list(node, "`env`");
     words.retain(|word| {
         let shown = visible(&word.text);
         let good = is_variable(&word.text);
@@ -158,20 +158,20 @@ fn env(node: &Node, reader: &mut Reader) -> Vec<Word> {
     words
 }
 
-/// Whether cwm itself gives the variable of this name a value for each command.
+/// Returns true if cwm itself gives the variable of this name a value for each command.
 pub fn is_given(name: &str) -> bool {
     ["in", "out", "TMPDIR", "CWM_CORES", "CUDA_VISIBLE_DEVICES"].contains(&name)
         || name.starts_with("in_")
         || name.starts_with("out_")
 }
 
-/// Whether this can be the name of a variable of the environment.
+/// Returns true if this can be the name of a variable of the environment.
 pub fn is_variable(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn outputs(node: &Node, reader: &mut Reader) -> Vec<OutputSpec> {
+fn outputs(node: &Node, reader: &mut NodeReader) -> Vec<OutputSpec> {
     const KEYS: &[&str] = &["format", "ext", "folder"];
     let mut outputs = Vec::new();
     if matches!(&node.content, Content::Map(entries) if entries.is_empty()) {
@@ -220,7 +220,7 @@ fn outputs(node: &Node, reader: &mut Reader) -> Vec<OutputSpec> {
     outputs
 }
 
-fn extension(node: &Node, reader: &mut Reader) -> Option<Word> {
+fn extension(node: &Node, reader: &mut NodeReader) -> Option<SpannedStr> {
     let word = reader.word(node, "an extension")?;
     let good = word.text.len() <= 32
         && word.text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()));

@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet};
 use cwm_contract::Value;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
-use super::yaml_fault::{not_yaml, too_large};
+use super::yaml_errors::{not_yaml, too_large};
 use cwm_core::diagnostics::{Diagnostic, Place};
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::{Content, Node, SpannedStr};
 
 /// A larger file is no pipeline.
 pub const LARGEST: usize = 16 << 20;
@@ -136,7 +136,7 @@ impl<'t> Reading<'t> {
     }
 
     /// The entries of a map: its own, then those that merge keys bring in and it does not have.
-    fn entries(&mut self, depth: usize) -> Result<Vec<(Word, Node)>> {
+    fn entries(&mut self, depth: usize) -> Result<Vec<(SpannedStr, Node)>> {
         let mut entries = Vec::new();
         let mut merged = Vec::new();
         loop {
@@ -163,7 +163,7 @@ impl<'t> Reading<'t> {
     }
 
     /// The key that is this event; nothing for a merge key.
-    fn key(&mut self, (event, span): (Event<'t>, Span)) -> Result<Option<Word>> {
+    fn key(&mut self, (event, span): (Event<'t>, Span)) -> Result<Option<SpannedStr>> {
         let place = self.place(&span);
         let text = match event {
             Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<" => return Ok(None),
@@ -182,7 +182,7 @@ impl<'t> Reading<'t> {
             Event::Alias(anchor) => return self.alias(anchor, 0, place)?.word().map(Some).ok_or_else(|| no_key(place)),
             _ => None,
         };
-        text.map(|text| Some(Word { text, place })).ok_or_else(|| no_key(place))
+        text.map(|text| Some(SpannedStr { text, place })).ok_or_else(|| no_key(place))
     }
 
     /// A list or a map begins.
@@ -257,7 +257,7 @@ impl<'t> Reading<'t> {
 }
 
 /// Collects the entries that the value of a merge key brings in, map by map.
-fn merge(value: Node, merged: &mut Vec<Vec<(Word, Node)>>) -> Result<()> {
+fn merge(value: Node, merged: &mut Vec<Vec<(SpannedStr, Node)>>) -> Result<()> {
     match value.content {
         Content::Map(entries) => merged.push(entries),
         Content::List(items) => items.into_iter().try_for_each(|item| merge(item, merged))?,
@@ -506,7 +506,7 @@ mod tests {
         }
     }
 
-    /// Whether what `serde-saphyr` reads is the same, but for what the first lines here say of numbers.
+    /// Returns true if what `serde-saphyr` reads is the same, but for what the first lines here say of numbers.
     fn is_same(ours: &Value, theirs: &serde_json::Value) -> bool {
         use serde_json::Value as Json;
         match (ours, theirs) {

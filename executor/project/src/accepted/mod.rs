@@ -44,7 +44,7 @@ pub struct AcceptedChange {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Whether the probes of all results at hand were the same.
+    /// True if the probes of all results at hand were the same.
     #[serde(default)]
     pub probed: bool,
 }
@@ -118,7 +118,7 @@ impl Accepted {
         Accepted::default()
     }
 
-    /// What was accepted beside the pipeline in `yaml`; nothing if there is no file. Of a merge conflict both sides are
+    /// Reads what was accepted beside the pipeline in `yaml`; nothing if there is no file. Of a merge conflict both sides are
     /// taken, and a line that cannot be read is passed over: [`Accepted::warnings`] tells.
     ///
     /// # Errors
@@ -126,10 +126,9 @@ impl Accepted {
     pub fn beside(yaml: &Path) -> Result<Accepted, Error> {
         let path = yaml.with_file_name(FILE_NAME);
         if yaml.with_extension("lock") == path {
-            let words = format!("{} cannot be the name of a pipeline: its results", yaml.display());
-            return Err(
-                Error::usage(format!("{words} and what is accepted would both stand in {FILE_NAME}")).hint("rename it")
-            );
+            let problem = format!("{} cannot be the name of a pipeline: its results", yaml.display());
+            return Err(Error::usage(format!("{problem} and what is accepted would both stand in {FILE_NAME}"))
+                .hint("rename it"));
         }
         Accepted::read(path)
     }
@@ -140,7 +139,7 @@ impl Accepted {
         Ok(Accepted { path, aliases, text: Some(text), warnings })
     }
 
-    /// What was odd when it was read.
+    /// Returns the warnings of reading the file.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

@@ -32,7 +32,7 @@ pub fn write(aliases: &BTreeMap<String, AcceptedChange>) -> String {
     text
 }
 
-/// What `text`, which `path` held, says by name, and what was odd.
+/// Parses `text`, which `path` held, by name, with warnings.
 ///
 /// # Errors
 /// A newer cwm wrote it.
@@ -61,8 +61,8 @@ pub fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, AcceptedChange
         if let Some(version) = line.strip_prefix("cwm-accepted:") {
             match version.trim().parse::<u64>() {
                 Ok(found) if found > FORMAT => {
-                    let words = format!("{} has format {found}; this cwm knows {FORMAT}", path.display());
-                    return Err(Error::usage(words).hint("a newer cwm wrote it: use that one"));
+                    let problem = format!("{} has format {found}; this cwm knows {FORMAT}", path.display());
+                    return Err(Error::usage(problem).hint("a newer cwm wrote it: use that one"));
                 }
                 Ok(_) => {}
                 Err(_) => warn("this is not a format version"),

@@ -16,7 +16,7 @@ enum Side {
     Second,
 }
 
-/// What a text says.
+/// The content of a lock file.
 pub(super) struct Parsed {
     /// By label.
     pub cells: BTreeMap<String, LockLine>,
@@ -34,15 +34,15 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Parsed> {
     let mut side = Side::Neither;
     let mut has_version = false;
     for (index, line) in text.lines().enumerate() {
-        let mut say = |message: String, is_lost: bool| {
+        let mut warn = |message: String, is_lost: bool| {
             warnings.push(LockWarning { path: path.to_owned(), line: index + 1, message, is_lost });
         };
         if let Some(next) = conflict_marker(line, side) {
             if next == Side::First {
                 let name = line.trim_start_matches('<').trim();
-                let words =
+                let conflict =
                     format!("a merge conflict: for cells that both sides have, the first side is taken (`{name}`)");
-                say(words, false);
+                warn(conflict, false);
             }
             side = next;
             continue;
@@ -58,7 +58,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Parsed> {
                     return Err(FileError::TooNew { path, what: "the lock file", found, known: LOCK_FILE_FORMAT });
                 }
                 Ok(_) => has_version = true,
-                Err(_) => say("this is not a format version; the line is ignored".into(), true),
+                Err(_) => warn("this is not a format version; the line is ignored".into(), true),
             }
             continue;
         }
@@ -67,13 +67,13 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Parsed> {
             Ok((label, cell)) if cells.contains_key(&label) => {
                 passed_over.push(cell);
                 if side == Side::Neither {
-                    say(format!("`{label}` is here a second time; the line is ignored"), false);
+                    warn(format!("`{label}` is here a second time; the line is ignored"), false);
                 }
             }
             Ok((label, cell)) => {
                 cells.insert(label, cell);
             }
-            Err(what) => say(format!("{what}; the line is ignored"), true),
+            Err(what) => warn(format!("{what}; the line is ignored"), true),
         }
     }
     if !has_version {

@@ -81,8 +81,9 @@ pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Dia
         } else if let Some(version) = content.strip_prefix("cwm-sources:") {
             match version.trim().parse::<u64>() {
                 Ok(found) if found > FORMAT => {
-                    let words = format!("this file has format {found}, and this program reads formats up to {FORMAT}");
-                    problems.push(Diagnostic::at(place, words).hint("use a newer cwm"));
+                    let problem =
+                        format!("this file has format {found}, and this program reads formats up to {FORMAT}");
+                    problems.push(Diagnostic::at(place, problem).hint("use a newer cwm"));
                     return problems.into_result(BTreeMap::new());
                 }
                 Ok(FORMAT) => has_version = true,

@@ -16,7 +16,7 @@ pub struct NewRemote<'a> {
     pub name: &'a str,
     /// Where it is.
     pub url: &'a str,
-    /// Whether it is only read.
+    /// True if it is only read.
     pub read_only: bool,
     /// Keys that its kind of remote has, with their values.
     pub options: Vec<(&'a str, &'a str)>,

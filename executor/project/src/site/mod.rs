@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use cwm_core::diagnostics::Diagnostics;
 
-/// What does the stages' work.
+/// The executor that does the stages' work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecutorKind {
     /// Processes on this machine.
@@ -31,7 +31,7 @@ pub enum ExecutorKind {
     Slurm,
 }
 
-/// What `cwm.toml` says; without such a file, nothing.
+/// The settings of `cwm.toml`; without such a file, nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Site {
     /// Where the store is, absolute.
@@ -53,7 +53,7 @@ pub struct Remote {
     pub url: String,
     /// The folder that a relative path is relative to.
     pub base: PathBuf,
-    /// Whether nothing is written to it: the file says so, or its kind can only be read.
+    /// True if nothing is written to it: the file says so, or its kind can only be read.
     pub read_only: bool,
     /// The keys that only some kinds of remotes have, such as `endpoint`.
     pub options: BTreeMap<String, String>,
@@ -69,21 +69,21 @@ pub trait RemoteKinds {
     /// What is wrong.
     fn check(&self, remote: &Remote) -> Result<(), InvalidRemote>;
 
-    /// Whether remotes with this URL can only be read.
+    /// Returns true if remotes with this URL can only be read.
     fn is_read_only(&self, url: &str) -> bool;
 
     /// The option keys of remotes with this URL; those of all kinds, if it is of none.
     fn option_keys(&self, url: &str) -> Vec<&'static str>;
 }
 
-/// What is wrong with a remote. It never repeats the value, which may hold a credential.
+/// The problem with a remote. It never repeats the value, which may hold a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidRemote {
     /// The key of the value that is wrong.
     pub key: &'static str,
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// Advice to the user.
     pub hint: Option<String>,
 }
 
@@ -91,7 +91,7 @@ pub struct InvalidRemote {
 pub const WHERE_CREDENTIALS_ARE: &str =
     "cwm.toml belongs into git; credentials come from the environment or the usual files (docs/design/remotes.md)";
 
-/// Whether a name is that of a credential; none of cwm's own keys is.
+/// Returns true if a name is that of a credential; none of cwm's own keys is.
 pub fn is_secret(name: &str) -> bool {
     let words = ["secret", "key", "token", "passw", "pwd", "credential", "auth", "sas", "sig"];
     let name = name.to_ascii_lowercase();
@@ -104,7 +104,7 @@ impl Site {
         pipeline.with_file_name("cwm.toml")
     }
 
-    /// What the site's file beside `pipeline` says; without one, nothing.
+    /// Reads the site's file beside `pipeline`; without one, nothing.
     ///
     /// # Errors
     /// Everything that is wrong with it, in the order of the text.

@@ -13,7 +13,7 @@ use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_s
 use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
 use cwm_core::files::read_regular_file;
 use cwm_core::located::duration;
-use cwm_core::located::{Content, Node, Reader, Word};
+use cwm_core::located::{Content, Node, NodeReader, SpannedStr};
 use cwm_core::names::{NAME_RULE, is_name, suggest};
 
 /// A longer file is no site's.
@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const LIMITS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
 const EXECUTORS: [&str; 2] = ["local", "slurm"];
 
-/// What the file says; nothing if it is not there.
+/// Reads the file; nothing if it is not there.
 ///
 /// # Errors
 /// Everything that is wrong with it.
@@ -63,7 +63,7 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
     })
 }
 
-/// What `text` says; paths in it are relative to `folder`.
+/// Parses `text`; paths in it are relative to `folder`.
 ///
 /// # Errors
 /// Everything that is wrong with it.
@@ -82,7 +82,7 @@ pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> R
     }
     let mut site = Site::default();
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let mut reader = Reader { problems: &mut problems };
+    let mut reader = NodeReader { problems: &mut problems };
     for (key, value) in reader.map(&root, "a site's file", "keys of a site's file") {
         match key.text.as_str() {
             "store" => site.store = reader.word(value, "`store`").map(|word| folder.join(word.text)),
@@ -100,7 +100,7 @@ pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> R
 }
 
 /// Reports a key that is not known; of one that is named like a credential, where those belong.
-pub(super) fn unknown_key(reader: &mut Reader<'_>, key: &Word, whose: &str, known: &[&str]) {
+pub(super) fn unknown_key(reader: &mut NodeReader<'_>, key: &SpannedStr, whose: &str, known: &[&str]) {
     if !is_secret(&key.text) {
         return reader.unknown_key(key, whose, known);
     }
@@ -120,7 +120,7 @@ fn conflict(text: &str) -> Option<Diagnostic> {
     Some(Diagnostic::at(place, "a conflict that git could not merge begins here").hint(hint))
 }
 
-fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
+fn executor(node: &Node, reader: &mut NodeReader<'_>) -> ExecutorKind {
     match node.text() {
         Some("local") => ExecutorKind::Local,
         Some("slurm") => ExecutorKind::Slurm,
@@ -133,7 +133,13 @@ fn executor(node: &Node, reader: &mut Reader<'_>) -> ExecutorKind {
     }
 }
 
-fn remote(name: &Word, node: &Node, folder: &Path, kinds: &dyn RemoteKinds, reader: &mut Reader<'_>) -> Option<Remote> {
+fn remote(
+    name: &SpannedStr,
+    node: &Node,
+    folder: &Path,
+    kinds: &dyn RemoteKinds,
+    reader: &mut NodeReader<'_>,
+) -> Option<Remote> {
     if !is_name(&name.text) {
         let message = format!("`{}` cannot be the name of a remote", name.text);
         reader.report(Diagnostic::at(name.place, message).hint(format!("a name is {NAME_RULE}")));

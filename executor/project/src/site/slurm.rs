@@ -7,9 +7,9 @@ use cwm_contract::Value;
 use super::read::unknown_key;
 use cwm_core::diagnostics::Diagnostic;
 use cwm_core::located::duration;
-use cwm_core::located::{Content, Node, Reader};
+use cwm_core::located::{Content, Node, NodeReader};
 
-/// What stands under `[slurm]`.
+/// The settings under `[slurm]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slurm {
     /// `--partition`.
@@ -81,7 +81,7 @@ const MOST_RESUBMISSIONS: i128 = 100;
 
 impl Slurm {
     /// Reads the table.
-    pub(super) fn read(node: &Node, reader: &mut Reader<'_>) -> Slurm {
+    pub(super) fn read(node: &Node, reader: &mut NodeReader<'_>) -> Slurm {
         let mut slurm = Slurm::default();
         let mut scratch = None;
         for (key, value) in reader.map(node, "`slurm`", "keys of `slurm`") {
@@ -128,7 +128,7 @@ impl Slurm {
     }
 }
 
-fn wrong(node: &Node, message: &str, reader: &mut Reader<'_>) {
+fn wrong(node: &Node, message: &str, reader: &mut NodeReader<'_>) {
     reader.report(Diagnostic::at(node.place, message));
 }
 
@@ -137,7 +137,7 @@ fn number(
     key: &str,
     of: &str,
     range: &std::ops::RangeInclusive<i128>,
-    reader: &mut Reader<'_>,
+    reader: &mut NodeReader<'_>,
 ) -> Option<u32> {
     let found = match node.scalar() {
         Some(Value::Int(integer)) if range.contains(integer) => u32::try_from(*integer).ok(),
@@ -150,7 +150,7 @@ fn number(
     found
 }
 
-fn time(node: &Node, key: &str, reader: &mut Reader<'_>) -> Option<Duration> {
+fn time(node: &Node, key: &str, reader: &mut NodeReader<'_>) -> Option<Duration> {
     let time = duration(node);
     if time.is_none() {
         wrong(node, &format!("`{key}` must be a time such as \"30m\", \"4h\" or \"1d12h\""), reader);
@@ -161,7 +161,7 @@ fn time(node: &Node, key: &str, reader: &mut Reader<'_>) -> Option<Duration> {
 /// The controller is everybody's.
 const SHORTEST_POLL: Duration = Duration::from_millis(100);
 
-fn poll(node: &Node, reader: &mut Reader<'_>) -> Option<Duration> {
+fn poll(node: &Node, reader: &mut NodeReader<'_>) -> Option<Duration> {
     let poll = time(node, "poll", reader)?;
     if poll < SHORTEST_POLL {
         wrong(node, "`poll` must be at least 100ms; 5s is gentle to the controller, which is everybody's", reader);
@@ -171,7 +171,7 @@ fn poll(node: &Node, reader: &mut Reader<'_>) -> Option<Duration> {
 }
 
 /// A list of lines.
-fn texts(node: &Node, key: &str, example: &str, reader: &mut Reader<'_>) -> Vec<String> {
+fn texts(node: &Node, key: &str, example: &str, reader: &mut NodeReader<'_>) -> Vec<String> {
     let Content::List(items) = &node.content else {
         wrong(node, &format!("`{key}` must be a list such as {example}"), reader);
         return Vec::new();
@@ -189,7 +189,7 @@ fn texts(node: &Node, key: &str, example: &str, reader: &mut Reader<'_>) -> Vec<
 }
 
 /// A folder of the nodes. What its variables are is known there.
-fn folder(node: &Node, reader: &mut Reader<'_>) -> Option<String> {
+fn folder(node: &Node, reader: &mut NodeReader<'_>) -> Option<String> {
     let word = reader.word(node, "`scratch`")?;
     if !word.text.starts_with(['/', '$']) || word.text.contains(char::is_control) {
         let message =
@@ -201,7 +201,7 @@ fn folder(node: &Node, reader: &mut Reader<'_>) -> Option<String> {
 }
 
 /// One word: it becomes the value of an option in a script's comment.
-fn word(node: &Node, key: &str, reader: &mut Reader<'_>) -> Option<String> {
+fn word(node: &Node, key: &str, reader: &mut NodeReader<'_>) -> Option<String> {
     let word = reader.word(node, &format!("`{key}`"))?;
     if word.text.starts_with('-') || word.text.contains(|c: char| c.is_whitespace() || c.is_control()) {
         wrong(node, &format!("`{key}` must be one word, as `sbatch --{key}` takes it"), reader);
@@ -210,7 +210,7 @@ fn word(node: &Node, key: &str, reader: &mut Reader<'_>) -> Option<String> {
     Some(word.text)
 }
 
-fn lines(node: &Node, reader: &mut Reader<'_>) -> Vec<String> {
+fn lines(node: &Node, reader: &mut NodeReader<'_>) -> Vec<String> {
     let Content::List(items) = &node.content else {
         wrong(node, "`lines` must be a list of options of sbatch, such as [\"--constraint=h100\"]", reader);
         return Vec::new();

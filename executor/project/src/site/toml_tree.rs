@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use cwm_core::diagnostics::{Diagnostic, Place};
-use cwm_core::located::{Content, Node, Word};
+use cwm_core::located::{Content, Node, SpannedStr};
 
 /// The tree of a text, as far as it can be read, and all that is wrong with it as TOML.
 pub fn parse(text: &str) -> (Node, Vec<Diagnostic>) {
@@ -49,10 +49,10 @@ impl Reading<'_> {
     }
 
     fn table(&self, span: Range<usize>, table: &DeTable<'_>, faults: &mut Vec<Diagnostic>) -> Node {
-        let mut entries: Vec<(Word, Node)> = table
+        let mut entries: Vec<(SpannedStr, Node)> = table
             .iter()
             .map(|(key, value)| {
-                let word = Word { text: key.get_ref().clone().into_owned(), place: self.place(key.span()) };
+                let word = SpannedStr { text: key.get_ref().clone().into_owned(), place: self.place(key.span()) };
                 (word, self.value(value, faults))
             })
             .collect();

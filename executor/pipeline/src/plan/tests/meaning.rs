@@ -145,7 +145,7 @@ stages:
     );
     assert_eq!(inputs(&set, cell(&set, "d")), "pgn: w.pgn = /current/w.pgn");
     let all: Vec<_> = (0..set.cells.len()).collect();
-    assert_eq!(set.outside_files(&all).len(), 5);
+    assert_eq!(set.external_files(&all).len(), 5);
     assert_eq!(set.missing_files(&all).len(), 5);
 }
 

@@ -21,23 +21,23 @@ use cwm_store::external_files::Files;
 ///
 /// # Errors
 /// A pipe cannot be read, or the store cannot be written.
-pub fn drain(
+pub fn ingest_pipes(
     plan: &mut Plan,
     cells: &[usize],
     store: &Store,
     files: &Files,
     sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
-    let pipes: Vec<PathBuf> = plan.outside_files(cells).into_keys().filter(|path| is_stream(path)).collect();
+    let pipes: Vec<PathBuf> = plan.external_files(cells).into_keys().filter(|path| is_stream(path)).collect();
     if pipes.is_empty() {
         return Ok(true);
     }
-    let stop = Watch::of(&[SIGINT, SIGTERM, SIGUSR1])?;
+    let stop = SignalFlag::of(&[SIGINT, SIGTERM, SIGUSR1])?;
     let mut read = BTreeMap::new();
     let mut outcome = Ok(true);
     for path in pipes {
         sinks.event(&RunEvent::Reading { path: path.clone() });
-        let taken = store.ingest(&path, |take| read_pipe(&path, &mut || !stop.came(), take));
+        let taken = store.ingest(&path, |take| read_pipe(&path, &mut || !stop.is_set(), take));
         // Hashed as it came, and read-only: it need not be read again.
         let known = taken.and_then(|taken| files.trust(&taken.path, taken.digest).map(|()| taken));
         match known {
@@ -45,7 +45,7 @@ pub fn drain(
                 sinks.event(&RunEvent::Read { path: path.clone(), digest: taken.digest, bytes: taken.size });
                 read.insert(path, taken.path);
             }
-            Err(_) if stop.came() => {
+            Err(_) if stop.is_set() => {
                 outcome = Ok(false);
                 break;
             }
@@ -60,28 +60,28 @@ pub fn drain(
 }
 
 /// Notes the signals that come, until it is dropped.
-struct Watch {
-    came: Arc<AtomicBool>,
+struct SignalFlag {
+    is_set: Arc<AtomicBool>,
     registered: Vec<SigId>,
 }
 
-impl Watch {
-    fn of(signals: &[i32]) -> Result<Watch, Error> {
-        let mut watch = Watch { came: Arc::new(AtomicBool::new(false)), registered: Vec::new() };
+impl SignalFlag {
+    fn of(signals: &[i32]) -> Result<SignalFlag, Error> {
+        let mut flag = SignalFlag { is_set: Arc::new(AtomicBool::new(false)), registered: Vec::new() };
         for signal in signals {
-            let registered = signal_hook::flag::register(*signal, watch.came.clone());
+            let registered = signal_hook::flag::register(*signal, flag.is_set.clone());
             let registered = registered.map_err(|error| Error::system(format!("cannot watch for signals: {error}")));
-            watch.registered.push(registered?);
+            flag.registered.push(registered?);
         }
-        Ok(watch)
+        Ok(flag)
     }
 
-    fn came(&self) -> bool {
-        self.came.load(Ordering::SeqCst)
+    fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for Watch {
+impl Drop for SignalFlag {
     fn drop(&mut self) {
         for id in self.registered.drain(..) {
             signal_hook::low_level::unregister(id);
@@ -95,15 +95,15 @@ mod tests {
 
     #[test]
     fn signals_are_noted_until_the_watch_ends() {
-        let watch = Watch::of(&[SIGUSR1]).unwrap();
-        let came = watch.came.clone();
-        assert!(!watch.came());
+        let flag = SignalFlag::of(&[SIGUSR1]).unwrap();
+        let is_set = flag.is_set.clone();
+        assert!(!flag.is_set());
         signal_hook::low_level::raise(SIGUSR1).unwrap();
-        assert!(watch.came());
-        came.store(false, Ordering::SeqCst);
-        drop(watch);
+        assert!(flag.is_set());
+        is_set.store(false, Ordering::SeqCst);
+        drop(flag);
         // The handler stays, with nothing to do.
         signal_hook::low_level::raise(SIGUSR1).unwrap();
-        assert!(!came.load(Ordering::SeqCst));
+        assert!(!is_set.load(Ordering::SeqCst));
     }
 }

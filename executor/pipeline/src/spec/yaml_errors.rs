@@ -26,7 +26,7 @@ pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(place, message).maybe_hint(hint))
 }
 
-/// What is too large for a pipeline.
+/// Reports a pipeline that is too large.
 pub fn too_large(place: Place, what: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::at(place, format!("this is no pipeline: it has {what}")))
 }
@@ -71,7 +71,7 @@ fn cause_in_file(message: &str, text: &str, at: usize, source: u32) -> Option<St
     }
 }
 
-/// Whether a word is followed by a bracket and an equals sign inside braces: `{ from: model[size=…`, without a quote.
+/// Returns true if a word is followed by a bracket and an equals sign inside braces: `{ from: model[size=…`, without a quote.
 fn holds_reference(line: &str) -> bool {
     let is_quoted = |before: &str| before.matches(['"', '\'']).count() % 2 == 1;
     line.match_indices('[').any(|(at, _)| {

@@ -6,7 +6,7 @@ use cwm_contract::{Format, Value};
 
 use super::Cause;
 use super::values::{change, readable};
-use crate::history::{CodeSince, in_words};
+use crate::history::{CodeChangeHistory, format_time};
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
 use cwm_core::digest::Digest;
 use cwm_store::Dropped;
@@ -29,7 +29,7 @@ impl fmt::Display for Cause {
         match self {
             Cause::NeverRan => f.write_str("never ran"),
             Cause::Unfinished { at } => {
-                write!(f, "it failed or was stopped at {} and was never recorded (`cwm log`)", in_words(*at))
+                write!(f, "it failed or was stopped at {} and was never recorded (`cwm log`)", format_time(*at))
             }
             Cause::Running { holder } => write!(f, "it runs now, and is not recorded yet: {holder}"),
             Cause::RecordMissing { same: None } => {
@@ -49,15 +49,15 @@ impl fmt::Display for Cause {
             Cause::ObjectsDamaged { count } => {
                 write!(f, "{count} files of its recorded result were changed since they were stored")
             }
-            Cause::LetGo { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
-            Cause::LetGo { reason: Dropped::NotPulled } => f.write_str("its files were not pulled from a remote"),
+            Cause::Evicted { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
+            Cause::Evicted { reason: Dropped::NotPulled } => f.write_str("its files were not pulled from a remote"),
             Cause::NotPulled { from: Some(remote), origin } => {
                 write!(f, "its result is known from the remote `{remote}` ({origin}), and its files were not pulled")
             }
             Cause::NotPulled { from: None, origin } => {
                 write!(f, "its result is known from a remote ({origin}), and its files were not pulled")
             }
-            Cause::LetGo { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
+            Cause::Evicted { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
             Cause::Parameter { name, old, new, line, set } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
                 if let Some(variable) = name.strip_prefix(VARIABLE) {
@@ -117,8 +117,8 @@ impl fmt::Display for Cause {
             Cause::Code { what, .. } if what.is_empty() => f.write_str("its code changed"),
             Cause::Code { what, since, .. } if since.is_empty() => write!(f, "code changed: {}", what.join(", ")),
             Cause::Code { since, .. } => {
-                let words: Vec<String> = since.iter().map(CodeSince::words).collect();
-                write!(f, "code changed: {}", words.join("; "))
+                let text: Vec<String> = since.iter().map(CodeChangeHistory::describe).collect();
+                write!(f, "code changed: {}", text.join("; "))
             }
             Cause::Kind { old, new } => write!(f, "it was a `{old}` stage and is a `{new}` stage now"),
             Cause::KeyFormat => f.write_str("this version of cwm computes keys in another way"),
@@ -129,15 +129,15 @@ impl fmt::Display for Cause {
 /// What a command declares of an output, as its key has it.
 fn declared(value: &Value) -> String {
     let Value::Map(map) = value else { return readable(value) };
-    let mut words = match map.get("file").and_then(Value::as_text) {
+    let mut text = match map.get("file").and_then(Value::as_text) {
         Some("") => "a file".to_owned(),
         Some(extension) => format!("a file .{extension}"),
         None => "a folder".to_owned(),
     };
     if let Some(format) = map.get("format").and_then(Value::as_text).filter(|format| *format != Format::ANY.as_str()) {
-        words += &format!(" ({format})");
+        text += &format!(" ({format})");
     }
-    words
+    text
 }
 
 /// An input, with its label where it is one of a group.

@@ -51,7 +51,7 @@ pub fn update_pins(
     let mut new = Vec::new();
     for (index, (cell, record)) in plan.cells.iter().zip(records).enumerate() {
         let Some(record) = record else { continue };
-        let fetches = fetches(cell);
+        let fetches = fetch_requests(cell);
         let is_new = |one: &&FetchResult| match pins.get(&one.fetch) {
             None => true,
             Some(pin) => ran.contains(&index) && pin.sha256 != one.sha256,
@@ -62,8 +62,8 @@ pub fn update_pins(
     pins.save(new)
 }
 
-/// What a cell fetches from the network.
-pub fn fetches(cell: &Cell) -> Vec<FetchRequest> {
+/// Returns the requests of a cell to the network.
+pub fn fetch_requests(cell: &Cell) -> Vec<FetchRequest> {
     let Body::Stage(stage) = &cell.body else { return Vec::new() };
     let brought = stage.external_sources(&cell.values).unwrap_or_default();
     brought
@@ -76,20 +76,20 @@ pub fn fetches(cell: &Cell) -> Vec<FetchRequest> {
 }
 
 /// Where a sum in the pipeline differs from the pin of its URL, in words: the pipeline's counts.
-pub fn contradictions(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
+pub fn checksum_conflicts(plan: &Plan, pins: &Pins) -> BTreeSet<String> {
+    let mut conflicts = BTreeSet::new();
     for cell in &plan.cells {
         let Body::Stage(stage) = &cell.body else { continue };
         for one in stage.external_sources(&cell.values).unwrap_or_default() {
             if let (Origin::Url(fetch), Some(sum)) = (&one.from, &one.sha256)
                 && let Some(pin) = pins.get(fetch).filter(|pin| pin.sha256 != *sum)
             {
-                words.insert(format!(
+                conflicts.insert(format!(
                     "{}: `sha256` says {sum} of {fetch}, and sources.lock pins {}; the pipeline's counts",
                     cell.label.stage, pin.sha256
                 ));
             }
         }
     }
-    words
+    conflicts
 }
