@@ -12,8 +12,8 @@ use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
 use cwm_project::site::{ExecutorKind, JobStore, Site};
-use cwm_store::external_files::Files;
-use cwm_store::{ActionRecord, Dropped, Finding, Missing, Store};
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, EvictionReason, Finding, MissingContent, Store};
 
 use crate::cli::{PipelineArguments, pipeline_options};
 use crate::locate::{pipeline_file, store_folder};
@@ -27,7 +27,7 @@ pub struct Workspace {
     /// The store of results.
     pub store: Store,
     /// The digests of external files.
-    pub files: Files,
+    pub files: DigestCache,
     /// The lock file.
     pub locked: LockFile,
     /// The pinned downloads.
@@ -49,7 +49,7 @@ impl Workspace {
         let pins = Pins::beside(&plan.file)?.asked_with(pipeline_options(store, arguments));
         let site = Site::of(&file, crate::adapters::REMOTE_KINDS)?;
         let store = Store::at(&store_folder(store, &site, &plan.folder))?.with_record_cache();
-        let files = Files::of_store(&store);
+        let files = DigestCache::of_store(&store);
         let locked = LockFile::read(&LockFile::path_for(&plan.file))?;
         warn_about_lock_file(&locked);
         let accepted = Accepted::beside(&plan.file)?;
@@ -129,9 +129,9 @@ impl Workspace {
             }
             return Err(Error::usage(format!("{text} is not made yet")).hint("`cwm run` makes it"));
         };
-        let missing = self.store.unusable(record, &self.files)?;
+        let missing = self.store.missing_or_corrupt(record, &self.files)?;
         if !missing.is_empty() {
-            let problem = format!("files of {text} {}", Missing::in_words(&missing));
+            let problem = format!("files of {text} {}", MissingContent::describe(&missing));
             return Err(Error::store(problem).hint(rebuild_hint(record)));
         }
         Ok(record)
@@ -142,12 +142,12 @@ impl Workspace {
     /// # Errors
     /// Some are missing or damaged.
     pub fn require_complete_output(&self, record: &ActionRecord, port: &str) -> Result<(), Error> {
-        let mut missing = self.store.unusable(record, &self.files)?;
+        let mut missing = self.store.missing_or_corrupt(record, &self.files)?;
         missing.retain(|missing| missing.output == port);
         if missing.is_empty() {
             return Ok(());
         }
-        let problem = format!("the files of {}.{port} {}", record.label, Missing::in_words(&missing));
+        let problem = format!("the files of {}.{port} {}", record.label, MissingContent::describe(&missing));
         Err(Error::store(problem).hint(rebuild_hint(record)))
     }
 
@@ -180,7 +180,7 @@ pub fn warn_about_lock_file(lock: &LockFile) {
 
 /// Prints a warning for each damaged tag.
 pub fn warn_about_tags(tags: &[Tag]) {
-    for error in tags.iter().filter_map(|tag| tag.must_be_sound().err()) {
+    for error in tags.iter().filter_map(|tag| tag.verify_intact().err()) {
         eprintln!("warning: {}", escape_controls_in_lines(&error.to_string()));
     }
 }
@@ -189,7 +189,9 @@ pub fn warn_about_tags(tags: &[Tag]) {
 fn rebuild_hint(record: &ActionRecord) -> String {
     let label = shell_quote(&record.label.to_string());
     match record.dropped {
-        Some(Dropped::NotPulled) => format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again"),
+        Some(EvictionReason::NotPulled) => {
+            format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again")
+        }
         _ => format!("`cwm run {label}` makes them again"),
     }
 }

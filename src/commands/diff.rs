@@ -13,7 +13,7 @@ use crate::output::{print, print_json};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::escape_controls_in_lines;
-use cwm_history::diff::{LockDifference, Named, ReportDifference, compare, differ};
+use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};
 
@@ -92,7 +92,7 @@ pub fn run(store: Option<&Path>, arguments: &DiffArguments) -> Result<ExitCode, 
 }
 
 /// What names the source of an input, by cell, input and label in the key.
-type Sources<'p> = Box<dyn Fn(&str, &str, &str) -> Option<Named> + 'p>;
+type Sources<'p> = Box<dyn Fn(&str, &str, &str) -> Option<NamedSource> + 'p>;
 
 fn nowhere<'p>() -> Sources<'p> {
     Box::new(|_, _, _| None)
@@ -106,12 +106,12 @@ fn named_in(plan: &Plan) -> Sources<'_> {
         let cell = &plan.cells[*cells.get(cell)?];
         let Some(input) = cell.inputs.iter().find(|input| input.name == name) else {
             let is_dependency = matches!(cell.body, Body::Command(_)) && name == "deps";
-            return is_dependency.then(|| Named::File(member.to_owned()));
+            return is_dependency.then(|| NamedSource::File(member.to_owned()));
         };
         let ordinal = (0..input.sources.len()).find(|ordinal| input.key_label(*ordinal) == member)?;
         Some(match &input.sources[ordinal].from {
-            Origin::Cell { index, .. } => Named::Cell(plan.cells[*index].label.to_string()),
-            Origin::File(path) => Named::File(path.display().to_string()),
+            Origin::Cell { index, .. } => NamedSource::Cell(plan.cells[*index].label.to_string()),
+            Origin::File(path) => NamedSource::File(path.display().to_string()),
         })
     })
 }

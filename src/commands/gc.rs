@@ -13,7 +13,7 @@ use crate::output::{print_json, print_text};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::text::{list_some, plural};
-use cwm_gc::{GcOptions, GcPlan, Retention, Taken};
+use cwm_gc::{GcOptions, GcPlan, ReclaimedStage, Retention};
 use cwm_store::Store;
 
 /// Version of what `--json` prints.
@@ -28,7 +28,7 @@ struct Answer<'a> {
     /// Bytes that go, all together.
     bytes: u64,
     /// Results whose files go, by stage, the most bytes first.
-    stages: &'a [Taken],
+    stages: &'a [ReclaimedStage],
     /// Bytes of content that no record names: of interrupted runs.
     unnamed_bytes: u64,
     /// Work folders of stages that failed or were stopped long ago.
@@ -88,7 +88,7 @@ pub fn run(store: Option<&Path>, arguments: &GcArguments) -> Result<ExitCode, Er
         cwm_gc::collect(&store, &SlurmJobs, wish, now, |_| eprintln!("waiting for those who use the store{users}"))?
     } else {
         let _shared = store.lock_shared(|holder| eprintln!("waiting for the store: {holder}"))?;
-        cwm_gc::survey(&store, &SlurmJobs, wish, now)?
+        cwm_gc::plan(&store, &SlurmJobs, wish, now)?
     };
     if arguments.json {
         print_json(&answer(&collection, arguments.delete))?;

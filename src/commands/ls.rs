@@ -15,8 +15,8 @@ use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_gc::{selection, tags};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::external_files::Files;
-use cwm_store::{ActionRecord, Dropped, Store};
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, EvictionReason, Store};
 
 /// One output of a result.
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         records.extend(found);
         absent.extend(not_here);
     }
-    let files = Files::of_store(&store);
+    let files = DigestCache::of_store(&store);
     let names = |lock: &LockFile, record: &ActionRecord| {
         let outputs = record.output_digests();
         lock.cells().any(|(_, line)| line.key == record.key && line.outputs == outputs)
@@ -96,13 +96,13 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
         lock.cells().map(|(_, line)| ((line.key, line.outputs.clone()), ())).collect();
     let mut rows = Vec::new();
     for record in &records {
-        let missing = store.unusable(record, &files)?;
+        let missing = store.missing_or_corrupt(record, &files)?;
         let state = match record.dropped {
             _ if missing.is_empty() => "present",
             _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
-            Some(Dropped::NotKept) => "dropped",
-            Some(Dropped::Collected) => "collected",
-            Some(Dropped::NotPulled) => "not pulled",
+            Some(EvictionReason::NotKept) => "dropped",
+            Some(EvictionReason::Collected) => "collected",
+            Some(EvictionReason::NotPulled) => "not pulled",
             None => "missing",
         };
         let tagged = tags.iter().filter(|tag| names(&tag.lock, record)).map(|tag| tag.name.clone());

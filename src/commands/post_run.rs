@@ -9,11 +9,11 @@ use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_core::files::FileErrorKind;
 use cwm_engine::{EventSink, EventSinks, RunEvent, output_of, sources};
-use cwm_gc::{NotKept, evict_content};
+use cwm_gc::{EvictionOutcome, evict_content};
 use cwm_history::provenance::{self, Disclosure};
 use cwm_pipeline::plan::{Cell, Plan};
 use cwm_project::lock_file::LockFile;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// Lets go the files of stages with `keep: false` that everything that reads them has read: not of exports, nor of what
@@ -81,13 +81,13 @@ pub fn evict(
         dropped => dropped?,
     };
     match dropped {
-        NotKept::Dropped(dropped) => {
+        EvictionOutcome::Evicted(dropped) => {
             for (index, bytes) in dropped {
                 let message = format!("{} dropped, as `keep: false` says", amount::format_bytes(bytes));
                 sinks.event(&RunEvent::Note { label: candidates[index].0.label.clone(), message });
             }
         }
-        NotKept::Busy => {
+        EvictionOutcome::Busy => {
             let message = "files that are not kept (`keep: false`) stay for now: another process uses the store";
             sinks.event(&RunEvent::Warning { message: message.to_owned() });
         }
@@ -102,7 +102,7 @@ pub fn evict(
 pub fn export_all(
     plan: &Plan,
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     records: &[Option<ActionRecord>],
     sinks: &mut EventSinks,
 ) -> Result<(), Error> {

@@ -16,7 +16,7 @@ use cwm_engine::{
     CacheStatus, Cause, IncompleteResult, KeyStatus, Rebuild, describe_unread_pipe, known_causes, rerun_causes,
 };
 use cwm_slurm::QueueStatus;
-use cwm_store::Dropped;
+use cwm_store::EvictionReason;
 
 #[derive(Serialize)]
 struct Row {
@@ -72,13 +72,13 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                     (Rebuild::Yes, _) => "would run",
                     (Rebuild::Perhaps, _) => "may run",
                     (Rebuild::No, None) => "incomplete",
-                    (Rebuild::No, Some(Dropped::Collected)) => "collected",
-                    (Rebuild::No, Some(Dropped::NotPulled)) => "not pulled",
-                    (Rebuild::No, Some(Dropped::NotKept)) => "dropped",
+                    (Rebuild::No, Some(EvictionReason::Collected)) => "collected",
+                    (Rebuild::No, Some(EvictionReason::NotPulled)) => "not pulled",
+                    (Rebuild::No, Some(EvictionReason::NotKept)) => "dropped",
                 };
                 let what = match incomplete.rebuild {
                     Rebuild::Yes | Rebuild::Perhaps => incomplete.cause_and_advice(&workspace.store, record)?,
-                    Rebuild::No if record.dropped == Some(Dropped::NotPulled) => {
+                    Rebuild::No if record.dropped == Some(EvictionReason::NotPulled) => {
                         format!(
                             "{}; {}",
                             cache_status.origin(index, record),

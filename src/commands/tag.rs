@@ -17,7 +17,7 @@ use cwm_gc::selection;
 use cwm_gc::tags::{self, Tag};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 
 /// A tag, as `--json` prints it.
 #[derive(Serialize)]
@@ -116,7 +116,7 @@ fn is_hash(word: &str) -> bool {
 }
 
 fn incomplete(store: &Store, lines: &[(Label, LockLine)]) -> Result<u64, Error> {
-    let files = Files::of_store(store);
+    let files = DigestCache::of_store(store);
     let mut count = 0;
     for (_, line) in lines {
         let whole = store.available(&line.key, Some(&line.outputs), &files)?;

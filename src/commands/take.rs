@@ -134,7 +134,7 @@ fn of_before(workspace: &Workspace, cell: &Cell, port: Option<String>) -> Result
         let words = format!("{label} has no result of before: the lock file names none, or the store does not have it");
         return Err(Error::usage(words).hint("give files, or `cwm pull` it before anything changes"));
     };
-    if !store.unusable(&record, files)?.is_empty() {
+    if !store.missing_or_corrupt(&record, files)?.is_empty() {
         let words = format!("files of {label}'s result of before are missing from the store, or damaged");
         return Err(Error::usage(words).hint("take back what changed and run it, or give files"));
     }

@@ -12,7 +12,7 @@ use super::metrics_file::{MetricsFile, last_steps};
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::{Cell, OutputPlan, Plan};
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// JSON lines of a cell.
@@ -24,7 +24,7 @@ const KEY: &str = ".cwm-key";
 pub struct TensorBoardWriter {
     folder: PathBuf,
     store: Store,
-    files: Files,
+    files: DigestCache,
     inspector: &'static dyn Inspector,
     /// The cells of the plan that have curves: their outputs, and what was looked at.
     cells: BTreeMap<Label, (Vec<OutputPlan>, Option<Shown>)>,
@@ -46,7 +46,7 @@ impl TensorBoardWriter {
         TensorBoardWriter {
             folder,
             store: store.clone(),
-            files: Files::of_store(store),
+            files: DigestCache::of_store(store),
             inspector,
             cells: cells.map(|cell| (cell.label.clone(), (cell.outputs.clone(), None))).collect(),
         }

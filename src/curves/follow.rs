@@ -8,7 +8,7 @@ use super::Tail;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::OutputPlan;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// One output of a cell that holds curves.
@@ -53,7 +53,7 @@ impl Curve {
     pub fn more(
         &mut self,
         store: &Store,
-        files: &Files,
+        files: &DigestCache,
         key: &Key,
         made: Option<&ActionRecord>,
     ) -> Result<Vec<Vec<CurvePoint>>, Error> {
@@ -127,7 +127,7 @@ mod tests {
     fn steps_are_told_once_though_an_interrupted_stage_makes_them_again() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path()).unwrap();
-        let files = Files::of_store(&store);
+        let files = DigestCache::of_store(&store);
         let key: Key = "ab".repeat(32).parse().unwrap();
         let keep = store.work(&key).keep();
         fs::create_dir_all(&keep).unwrap();

@@ -8,14 +8,14 @@ use super::ActionFile;
 use super::streams::MessageWriter;
 use super::terms::AttemptOptions;
 use cwm_core::registry::Registry;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{KeyLock, Store, WorkFolder};
 
 /// An attempt that is about to begin, under the lock of its key.
 pub struct AttemptContext<'a> {
     pub registry: &'a Registry,
     pub store: Store,
-    pub files: Files,
+    pub files: DigestCache,
     pub work: WorkFolder,
     /// Where its log is written: in the work folder, unless others read it elsewhere.
     pub log: PathBuf,

@@ -9,7 +9,7 @@ use super::protocol::{ActionFailureKind, Failed};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
 use cwm_core::error::Error;
 use cwm_core::files::FileError;
-use cwm_store::external_files::{FileFingerprint, Files};
+use cwm_store::external_files::{DigestCache, FileFingerprint};
 use cwm_store::{OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.
@@ -36,7 +36,7 @@ impl Inputs {
     ///
     /// # Errors
     /// One is not there, or cannot be read.
-    pub fn find(store: &Store, files: &Files, action: &ActionFile) -> Result<Self, Error> {
+    pub fn find(store: &Store, files: &DigestCache, action: &ActionFile) -> Result<Self, Error> {
         let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new(), stored: Vec::new() };
         for (name, group) in &action.inputs {
             let mut paths = Vec::with_capacity(group.len());
@@ -53,7 +53,7 @@ impl Inputs {
                         }
                         let stamp = store.stamp(output, files).map_err(|error| of_input(name, error))?;
                         // After the stamp: what is changed from here on shows when the action has ended.
-                        store.must_be_sound(&stamp, files).map_err(|error| of_input(name, error))?;
+                        store.verify_intact(&stamp, files).map_err(|error| of_input(name, error))?;
                         found.stamps.push((name.clone(), output.clone(), stamp));
                         found.stored.push((path.clone(), output.clone()));
                         path
@@ -70,7 +70,7 @@ impl Inputs {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn quarantine_rewritten(&self, store: &Store, files: &Files) -> Result<(), Error> {
+    pub fn quarantine_rewritten(&self, store: &Store, files: &DigestCache) -> Result<(), Error> {
         for (_, output, stamp) in &self.stamps {
             store.quarantine_rewritten(output, stamp, files)?;
         }
@@ -94,7 +94,7 @@ impl Inputs {
     pub fn changed(
         &self,
         store: &Store,
-        files: &Files,
+        files: &DigestCache,
         action: &ActionFile,
         out: &Path,
     ) -> Result<Option<Failed>, Error> {

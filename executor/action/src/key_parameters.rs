@@ -10,7 +10,7 @@ use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, 
 
 use cwm_core::digest::Digest;
 use cwm_core::error::Error;
-use cwm_store::external_files::{FileFingerprint, Files};
+use cwm_store::external_files::{DigestCache, FileFingerprint};
 
 /// What stands before the name of a variable of the environment among the parameters of a key.
 pub const VARIABLE: &str = "env ";
@@ -34,7 +34,7 @@ pub fn variables(names: &[String]) -> impl Iterator<Item = (String, Value)> + '_
 pub fn parameters(
     stage: &dyn Stage,
     values: &Values,
-    files: &Files,
+    files: &DigestCache,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<BTreeMap<String, Value>, Error> {
     let parameter = |spec: &ParameterSpec, seen: &mut Vec<FileFingerprint>| {
@@ -73,7 +73,7 @@ fn relocate(kind: &Type, value: &mut Value, to: &dyn Fn(&Path) -> PathBuf) {
 }
 
 /// A parameter as it enters the key: files by content, secrets by digest, all else as it is.
-fn key_value(kind: &Type, value: &Value, files: &Files, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
+fn key_value(kind: &Type, value: &Value, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
     Ok(match (kind, value) {
         (Type::Optional(inner), value) if *value != Value::Null => key_value(inner, value, files, seen)?,
         (Type::File, Value::Text(path)) => file_value(Path::new(path), files, seen)?,
@@ -108,7 +108,7 @@ fn unlisted(failure: Failure) -> Error {
     failure.hint.into_iter().fold(error, Error::hint)
 }
 
-fn file_value(path: &Path, files: &Files, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
+fn file_value(path: &Path, files: &DigestCache, seen: &mut Vec<FileFingerprint>) -> Result<Value, Error> {
     let snapshot = files.snapshot(path)?;
     let value = Value::Map(BTreeMap::from([("$file".to_owned(), Value::Text(snapshot.digest.to_string()))]));
     seen.push(snapshot);

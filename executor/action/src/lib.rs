@@ -44,7 +44,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::exit_code::ExitCode;
 use cwm_core::registry::Registry;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{Difference, KeyLock, Store, WorkFolder};
 pub use streams::MessageWriter;
 
@@ -143,7 +143,7 @@ pub fn perform(
     log: Option<&Path>,
 ) -> Result<Outcome, Error> {
     let store = Store::at(root)?.assume_initialized();
-    let files = Files::of_store(&store);
+    let files = DigestCache::of_store(&store);
     let work = if terms.check { store.checking(key) } else { store.work(key) };
     let log = log.map_or_else(|| work.log(), Path::to_owned);
     let Some(lock) = locked(&store, key, terms, messages, cancellation)? else { return Ok(stopped()) };
@@ -242,7 +242,7 @@ fn disk_is_full(root: &Path) -> bool {
 /// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, a variable of the
 /// environment, or a file given as a parameter, that changed since the key was made. What a stage only brings in depends on none of them but its files, which are
 /// looked at when it has ended.
-fn check_components(registry: &Registry, action: &ActionFile, files: &Files) -> Result<(), Error> {
+fn check_components(registry: &Registry, action: &ActionFile, files: &DigestCache) -> Result<(), Error> {
     if let ActionBody::Command { inherited, .. } = &action.body
         && let Some((name, _)) =
             key_parameters::variables(inherited).find(|(name, now)| action.components.parameters.get(name) != Some(now))

@@ -12,7 +12,7 @@ use cwm_contract::{ExpectedChecksum, ExternalSource, FetchResult, Origin, Value}
 use cwm_core::error::Error;
 use cwm_core::key::Components;
 use cwm_project::pins::Pins;
-use cwm_store::external_files::{FileFingerprint, Files};
+use cwm_store::external_files::{DigestCache, FileFingerprint};
 
 /// The one parameter in the key of a stage that brings in.
 pub const SOURCE: &str = "source";
@@ -31,7 +31,7 @@ pub fn key_value(
     brought: &[ExternalSource],
     stage: &str,
     pins: &Pins,
-    files: &Files,
+    files: &DigestCache,
     seen: &mut Vec<FileFingerprint>,
 ) -> Result<(Value, Vec<ExpectedChecksum>), Error> {
     let mut expected = Vec::new();
@@ -163,7 +163,8 @@ mod tests {
     }
 
     fn components(brought: &[ExternalSource]) -> Components {
-        let (value, _) = key_value(brought, "games", &Pins::none(), &Files::without_cache(), &mut Vec::new()).unwrap();
+        let (value, _) =
+            key_value(brought, "games", &Pins::none(), &DigestCache::without_cache(), &mut Vec::new()).unwrap();
         Components {
             key_format: KEY_FORMAT,
             contract: 1,

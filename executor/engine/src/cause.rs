@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::history::CodeChangeHistory;
 use cwm_core::digest::Digest;
 use cwm_core::files::FileError;
-use cwm_store::{ActionRecord, Dropped, Missing, Store};
+use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
 pub use differences::{ValueOrigin, differences};
 
@@ -56,7 +56,7 @@ pub enum Cause {
     #[serde(rename = "let_go")]
     Evicted {
         /// Why.
-        reason: Dropped,
+        reason: EvictionReason,
     },
     /// Others have its result, and its files were not pulled.
     NotPulled {
@@ -152,9 +152,9 @@ impl Cause {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn from_missing(store: &Store, record: &ActionRecord, missing: &[Missing]) -> Result<Cause, FileError> {
+    pub fn from_missing(store: &Store, record: &ActionRecord, missing: &[MissingContent]) -> Result<Cause, FileError> {
         Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
-            (0, Some(Dropped::NotPulled)) => {
+            (0, Some(EvictionReason::NotPulled)) => {
                 Cause::NotPulled { from: store.remote_of_unpulled(record)?, origin: record.origin() }
             }
             (0, Some(reason)) => Cause::Evicted { reason },

@@ -11,7 +11,7 @@ use cwm_core::error::Error;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
 use cwm_project::pins::Pins;
-use cwm_store::external_files::{FileFingerprint, Files};
+use cwm_store::external_files::{DigestCache, FileFingerprint};
 use cwm_store::{ActionRecord, OutputRecord};
 
 /// The components of a cell's key, with what else its action needs.
@@ -44,7 +44,7 @@ pub fn output_of<'r>(record: &'r ActionRecord, port: &str) -> Result<&'r OutputR
 /// A file from outside or a secret cannot be read.
 pub fn resolve<'r>(
     cell: &Cell,
-    files: &Files,
+    files: &DigestCache,
     pins: &Pins,
     record: impl Fn(usize) -> &'r ActionRecord,
 ) -> Result<Resolved, Error> {
@@ -58,7 +58,7 @@ pub fn resolve<'r>(
 /// As [`resolve`].
 pub fn resolve_known<'r>(
     cell: &Cell,
-    files: &Files,
+    files: &DigestCache,
     pins: &Pins,
     record: impl Fn(usize) -> Option<&'r ActionRecord>,
 ) -> Result<(Resolved, Vec<(String, String)>), Error> {

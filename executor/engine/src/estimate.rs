@@ -20,7 +20,7 @@ use cwm_core::error::Error;
 use cwm_core::registry::Registry;
 use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// What a cell is likely to cost.
@@ -107,7 +107,7 @@ impl Estimates {
         registry: &Registry,
         machine: Machine,
         device: Option<DeviceChoice>,
-        files: &Files,
+        files: &DigestCache,
     ) -> Result<Self, Error> {
         let mut records = Vec::new();
         for key in store.keys()? {

@@ -14,7 +14,7 @@ use crate::status::{CacheStatus, KeyStatus, ProjectState, describe_unread_pipe, 
 use cwm_action::source_key;
 use cwm_core::error::Error;
 use cwm_pipeline::plan::Plan;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 pub use reason::{CellStatus, Reason};
 use reason::{NAMED, join_limited};
@@ -29,7 +29,7 @@ const NEAREST: usize = 4;
 pub struct Explainer<'a> {
     plan: &'a Plan,
     store: &'a Store,
-    files: &'a Files,
+    files: &'a DigestCache,
     known: ProjectState<'a>,
     cache_status: &'a CacheStatus,
     prediction: &'a RunPrediction,
@@ -52,7 +52,7 @@ impl<'a> Explainer<'a> {
     pub fn new(
         plan: &'a Plan,
         store: &'a Store,
-        files: &'a Files,
+        files: &'a DigestCache,
         known: ProjectState<'a>,
         cache_status: &'a CacheStatus,
         prediction: &'a RunPrediction,

@@ -13,7 +13,7 @@ use cwm_core::error::Error;
 use cwm_core::files::{is_stream, read_pipe};
 use cwm_pipeline::plan::Plan;
 use cwm_store::Store;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 
 /// Reads every pipe that these cells name into the store, and puts what was read in the place of the pipe in the plan.
 /// False if it was asked to stop; then nothing of what it was reading stays. Whoever calls this holds the store's
@@ -25,7 +25,7 @@ pub fn ingest_pipes(
     plan: &mut Plan,
     cells: &[usize],
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
     let pipes: Vec<PathBuf> = plan.external_files(cells).into_keys().filter(|path| is_stream(path)).collect();

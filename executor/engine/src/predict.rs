@@ -15,13 +15,13 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::text::shell_quote;
 use cwm_pipeline::plan::Plan;
-use cwm_store::external_files::Files;
-use cwm_store::{ActionRecord, Dropped, Missing, OutputShape, Store};
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, EvictionReason, MissingContent, OutputShape, Store};
 
 /// A recorded result of which files are gone, or were changed since they were stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompleteResult {
-    missing: Vec<Missing>,
+    missing: Vec<MissingContent>,
     /// Whether a run would build it again.
     pub rebuild: Rebuild,
 }
@@ -53,7 +53,7 @@ pub struct RunPrediction {
 struct Predictor<'a> {
     plan: &'a Plan,
     store: &'a Store,
-    files: &'a Files,
+    files: &'a DigestCache,
     cache_status: &'a CacheStatus,
     force: &'a BTreeSet<usize>,
     fetches: bool,
@@ -69,7 +69,7 @@ struct Predictor<'a> {
 #[derive(Default)]
 struct Found {
     /// What of results is missing, as far as somebody looked.
-    missing: HashMap<usize, Vec<Missing>>,
+    missing: HashMap<usize, Vec<MissingContent>>,
     /// Results of which somebody needs what is missing.
     lacking: BTreeSet<usize>,
     /// Results of which that was found before anything had run.
@@ -92,7 +92,7 @@ impl RunPrediction {
     pub fn of(
         plan: &Plan,
         store: &Store,
-        files: &Files,
+        files: &DigestCache,
         cache_status: &CacheStatus,
         targets: &[usize],
         force: &BTreeSet<usize>,
@@ -235,16 +235,16 @@ impl Predictor<'_> {
     }
 
     /// What of a result cannot be read that somebody needs. What was predicted to run is whole.
-    fn missing(&mut self, cell: usize, record: &ActionRecord) -> Result<&[Missing], Error> {
+    fn missing(&mut self, cell: usize, record: &ActionRecord) -> Result<&[MissingContent], Error> {
         if !self.found.missing.contains_key(&cell) {
-            self.found.missing.insert(cell, self.store.unusable(record, self.files)?);
+            self.found.missing.insert(cell, self.store.missing_or_corrupt(record, self.files)?);
         }
         Ok(if self.found.runs.contains(&cell) { &[] } else { &self.found.missing[&cell] })
     }
 
     /// Returns false if the files come from a remote when they are needed.
     fn is_rebuilt(&self, record: &ActionRecord) -> bool {
-        !(self.fetches && record.dropped == Some(Dropped::NotPulled))
+        !(self.fetches && record.dropped == Some(EvictionReason::NotPulled))
     }
 
     fn lost_inputs(&mut self, cell: usize) -> Result<Vec<LostInput>, Error> {
@@ -365,7 +365,7 @@ impl Predictor<'_> {
         match &self.cache_status.states[cell] {
             KeyStatus::Cached(record) => {
                 // Of a folder without its list it is not known what is in it.
-                let is_open = |missing: &Missing| {
+                let is_open = |missing: &MissingContent| {
                     let output = record.outputs.get(&missing.output);
                     output.is_some_and(|output| output.shape == OutputShape::Folder && output.digest == missing.digest)
                 };
@@ -436,7 +436,7 @@ impl IncompleteResult {
     /// How else a cell comes by its files that is built again.
     pub fn advice(record: &ActionRecord) -> Option<String> {
         let label = shell_quote(&record.label.to_string());
-        (record.dropped == Some(Dropped::NotPulled)).then(|| {
+        (record.dropped == Some(EvictionReason::NotPulled)).then(|| {
             format!("`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have")
         })
     }
@@ -457,8 +457,8 @@ impl IncompleteResult {
     pub fn describe(store: &Store, record: &ActionRecord) -> Result<String, Error> {
         Ok(match record.dropped {
             None => "files of its result are missing; made again when needed".to_owned(),
-            Some(Dropped::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
-            Some(Dropped::NotPulled) => {
+            Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
+            Some(EvictionReason::NotPulled) => {
                 let remote = store.remote_of_unpulled(record)?;
                 let remote = remote.map_or_else(|| "a remote".to_owned(), |name| format!("the remote `{name}`"));
                 let label = shell_quote(&record.label.to_string());
@@ -466,7 +466,7 @@ impl IncompleteResult {
                     "known from {remote}, its files not pulled; `cwm pull {label}` fetches them, `cwm run --pull` when they are needed"
                 )
             }
-            Some(Dropped::NotKept) => "done, and not kept (`keep: false`); made again when needed".to_owned(),
+            Some(EvictionReason::NotKept) => "done, and not kept (`keep: false`); made again when needed".to_owned(),
         })
     }
 }

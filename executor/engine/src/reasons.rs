@@ -15,7 +15,7 @@ use cwm_core::key::Components;
 use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// The last result of `label` that the lock file knows, if the store still has its record.
@@ -78,7 +78,7 @@ pub fn known_causes(
     index: usize,
     cache_status: &CacheStatus,
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     known: ProjectState<'_>,
 ) -> Result<Vec<Cause>, Error> {
     let cell = &plan.cells[index];

@@ -14,7 +14,7 @@ use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::LockFile;
 use cwm_project::pins::Pins;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 
 /// The result of looking up the key of a cell.
@@ -45,7 +45,7 @@ impl CacheStatus {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn query(plan: &Plan, store: &Store, files: &Files, known: ProjectState<'_>) -> Result<Self, Error> {
+    pub fn query(plan: &Plan, store: &Store, files: &DigestCache, known: ProjectState<'_>) -> Result<Self, Error> {
         let mut cache_status = CacheStatus::empty(plan);
         let all: Vec<usize> = (0..plan.cells.len()).collect();
         cache_status.refresh(&all, plan, store, files, known)?;
@@ -85,7 +85,7 @@ impl CacheStatus {
         cells: &[usize],
         plan: &Plan,
         store: &Store,
-        files: &Files,
+        files: &DigestCache,
         known: ProjectState<'_>,
     ) -> Result<(), Error> {
         for &index in cells {
@@ -162,7 +162,7 @@ pub fn sources(cell: &Cell) -> impl Iterator<Item = usize> + '_ {
 /// The store cannot be read.
 pub fn find_result(
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     components: &Components,
     label: &Label,
     known: ProjectState<'_>,
@@ -186,7 +186,7 @@ pub fn find_result(
 /// The result of one key that is to be taken.
 fn preferred_result(
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     key: Key,
     label: &Label,
     locked: &LockFile,

@@ -21,7 +21,7 @@ use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
 use cwm_core::digest::Key;
 use cwm_core::error::{Error, ErrorKind};
 use cwm_core::text::shell_quote;
-use cwm_store::{ActionRecord, Difference, Dropped, Missing};
+use cwm_store::{ActionRecord, Difference, EvictionReason, MissingContent};
 
 /// The cells to check, and the machine to use.
 pub struct VerifyOptions {
@@ -195,14 +195,14 @@ impl Verifier<'_> {
         let unique: BTreeSet<usize> = sources(&plan.cells[index]).collect();
         for source in unique {
             let Some(record) = &self.records[source] else { continue };
-            let missing = store.unusable(record, files)?;
+            let missing = store.missing_or_corrupt(record, files)?;
             if missing.is_empty() {
                 continue;
             }
             let label = plan.cells[source].label.to_string();
             let (command, what) = match record.dropped {
-                Some(Dropped::NotPulled) => ("cwm pull", "were not pulled"),
-                _ => ("cwm run", Missing::in_words(&missing)),
+                Some(EvictionReason::NotPulled) => ("cwm pull", "were not pulled"),
+                _ => ("cwm run", MissingContent::describe(&missing)),
             };
             *commands.entry(command).or_insert_with(String::new) += &format!(" {}", shell_quote(&label));
             lost.push(format!("files of {label}, which it reads, {what}"));

@@ -14,7 +14,7 @@ use cwm_action::ActionFile;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::DurableFs;
-use cwm_store::{Dropped, Garbage, Inventory, Store, WorkFolderEntry};
+use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry};
 
 /// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.
 const WORK: Age = Age::days(14);
@@ -38,7 +38,7 @@ pub struct GcOptions {
 
 /// Results of one stage that go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Taken {
+pub struct ReclaimedStage {
     /// The stage.
     pub stage: String,
     /// How many results lose content.
@@ -51,7 +51,7 @@ pub struct Taken {
 #[derive(Debug, Default)]
 pub struct GcPlan {
     /// By stage, the most bytes first.
-    pub stages: Vec<Taken>,
+    pub stages: Vec<ReclaimedStage>,
     /// Bytes of content that no record names: of interrupted runs.
     pub unnamed_bytes: u64,
     /// Work folders of stages that ended long ago: what they were, and bytes.
@@ -102,7 +102,7 @@ impl GcPlan {
 ///
 /// # Errors
 /// The store cannot be read; or something in it is damaged, so that what is wanted cannot be told.
-pub fn survey(store: &Store, jobs: &dyn BatchJobs, wish: GcOptions, now: Timestamp) -> Result<GcPlan> {
+pub fn plan(store: &Store, jobs: &dyn BatchJobs, wish: GcOptions, now: Timestamp) -> Result<GcPlan> {
     let roots = roots(store, jobs, now)?;
     let inventory = store.inventory()?;
     let since = (wish.keep > Age::days(0)).then(|| wish.keep.before(now));
@@ -166,7 +166,7 @@ fn choose(inventory: &Inventory, reach: &Reachability, max_size: Option<u64>, co
     let mut free: Vec<usize> =
         (0..inventory.held.len()).filter(|index| reach.stands[*index] == Retention::Free).collect();
     free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].key));
-    let mut taken: BTreeMap<&str, Taken> = BTreeMap::new();
+    let mut taken: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
     let mut given_up = Vec::new();
     for index in free {
         if max_size.is_some_and(|max_size| left <= max_size) {
@@ -191,7 +191,8 @@ fn choose(inventory: &Inventory, reach: &Reachability, max_size: Option<u64>, co
             stage.bytes += bytes;
         }
     }
-    collection.stages = taken.into_iter().map(|(stage, taken)| Taken { stage: stage.to_owned(), ..taken }).collect();
+    collection.stages =
+        taken.into_iter().map(|(stage, taken)| ReclaimedStage { stage: stage.to_owned(), ..taken }).collect();
     collection.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
     doomed.sort();
     // Only now: content that several share goes with the last of them, and all of them lack it.
@@ -222,11 +223,11 @@ fn staying(inventory: &Inventory, reach: &Reachability, doomed: &[Digest]) -> BT
     stays
 }
 
-/// Has go what [`survey`] names. The store is held alone while it is looked over and garbage is moved aside, and no longer
+/// Has go what [`plan`] names. The store is held alone while it is looked over and garbage is moved aside, and no longer
 /// when that is deleted. `waiting` is told once, in words, if others use the store.
 ///
 /// # Errors
-/// As [`survey`]; or the disk refuses: then the next collection goes on from there.
+/// As [`plan`]; or the disk refuses: then the next collection goes on from there.
 pub fn collect(
     store: &Store,
     jobs: &dyn BatchJobs,
@@ -235,9 +236,9 @@ pub fn collect(
     waiting: impl FnOnce(&str),
 ) -> Result<GcPlan> {
     let alone = store.lock_exclusive("cwm gc", waiting)?;
-    let collection = survey(store, jobs, wish, now)?;
+    let collection = plan(store, jobs, wish, now)?;
     if !collection.is_empty() {
-        store.set_aside_garbage(&collection.garbage, Dropped::Collected, &alone)?;
+        store.set_aside_garbage(&collection.garbage, EvictionReason::Collected, &alone)?;
         collection.ended.iter().try_for_each(|file| DurableFs::default().remove(file))?;
     }
     drop(alone);

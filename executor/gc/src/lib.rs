@@ -17,9 +17,9 @@ mod usage;
 
 pub use age::Age;
 pub use check::check;
-pub use collect::{GcOptions, GcPlan, Taken, collect, survey};
+pub use collect::{GcOptions, GcPlan, ReclaimedStage, collect, plan};
 pub use jobs::BatchJobs;
 pub use reachability::{Reachability, Retention};
 pub use roots::{Root, forget, record_run, roots};
-pub use unkept::{NotKept, evict_content};
+pub use unkept::{EvictionOutcome, evict_content};
 pub use usage::{StageUsage, Usage};

@@ -199,7 +199,7 @@ pub fn roots(store: &Store, jobs: &dyn BatchJobs, now: Timestamp) -> Result<Vec<
         }
     }
     for tag in super::tags::list(store)? {
-        tag.must_be_sound()?;
+        tag.verify_intact()?;
         let results = tag.lock.cells().map(|(_, line)| (Some(line.key), line.outputs.clone())).collect();
         roots.push(Root { name: format!("{}{}", super::tags::PREFIX, tag.name), results, note: None, ended: None });
     }

@@ -42,7 +42,7 @@ impl Tag {
     ///
     /// # Errors
     /// It is damaged.
-    pub fn must_be_sound(&self) -> Result<()> {
+    pub fn verify_intact(&self) -> Result<()> {
         let Some(damage) = self.damage() else { return Ok(()) };
         let what = format!("is damaged, so that what the tag `{}` names cannot be told ({damage})", self.name);
         Err(FileError::refused(self.lock.path(), what, RENEW))

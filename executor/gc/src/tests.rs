@@ -17,8 +17,8 @@ use cwm_core::digest::Digest;
 use cwm_core::files::durable::Hook;
 use cwm_core::key::{Components, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
-use cwm_store::external_files::Files;
-use cwm_store::{ActionRecord, Content, Dropped, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store};
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, Content, EvictionReason, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store};
 
 const NOW: fn() -> Timestamp = Timestamp::now;
 
@@ -133,7 +133,7 @@ fn content(store: &Store, record: &ActionRecord) -> BTreeSet<Digest> {
 }
 
 fn is_whole(store: &Store, record: &ActionRecord) -> bool {
-    store.missing(record, &Files::without_cache()).unwrap().is_empty()
+    store.missing(record, &DigestCache::without_cache()).unwrap().is_empty()
 }
 
 fn assert_clean(store: &Store) {
@@ -149,7 +149,7 @@ fn content_that_several_share_goes_and_all_of_them_say_so() {
     let done = collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert!(!done.is_empty() && objects(&store).is_empty());
     for record in &records {
-        assert_eq!(store.actions(&record.key).unwrap()[0].dropped, Some(Dropped::Collected), "{}", record.label);
+        assert_eq!(store.actions(&record.key).unwrap()[0].dropped, Some(EvictionReason::Collected), "{}", record.label);
     }
     assert_clean(&store);
 }
@@ -196,7 +196,7 @@ proptest! {
         let reachable: BTreeSet<Digest> = wanted.iter().flat_map(|record| content(&store, record)).collect();
 
         let before = objects(&store);
-        let said = survey(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW()).unwrap();
+        let said = plan(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW()).unwrap();
         prop_assert_eq!(objects(&store), before.clone(), "to look changes nothing");
         let done = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
         prop_assert_eq!(&done.stages, &said.stages);
@@ -211,7 +211,7 @@ proptest! {
             let again = &store.actions(&record.key).unwrap()[0];
             prop_assert_eq!(&again.outputs, &record.outputs);
             if !is_whole(&store, record) {
-                prop_assert_eq!(again.dropped, Some(Dropped::Collected));
+                prop_assert_eq!(again.dropped, Some(EvictionReason::Collected));
             }
         }
         let again = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
@@ -243,7 +243,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
         assert_clean(&store);
         // It is there as a whole, or its record says that it need not be.
         let record = &store.actions(&gone.key).unwrap()[0];
-        assert!(is_whole(&store, &gone) || record.dropped == Some(Dropped::Collected));
+        assert!(is_whole(&store, &gone) || record.dropped == Some(EvictionReason::Collected));
         if steps.load(Ordering::SeqCst) <= last {
             assert!(collected.is_ok());
             break;

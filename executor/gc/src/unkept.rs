@@ -10,13 +10,13 @@ use super::roots::roots;
 use crate::jobs::BatchJobs;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
-use cwm_store::{ActionRecord, Dropped, Garbage, Inventory, Store};
+use cwm_store::{ActionRecord, EvictionReason, Garbage, Inventory, Store};
 
 /// What became of results that are not kept.
 #[derive(Debug, PartialEq, Eq)]
-pub enum NotKept {
+pub enum EvictionOutcome {
     /// These were let go, by index into what was asked for, with the bytes that it freed.
-    Dropped(Vec<(usize, u64)>),
+    Evicted(Vec<(usize, u64)>),
     /// Others use the store: nothing goes now.
     Busy,
 }
@@ -31,15 +31,15 @@ pub fn evict_content(
     jobs: &dyn BatchJobs,
     own_lock: &Path,
     results: &[&ActionRecord],
-) -> Result<NotKept> {
+) -> Result<EvictionOutcome> {
     let is_there = |result: &&ActionRecord| {
         let own = result.outputs.values().filter(|output| output.outside.is_none());
         own.into_iter().any(|output| store.object_path(&output.digest).exists())
     };
     if !results.iter().any(is_there) {
-        return Ok(NotKept::Dropped(Vec::new()));
+        return Ok(EvictionOutcome::Evicted(Vec::new()));
     }
-    let Some(alone) = store.try_lock_exclusive("cwm run")? else { return Ok(NotKept::Busy) };
+    let Some(alone) = store.try_lock_exclusive("cwm run")? else { return Ok(EvictionOutcome::Busy) };
     let inventory = store.inventory()?;
     let own_lock = std::fs::canonicalize(own_lock).unwrap_or_else(|_| own_lock.to_owned());
     let mut others = roots(store, jobs, Timestamp::now())?;
@@ -81,11 +81,11 @@ pub fn evict_content(
         dropped.push((*result, bytes));
     }
     if !garbage.records.is_empty() {
-        store.set_aside_garbage(&garbage, Dropped::NotKept, &alone)?;
+        store.set_aside_garbage(&garbage, EvictionReason::NotKept, &alone)?;
         drop(alone);
         store.delete_garbage()?;
     }
-    Ok(NotKept::Dropped(dropped))
+    Ok(EvictionOutcome::Evicted(dropped))
 }
 
 /// Whether all outputs are there.

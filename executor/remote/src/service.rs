@@ -22,7 +22,7 @@ use super::{layout, records};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_project::site::Site;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, OutputRecord, Store};
 
 /// Results whose objects move at a time.
@@ -274,7 +274,7 @@ impl Shared {
         let _permit = self.results.acquire().await;
         let (store, wanted) = (self.store.clone(), record.clone());
         let collected = tokio::task::spawn_blocking(move || {
-            let files = Files::of_store(&store);
+            let files = DigestCache::of_store(&store);
             ResultBundle::of(&store, &files, &wanted, true)
         });
         let bundle = collected.await.map_err(|error| RemoteError::Local(error.to_string()))??;

@@ -16,7 +16,7 @@ use super::records::{index_of, record};
 use super::upload_object::{LocalObject, upload_object};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Result as StoreResult;
-use cwm_store::external_files::{FileFingerprint, Files};
+use cwm_store::external_files::{DigestCache, FileFingerprint};
 use cwm_store::{ActionRecord, OutputShape, Store};
 
 /// Objects of one result that are uploaded at a time.
@@ -43,7 +43,12 @@ impl ResultBundle {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn of(store: &Store, outside: &Files, result: &ActionRecord, with_files: bool) -> StoreResult<ResultBundle> {
+    pub fn of(
+        store: &Store,
+        outside: &DigestCache,
+        result: &ActionRecord,
+        with_files: bool,
+    ) -> StoreResult<ResultBundle> {
         let mut bundle = ResultBundle {
             key: result.key,
             record: store.shared_record(result)?,

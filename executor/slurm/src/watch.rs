@@ -16,7 +16,7 @@ use cwm_action::{ActionFailureKind, read_log_tail};
 use cwm_core::backoff::Backoff;
 use cwm_core::digest::Digest;
 use cwm_store::Store;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 
 /// A batch that holds cells of this run.
 pub(super) struct WatchedBatch {
@@ -33,7 +33,7 @@ pub(super) struct Watcher<'t> {
     pub command: String,
     /// Sends an update to the run.
     pub send: &'t dyn Fn(JobUpdate),
-    pub files: Files,
+    pub files: DigestCache,
     pub batches: HashMap<String, WatchedBatch>,
     pub tasks: Vec<SubmittedTask>,
     pub waiting: Vec<TaskSpec>,
@@ -64,7 +64,7 @@ impl<'t> Watcher<'t> {
     pub fn new(store: Store, settings: Settings, command: String, send: &'t dyn Fn(JobUpdate)) -> Self {
         let now = Instant::now();
         Watcher {
-            files: Files::of_store(&store),
+            files: DigestCache::of_store(&store),
             interval: settings.poll,
             limit_backoff: Backoff::new(settings.poll, LONGEST_PAUSE),
             store,

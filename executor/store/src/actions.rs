@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Store;
-use super::eviction::Dropped;
+use super::eviction::EvictionReason;
 use super::layout;
 use super::record::ActionRecord;
-use super::record_cache::{CachedRecord, RecordCache, Seen};
+use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
 use super::record_file::RecordFile;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Stat;
@@ -30,7 +30,7 @@ impl Store {
             return read.filter_map(Result::transpose).collect();
         };
         let folder = self.layout.action_folder(key);
-        if let Some(files) = remembered.proven(key, &folder) {
+        if let Some(files) = remembered.get_if_unchanged(key, &folder) {
             return files.iter().map(|(path, bytes)| decode_record(key, path, bytes)).collect();
         }
         // Before the folder is listed and the files are read: what changes meanwhile will not be as it was then.
@@ -39,7 +39,7 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(FileError::io("look at", &folder)(error)),
         };
-        let mut seen = Seen { folder: before, records: Vec::new() };
+        let mut seen = CachedRecords { folder: before, records: Vec::new() };
         let mut records = Vec::new();
         let files = self.record_files(key)?;
         for file in &files {
@@ -52,7 +52,7 @@ impl Store {
         }
         // That content was let go does not stand in the record. What was passed over is to be found damaged again.
         if files.iter().all(|file| file.dropped.is_none()) && records.len() == files.len() {
-            remembered.learn(key, seen);
+            remembered.insert(key, seen);
         }
         Ok(records)
     }
@@ -137,7 +137,8 @@ impl Store {
     /// The files of the records of `key`, by number.
     pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
         let names = list(&self.layout.action_folder(key))?;
-        let dropped: BTreeMap<&str, Dropped> = names.iter().filter_map(|(name, _)| Dropped::read(name)).collect();
+        let dropped: BTreeMap<&str, EvictionReason> =
+            names.iter().filter_map(|(name, _)| EvictionReason::read(name)).collect();
         let mut files: Vec<RecordFile> = names
             .iter()
             .filter_map(|(name, path)| {

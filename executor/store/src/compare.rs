@@ -14,7 +14,7 @@ use super::manifest::ManifestFile;
 use super::new_action::{Content, NewOutput};
 use super::objects::survey;
 use super::record::{OutputRecord, OutputShape};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::files::{FileError, Result};
 
 /// One difference.
@@ -79,7 +79,7 @@ impl Store {
         name: &str,
         made: &NewOutput,
         recorded: &OutputRecord,
-        files: &Files,
+        files: &DigestCache,
     ) -> Result<Vec<Difference>> {
         let of = |file: Option<&str>, how, place: Option<(u64, u64)>| Difference {
             output: name.to_owned(),

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Store;
-use super::integrity::{Corruption, Standing};
+use super::integrity::{Corruption, ObjectState};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// Content that a record names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingContent {
     /// Of which output.
     pub output: String,
     /// Which content.
@@ -23,9 +23,9 @@ pub struct Missing {
     pub damage: Option<Corruption>,
 }
 
-impl Missing {
+impl MissingContent {
     /// What to say of content that cannot be read.
-    pub fn in_words(missing: &[Missing]) -> &'static str {
+    pub fn describe(missing: &[MissingContent]) -> &'static str {
         let is_damaged = missing.iter().any(|missing| missing.damage.is_some());
         if is_damaged { "were changed since they were stored" } else { "are missing from the store" }
     }
@@ -38,11 +38,11 @@ impl Store {
     /// What of a record's outputs cannot be had: objects that are not there or have the wrong size, and files from
     /// outside that are gone or changed. Empty means that the record may be used. The log does not count.
     ///
-    /// Objects are looked at and not read: before somebody reads them, ask [`Store::unusable`].
+    /// Objects are looked at and not read: before somebody reads them, ask [`Store::missing_or_corrupt`].
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
-    pub fn missing(&self, record: &ActionRecord, outside: &Files) -> Result<Vec<Missing>> {
+    pub fn missing(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
         self.lacking(record, outside, |output| {
             Ok(self.missing_objects(output)?.into_iter().map(|digest| (digest, None)).collect())
         })
@@ -53,32 +53,32 @@ impl Store {
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
-    pub fn unusable(&self, record: &ActionRecord, outside: &Files) -> Result<Vec<Missing>> {
-        self.lacking(record, outside, |output| self.unusable_objects(output, outside))
+    pub fn missing_or_corrupt(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
+        self.lacking(record, outside, |output| self.missing_or_corrupt_objects(output, outside))
     }
 
     /// Sets aside what of an output was changed since it was stored, so that it is simply missing.
     ///
     /// # Errors
-    /// As [`Store::unusable`], or the disk refuses.
-    pub fn set_changed_aside(&self, output: &OutputRecord, outside: &Files) -> Result<()> {
-        let found = self.unusable_objects(output, outside)?;
+    /// As [`Store::missing_or_corrupt`], or the disk refuses.
+    pub fn set_changed_aside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
+        let found = self.missing_or_corrupt_objects(output, outside)?;
         found.into_values().flatten().try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
     fn lacking(
         &self,
         record: &ActionRecord,
-        outside: &Files,
+        outside: &DigestCache,
         objects: impl Fn(&OutputRecord) -> Result<Lacking>,
-    ) -> Result<Vec<Missing>> {
+    ) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
             if let Some(path) = self.missing_outside(output, outside)? {
                 let (output, digest) = (name.clone(), output.digest);
-                missing.push(Missing { output, digest, outside: Some(path), damage: None });
+                missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
             } else if output.outside.is_none() {
-                let one = |(digest, damage)| Missing { output: name.clone(), digest, outside: None, damage };
+                let one = |(digest, damage)| MissingContent { output: name.clone(), digest, outside: None, damage };
                 missing.extend(objects(output)?.into_iter().map(one));
             }
         }
@@ -101,7 +101,7 @@ impl Store {
         &self,
         key: &Key,
         preferred: Option<&BTreeMap<String, Digest>>,
-        outside: &Files,
+        outside: &DigestCache,
     ) -> Result<Option<ActionRecord>> {
         for record in self.candidates(key, preferred)? {
             if self.missing(&record, outside)?.is_empty() {
@@ -140,12 +140,12 @@ impl Store {
     }
 
     /// Objects of an output that are not there, or are not what they should be; the manifest alone, if it is among them.
-    fn unusable_objects(&self, output: &OutputRecord, outside: &Files) -> Result<Lacking> {
+    fn missing_or_corrupt_objects(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Lacking> {
         let look_at = |digest: &Digest, size| -> Result<Option<(Digest, Option<Corruption>)>> {
-            Ok(match self.standing(digest, size, outside)? {
-                Standing::Sound => None,
-                Standing::Gone => Some((*digest, None)),
-                Standing::Damaged(damage) => Some((*digest, Some(damage))),
+            Ok(match self.object_state(digest, size, outside)? {
+                ObjectState::Intact => None,
+                ObjectState::Gone => Some((*digest, None)),
+                ObjectState::Damaged(damage) => Some((*digest, Some(damage))),
             })
         };
         let is_folder = output.shape == OutputShape::Folder;
@@ -168,7 +168,7 @@ impl Store {
     }
 
     /// Where a file from outside should be, if neither it nor an equal object is there.
-    fn missing_outside(&self, output: &OutputRecord, outside: &Files) -> Result<Option<PathBuf>> {
+    fn missing_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
         let Some(reference) = &output.outside else { return Ok(None) };
         if self.object_size(&output.digest)? == Some(output.size) {
             return Ok(None);

@@ -15,7 +15,7 @@ use cwm_core::files::Result;
 /// Why the content of a result was let go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Dropped {
+pub enum EvictionReason {
     /// `cwm gc` took it.
     Collected,
     /// Its stage says `keep: false`.
@@ -24,20 +24,23 @@ pub enum Dropped {
     NotPulled,
 }
 
-impl Dropped {
+impl EvictionReason {
     /// Every reason, by its extension.
-    const ALL: [(Dropped, &str); 3] =
-        [(Dropped::Collected, "collected"), (Dropped::NotKept, "not-kept"), (Dropped::NotPulled, "not-pulled")];
+    const ALL: [(EvictionReason, &str); 3] = [
+        (EvictionReason::Collected, "collected"),
+        (EvictionReason::NotKept, "not-kept"),
+        (EvictionReason::NotPulled, "not-pulled"),
+    ];
 
     /// The extension of the file that says so.
     fn extension(self) -> &'static str {
-        Dropped::ALL.into_iter().find(|(reason, _)| *reason == self).map_or("", |(_, extension)| extension)
+        EvictionReason::ALL.into_iter().find(|(reason, _)| *reason == self).map_or("", |(_, extension)| extension)
     }
 
     /// The record (without its extension) that the file `name` is about, and what it says.
-    pub(super) fn read(name: &str) -> Option<(&str, Dropped)> {
+    pub(super) fn read(name: &str) -> Option<(&str, EvictionReason)> {
         let (stem, extension) = name.rsplit_once('.')?;
-        Dropped::ALL.into_iter().find(|(_, known)| *known == extension).map(|(reason, _)| (stem, reason))
+        EvictionReason::ALL.into_iter().find(|(_, known)| *known == extension).map(|(reason, _)| (stem, reason))
     }
 
     /// Where it is said of the record in `file`.
@@ -51,13 +54,13 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses.
-    pub(super) fn mark_dropped(&self, records: &[PathBuf], reason: Dropped) -> Result<()> {
+    pub(super) fn mark_dropped(&self, records: &[PathBuf], reason: EvictionReason) -> Result<()> {
         records.par_iter().try_for_each(|file| self.disk.touch(&reason.path(file)))?;
         if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }
     }
 
     /// The content of the record in `file` is there again.
     pub(super) fn unmark_dropped(&self, file: &Path) -> Result<()> {
-        Dropped::ALL.into_iter().try_for_each(|(reason, _)| self.disk.remove(&reason.path(file)))
+        EvictionReason::ALL.into_iter().try_for_each(|(reason, _)| self.disk.remove(&reason.path(file)))
     }
 }

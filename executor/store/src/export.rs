@@ -18,7 +18,7 @@ use super::Store;
 use super::actions;
 use super::locks;
 use super::record::{OutputRecord, OutputShape};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use copy::{Source, Wanted, copy_file};
 use cwm_core::digest::Digest;
 use cwm_core::files::durable::{DurableFs, TEMPORARY, Temporary};
@@ -51,7 +51,7 @@ impl Store {
         output: &OutputRecord,
         destination: &Path,
         added: &BTreeMap<String, Vec<u8>>,
-        outside: &Files,
+        outside: &DigestCache,
     ) -> Result<Exported> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         let target = match &output.shape {

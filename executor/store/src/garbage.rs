@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::Store;
 use super::actions::list;
-use super::eviction::Dropped;
+use super::eviction::EvictionReason;
 use super::inventory::size_and_time;
 use super::layout::digest_of_path;
 use super::locks::StoreLock;
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses; what was moved until then is garbage all the same.
-    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: Dropped, _alone: &StoreLock) -> Result<()> {
+    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
         match self.mark_dropped(&garbage.records, reason) {
             // What needs no mark makes the room that marks lack: trees are made again from their manifests.
             Err(error) if error.trouble() == FileErrorKind::DiskFull => {

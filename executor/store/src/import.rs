@@ -10,12 +10,12 @@ use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::eviction::Dropped;
+use super::eviction::EvictionReason;
 use super::partial_object::{OpenedPartial, PartialObject};
 use super::record::ActionRecord;
 use super::record_file::RecordFile;
 use super::{Store, mtime_seal};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::read_regular_file;
 use cwm_core::files::{FileError, Result};
@@ -130,7 +130,7 @@ impl Store {
         self.disk.make_folder(&shard)?;
         self.disk.make_folder(&folder)?;
         for (_, place) in &placed {
-            self.disk.write_marker(&Dropped::NotPulled.path(place), &format!("{from}\n"))?;
+            self.disk.write_marker(&EvictionReason::NotPulled.path(place), &format!("{from}\n"))?;
         }
         let files: Vec<&Path> = placed.iter().map(|(file, _)| file.path()).collect();
         self.disk.sync_together(&files, &BTreeSet::from([folder.clone()]))?;
@@ -146,12 +146,12 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn mark_remote_only(&self, record: &ActionRecord, outside: &Files, from: &str) -> Result<()> {
+    pub fn mark_remote_only(&self, record: &ActionRecord, outside: &DigestCache, from: &str) -> Result<()> {
         let digests = record.output_digests();
         for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_none()) {
             let found = super::actions::read_record(&record.key, file)?;
             if found.output_digests() == digests && !self.missing(&found, outside)?.is_empty() {
-                self.disk.write_marker(&Dropped::NotPulled.path(&file.path), &format!("{from}\n"))?;
+                self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
                 self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
             }
         }
@@ -199,10 +199,10 @@ impl Store {
     pub fn remote_of_unpulled(&self, record: &ActionRecord) -> Result<Option<String>> {
         let digests = record.output_digests();
         for file in self.record_files(&record.key)? {
-            if file.dropped == Some(Dropped::NotPulled)
+            if file.dropped == Some(EvictionReason::NotPulled)
                 && super::actions::read_record(&record.key, &file)?.output_digests() == digests
             {
-                let note = read_regular_file(&Dropped::NotPulled.path(&file.path)).unwrap_or_default();
+                let note = read_regular_file(&EvictionReason::NotPulled.path(&file.path)).unwrap_or_default();
                 let name = String::from_utf8(note).unwrap_or_default();
                 return Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)));
             }

@@ -13,16 +13,16 @@ use super::locks;
 use super::output_snapshot::OutputSnapshot;
 use super::record::OutputRecord;
 use super::{Store, layout, mtime_seal};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
 use cwm_core::files::{FileError, FileErrorKind, Result};
 
 /// What stands where an object belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ObjectState {
     /// What should.
-    Sound,
+    Intact,
     /// Nothing.
     Gone,
     /// Something else.
@@ -45,15 +45,21 @@ impl Store {
     ///
     /// # Errors
     /// The system cannot tell.
-    pub(super) fn standing(&self, digest: &Digest, size: Option<u64>, outside: &Files) -> Result<Standing> {
+    pub(super) fn object_state(
+        &self,
+        digest: &Digest,
+        size: Option<u64>,
+        outside: &DigestCache,
+    ) -> Result<ObjectState> {
         let path = self.object_path(digest);
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Gone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ObjectState::Gone),
             Err(error) => return Err(FileError::io("look at", &path)(error)),
         };
         let seen = Stat::from(&metadata);
-        let damaged = |what: String| Ok(Standing::Damaged(Corruption { path: path.clone(), seen: Some(seen), what }));
+        let damaged =
+            |what: String| Ok(ObjectState::Damaged(Corruption { path: path.clone(), seen: Some(seen), what }));
         if !metadata.is_file() {
             return damaged("is not a plain file".into());
         }
@@ -61,19 +67,19 @@ impl Store {
             return damaged(format!("has {} bytes in place of {size}", seen.size));
         }
         if mtime_seal::has_valid_seal(digest, seen.mtime_ns) {
-            return Ok(Standing::Sound);
+            return Ok(ObjectState::Intact);
         }
         match outside.snapshot(&path) {
-            Ok(found) if found.digest == *digest => Ok(Standing::Sound),
+            Ok(found) if found.digest == *digest => Ok(ObjectState::Intact),
             Ok(found) => damaged(format!("was changed: its content has the digest {}", found.digest)),
-            Err(error) if error.trouble() == FileErrorKind::Missing => Ok(Standing::Gone),
+            Err(error) if error.trouble() == FileErrorKind::Missing => Ok(ObjectState::Gone),
             Err(error) => damaged(format!("cannot be checked: {error}")),
         }
     }
 
     /// Whether this object is there, with so many bytes, and was not changed since it was stored.
     pub(super) fn has_intact(&self, digest: &Digest, size: u64) -> Result<bool> {
-        Ok(self.standing(digest, Some(size), &Files::without_cache())? == Standing::Sound)
+        Ok(self.object_state(digest, Some(size), &DigestCache::without_cache())? == ObjectState::Intact)
     }
 
     /// Objects are replaced, or set aside as damaged, by one process at a time: what was found damaged must not be replaced
@@ -110,10 +116,15 @@ impl Store {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn quarantine_rewritten(&self, output: &OutputRecord, before: &OutputSnapshot, outside: &Files) -> Result<()> {
+    pub fn quarantine_rewritten(
+        &self,
+        output: &OutputRecord,
+        before: &OutputSnapshot,
+        outside: &DigestCache,
+    ) -> Result<()> {
         let later = self.stamp(output, outside);
         let paths: Vec<&Path> = match &later {
-            Ok(later) => before.touched(later).collect(),
+            Ok(later) => before.changed_paths(later).collect(),
             // Its manifest itself is gone or was written.
             Err(_) => before.objects().collect(),
         };
@@ -137,17 +148,17 @@ impl Store {
     ///
     /// # Errors
     /// One is gone or damaged, or the system cannot tell.
-    pub fn must_be_sound(&self, stamp: &OutputSnapshot, outside: &Files) -> Result<()> {
+    pub fn verify_intact(&self, stamp: &OutputSnapshot, outside: &DigestCache) -> Result<()> {
         for path in stamp.objects() {
             let Some(digest) = layout::digest_of_path(path) else { continue };
-            match self.standing(&digest, None, outside)? {
-                Standing::Sound => {}
+            match self.object_state(&digest, None, outside)? {
+                ObjectState::Intact => {}
                 // The content of a file from outside need not be in the store.
-                Standing::Gone if stamp.is_of_outside() => {}
-                Standing::Gone => {
+                ObjectState::Gone if stamp.is_of_outside() => {}
+                ObjectState::Gone => {
                     return Err(FileError::Missing { path: path.to_owned(), what: "is not in the store".into() });
                 }
-                Standing::Damaged(damage) => return Err(FileError::damaged(path, format!("it {}", damage.what))),
+                ObjectState::Damaged(damage) => return Err(FileError::damaged(path, format!("it {}", damage.what))),
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::Store;
 use super::actions::list;
-use super::eviction::Dropped;
+use super::eviction::EvictionReason;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
 use super::record_file::RecordFile;
@@ -61,7 +61,7 @@ pub struct RecordEntry {
     /// Whether it cannot be made again from what is here: it was fetched from outside, or taken over from a file.
     pub is_source: bool,
     /// Whether its content was let go.
-    pub dropped: Option<Dropped>,
+    pub dropped: Option<EvictionReason>,
 }
 
 /// A work folder.

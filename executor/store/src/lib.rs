@@ -51,9 +51,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use compare::{Difference, DifferenceKind};
-pub use completeness::Missing;
+pub use completeness::MissingContent;
 pub use cwm_core::files::{FileError, FileErrorKind, Result};
-pub use eviction::Dropped;
+pub use eviction::EvictionReason;
 pub use export::Exported;
 pub use finding::Finding;
 pub use garbage::Garbage;

@@ -13,7 +13,7 @@ use super::Store;
 use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::digest::Digest;
 use cwm_core::files::Stat;
 use cwm_core::files::{FileError, FileErrorKind, Result};
@@ -58,7 +58,7 @@ impl OutputSnapshot {
     }
 
     /// The objects of which the file system says something else than it said by this stamp.
-    pub(super) fn touched<'a>(&'a self, later: &'a OutputSnapshot) -> impl Iterator<Item = &'a Path> {
+    pub(super) fn changed_paths<'a>(&'a self, later: &'a OutputSnapshot) -> impl Iterator<Item = &'a Path> {
         let differs = |(path, before): &(&PathBuf, &Option<(Stat, u32)>)| later.objects.get(*path) != Some(*before);
         self.objects.iter().filter(differs).map(|(path, _)| path.as_path())
     }
@@ -91,7 +91,7 @@ impl Store {
     ///
     /// # Errors
     /// A manifest is lost, damaged or of a newer version; a file from outside is being written; the system refuses.
-    pub fn stamp(&self, output: &OutputRecord, outside: &Files) -> Result<OutputSnapshot> {
+    pub fn stamp(&self, output: &OutputRecord, outside: &DigestCache) -> Result<OutputSnapshot> {
         let own = self.object_path(&output.digest);
         let mut stamp = OutputSnapshot { objects: BTreeMap::new(), outside: BTreeMap::new(), tree_is_right: true };
         stamp.objects.insert(own.clone(), look_at_object(&own)?);

@@ -8,7 +8,7 @@ use cwm_contract::{FetchResult, Format, Label, Shape};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::eviction::Dropped;
+use super::eviction::EvictionReason;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::files::{FileError, Result};
 use cwm_core::key::Components;
@@ -55,7 +55,7 @@ pub struct ActionRecord {
     pub circumstances: RunInfo,
     /// Whether its content may be missing, and why. It stands beside the record, not in it.
     #[serde(skip)]
-    pub dropped: Option<Dropped>,
+    pub dropped: Option<EvictionReason>,
 }
 
 /// One output.
@@ -255,18 +255,10 @@ mod figures {
     use cwm_contract::Value;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    /// Writes a timestamp as RFC 3339.
-    ///
-    /// # Errors
-    /// The serializer refuses.
     pub fn serialize<S: Serializer>(figures: &BTreeMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(figures.iter().map(|(name, figure)| (name, Value::Float(*figure))))
     }
 
-    /// Reads a timestamp that is written as RFC 3339.
-    ///
-    /// # Errors
-    /// The value is not such a timestamp.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
         BTreeMap::<String, Value>::deserialize(deserializer)?
             .into_iter()
@@ -283,10 +275,18 @@ pub mod timestamp {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// Writes a timestamp as RFC 3339.
+    ///
+    /// # Errors
+    /// The serializer refuses.
     pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(timestamp)
     }
 
+    /// Reads a timestamp that is written as RFC 3339.
+    ///
+    /// # Errors
+    /// The value is not such a timestamp.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }

@@ -48,7 +48,7 @@ const MOST_UNASKED: usize = 20_000;
 
 /// The records of one key as they were at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct CachedRecords {
     /// The key's folder.
     pub folder: Stat,
     /// Its records: number, digest, file and bytes.
@@ -83,7 +83,7 @@ struct Known {
     /// Keys that were asked for.
     asked: HashSet<Key>,
     /// What was read from the records themselves.
-    learnt: HashMap<Key, Seen>,
+    learnt: HashMap<Key, CachedRecords>,
 }
 
 impl RecordCache {
@@ -95,7 +95,7 @@ impl RecordCache {
     }
 
     /// The records of `key`, whose folder is at `folder`, if nothing there has changed since they were read.
-    pub fn proven(&self, key: &Key, folder: &Path) -> Option<Vec<(PathBuf, Vec<u8>)>> {
+    pub fn get_if_unchanged(&self, key: &Key, folder: &Path) -> Option<Vec<(PathBuf, Vec<u8>)>> {
         let mut known = self.known();
         known.asked.insert(*key);
         let seen = match (known.learnt.get(key), known.places.get(key)) {
@@ -115,7 +115,7 @@ impl RecordCache {
     }
 
     /// Keeps in mind what was read of `key`, if the file system will tell of every change from now on.
-    pub fn learn(&self, key: &Key, seen: Seen) {
+    pub fn insert(&self, key: &Key, seen: CachedRecords) {
         let now = (self.now)();
         let is_settled = |stat: &Stat| !stat.modified_recently(now, SETTLED_AFTER);
         let is_right =
@@ -148,7 +148,7 @@ impl RecordCache {
                 encode(key, &seen, &mut body);
             }
         }
-        let mut learnt: Vec<(&Key, &Seen)> = known.learnt.iter().collect();
+        let mut learnt: Vec<(&Key, &CachedRecords)> = known.learnt.iter().collect();
         learnt.sort_by_key(|(key, _)| **key);
         learnt.into_iter().for_each(|(key, seen)| encode(key, seen, &mut body));
         let text = [BEGINNING, Digest::of(&body).0.as_slice(), &body].concat();
@@ -185,7 +185,7 @@ fn places_in(text: &[u8]) -> Option<HashMap<Key, usize>> {
     Some(places)
 }
 
-fn encode(key: &Key, seen: &Seen, out: &mut Vec<u8>) {
+fn encode(key: &Key, seen: &CachedRecords, out: &mut Vec<u8>) {
     out.extend_from_slice(&key.0);
     stat_to(&seen.folder, out);
     out.extend_from_slice(&(seen.records.len() as u64).to_le_bytes());
@@ -197,7 +197,7 @@ fn encode(key: &Key, seen: &Seen, out: &mut Vec<u8>) {
     }
 }
 
-fn decode(text: &mut &[u8]) -> Option<(Key, Seen)> {
+fn decode(text: &mut &[u8]) -> Option<(Key, CachedRecords)> {
     let key = Key(take(text)?);
     let folder = stat_from(text)?;
     let count = number(text)?;
@@ -208,7 +208,7 @@ fn decode(text: &mut &[u8]) -> Option<(Key, Seen)> {
         let bytes = text.split_off(..usize::try_from(stat.size).ok()?)?.to_vec();
         records.push(CachedRecord { number, digest, stat, bytes });
     }
-    Some((key, Seen { folder, records }))
+    Some((key, CachedRecords { folder, records }))
 }
 
 /// As [`decode`], without the records.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::eviction::Dropped;
+use super::eviction::EvictionReason;
 use cwm_core::digest::Digest;
 
 /// The file of a record, found by its name in the folder of its key.
@@ -14,7 +14,7 @@ pub(super) struct RecordFile {
     /// Where the file is.
     pub path: PathBuf,
     /// Why content that the record names may be missing; nothing if it must be there.
-    pub dropped: Option<Dropped>,
+    pub dropped: Option<EvictionReason>,
 }
 
 impl RecordFile {

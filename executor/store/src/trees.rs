@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::manifest::Manifest;
 use super::record::{OutputRecord, OutputShape};
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::digest::Digest;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
 use cwm_core::files::{FileError, FileErrorKind, Result};
@@ -25,7 +25,7 @@ impl Store {
     ///
     /// # Errors
     /// It is not in the store, or its tree is missing or wrong and cannot be made.
-    pub fn path_of(&self, output: &OutputRecord, outside: &Files) -> Result<PathBuf> {
+    pub fn path_of(&self, output: &OutputRecord, outside: &DigestCache) -> Result<PathBuf> {
         match output.shape {
             OutputShape::Folder => {
                 self.make_tree(&output.digest)?;

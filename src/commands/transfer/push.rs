@@ -13,8 +13,8 @@ use cwm_engine::KeyStatus;
 use cwm_engine::{Direction, EventSink, EventSinks, RunEvent};
 use cwm_pipeline::plan::Plan;
 use cwm_remote::{ResultBundle, TransferRequest, TransferService};
-use cwm_store::external_files::Files;
-use cwm_store::{ActionRecord, Dropped, Store};
+use cwm_store::external_files::DigestCache;
+use cwm_store::{ActionRecord, EvictionReason, Store};
 
 /// Runs `cwm push`: what is named with its files, and the records of what that rests on, without which its keys could not be told.
 ///
@@ -54,7 +54,7 @@ pub fn results(
     service: &TransferService,
     plan: &Plan,
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     records: &[Option<ActionRecord>],
     sinks: &mut EventSinks,
 ) -> Result<bool, Error> {
@@ -67,7 +67,7 @@ fn send(
     service: &TransferService,
     plan: &Plan,
     store: &Store,
-    files: &Files,
+    files: &DigestCache,
     results: Vec<(usize, &ActionRecord, bool)>,
     anew: bool,
     sinks: &mut EventSinks,
@@ -91,9 +91,11 @@ fn send(
         if with_files && !bundle.has_files {
             match record.dropped {
                 None => lacking.push((plan.cells[index].label.to_string(), "are missing here")),
-                Some(Dropped::NotPulled) => lacking.push((plan.cells[index].label.to_string(), "were not pulled")),
+                Some(EvictionReason::NotPulled) => {
+                    lacking.push((plan.cells[index].label.to_string(), "were not pulled"))
+                }
                 // As somebody wanted it.
-                Some(Dropped::Collected | Dropped::NotKept) => {}
+                Some(EvictionReason::Collected | EvictionReason::NotKept) => {}
             }
         }
         transfer.start(index, record.key, TransferRequest::Upload { bundle: Box::new(bundle), force: anew });

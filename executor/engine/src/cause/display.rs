@@ -9,7 +9,7 @@ use super::values::{change, readable};
 use crate::history::{CodeChangeHistory, format_time};
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
 use cwm_core::digest::Digest;
-use cwm_store::Dropped;
+use cwm_store::EvictionReason;
 
 impl Cause {
     /// As [`fmt::Display`] has it, without what made an input: for whoever tells that next.
@@ -49,15 +49,15 @@ impl fmt::Display for Cause {
             Cause::ObjectsDamaged { count } => {
                 write!(f, "{count} files of its recorded result were changed since they were stored")
             }
-            Cause::Evicted { reason: Dropped::Collected } => f.write_str("its files were let go by `cwm gc`"),
-            Cause::Evicted { reason: Dropped::NotPulled } => f.write_str("its files were not pulled from a remote"),
+            Cause::Evicted { reason: EvictionReason::Collected } => f.write_str("its files were let go by `cwm gc`"),
+            Cause::Evicted { reason: EvictionReason::NotPulled } => f.write_str("its files were not pulled from a remote"),
             Cause::NotPulled { from: Some(remote), origin } => {
                 write!(f, "its result is known from the remote `{remote}` ({origin}), and its files were not pulled")
             }
             Cause::NotPulled { from: None, origin } => {
                 write!(f, "its result is known from a remote ({origin}), and its files were not pulled")
             }
-            Cause::Evicted { reason: Dropped::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
+            Cause::Evicted { reason: EvictionReason::NotKept } => f.write_str("its files were dropped, as `keep: false` says"),
             Cause::Parameter { name, old, new, line, set } => {
                 let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "(not given)".into(), readable);
                 if let Some(variable) = name.strip_prefix(VARIABLE) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cause::Cause;
-use cwm_store::{ActionRecord, Dropped};
+use cwm_store::{ActionRecord, EvictionReason};
 
 /// Causes that one sentence names; of more, how many there are.
 pub(super) const NAMED: usize = 3;
@@ -84,9 +84,9 @@ impl CellStatus {
     pub fn without_files(record: &ActionRecord) -> CellStatus {
         match record.dropped {
             None => CellStatus::Incomplete,
-            Some(Dropped::Collected) => CellStatus::Collected,
-            Some(Dropped::NotPulled) => CellStatus::NotPulled,
-            Some(Dropped::NotKept) => CellStatus::Dropped,
+            Some(EvictionReason::Collected) => CellStatus::Collected,
+            Some(EvictionReason::NotPulled) => CellStatus::NotPulled,
+            Some(EvictionReason::NotKept) => CellStatus::Dropped,
         }
     }
 

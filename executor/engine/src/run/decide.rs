@@ -13,7 +13,7 @@ use crate::status::{find_result, is_of_older_code, origin};
 use cwm_action::source_key;
 use cwm_core::digest::Key;
 use cwm_core::error::Error;
-use cwm_store::{ActionRecord, Missing};
+use cwm_store::{ActionRecord, MissingContent};
 
 /// A cell that was built so many times in one run is not built again for files of it that are gone.
 const MAX_BUILDS: u32 = 2;
@@ -116,7 +116,7 @@ impl Engine<'_> {
 
     /// What of a result cannot be read that somebody will ask for. Whoever reads a cell checks its files when it needs them; those
     /// of the last ones, of what is exported and of what is to be fetched are checked here.
-    fn wanted_and_missing(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+    fn wanted_and_missing(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
         let is_wanted = !self.scheduler.is_read(index) || self.guard.wanted.contains(&index) || self.is_exported(index);
         if is_wanted { self.missing_files(index, record) } else { Ok(Vec::new()) }
     }
@@ -125,7 +125,7 @@ impl Engine<'_> {
         self.inputs.plan.exports.iter().any(|export| export.cell == index)
     }
 
-    pub(super) fn missing_files(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<Missing>, Error> {
+    pub(super) fn missing_files(&mut self, index: usize, record: &ActionRecord) -> Result<Vec<MissingContent>, Error> {
         self.guard.missing_files(&self.inputs, index, record, self.sinks)
     }
 
@@ -133,7 +133,7 @@ impl Engine<'_> {
         &mut self,
         index: usize,
         record: &ActionRecord,
-        missing: &[Missing],
+        missing: &[MissingContent],
     ) -> Result<Cause, Error> {
         let has_fetcher = self.fetches.is_possible();
         self.guard.cause(&self.inputs, index, record, missing, has_fetcher, self.sinks)

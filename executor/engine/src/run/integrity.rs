@@ -7,7 +7,7 @@ use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::run::RunInputs;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
-use cwm_store::{ActionRecord, Corruption, Missing};
+use cwm_store::{ActionRecord, Corruption, MissingContent};
 
 /// The files that a run found missing or changed.
 #[derive(Default)]
@@ -32,8 +32,8 @@ impl IntegrityGuard {
         index: usize,
         record: &ActionRecord,
         sinks: &mut EventSinks,
-    ) -> Result<Vec<Missing>, Error> {
-        let mut missing = inputs.store.unusable(record, inputs.files)?;
+    ) -> Result<Vec<MissingContent>, Error> {
+        let mut missing = inputs.store.missing_or_corrupt(record, inputs.files)?;
         for one in &mut missing {
             let Some(damage) = &one.damage else {
                 one.damage = self.quarantined.get(&one.digest).cloned();
@@ -54,7 +54,7 @@ impl IntegrityGuard {
         inputs: &RunInputs<'_>,
         index: usize,
         record: &ActionRecord,
-        missing: &[Missing],
+        missing: &[MissingContent],
         has_fetcher: bool,
         sinks: &mut EventSinks,
     ) -> Result<Cause, Error> {

@@ -35,7 +35,7 @@ use cwm_action::AttemptOptions;
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::{Error, ErrorKind};
 use cwm_pipeline::plan::Plan;
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};
 use fetches::FetchCoordinator;
 use integrity::IntegrityGuard;
@@ -53,7 +53,7 @@ pub struct RunInputs<'a> {
     /// Where results are.
     pub store: &'a Store,
     /// Files from outside the store.
-    pub files: &'a Files,
+    pub files: &'a DigestCache,
     /// The text files beside the pipeline.
     pub known: ProjectState<'a>,
 }

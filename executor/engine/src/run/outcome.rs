@@ -128,7 +128,7 @@ impl Engine<'_> {
         self.uploads.is_present(UploadId::of(record));
         self.fetches.forget_failure(cell);
         let is_wanted = self.is_exported(cell) || !self.scheduler.is_read(cell);
-        Ok(is_wanted && !self.inputs.store.unusable(record, self.inputs.files)?.is_empty())
+        Ok(is_wanted && !self.inputs.store.missing_or_corrupt(record, self.inputs.files)?.is_empty())
     }
 
     /// The result of an action that ended: what it recorded, or what it found.

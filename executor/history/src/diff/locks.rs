@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::producers::{Makers, Named};
+use super::producers::{NamedSource, Producers};
 use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::key::Components;
@@ -61,14 +61,14 @@ pub fn differ(
     old: &LockFile,
     new: &LockFile,
     store: &Store,
-    named: impl Fn(&str, &str, &str) -> Option<Named>,
+    named: impl Fn(&str, &str, &str) -> Option<NamedSource>,
 ) -> Result<LockDifference, Error> {
     let mut found = LockDifference::default();
     let (olds, news): (BTreeMap<&str, &LockLine>, BTreeMap<&str, &LockLine>) =
         (old.cells().collect(), new.cells().collect());
     found.removed = olds.keys().filter(|label| !news.contains_key(*label)).map(|label| (*label).to_owned()).collect();
     let moved = |label: &str| olds.get(label) != news.get(label);
-    let (made_before, made_now) = (Makers::of(&olds, store, &moved), Makers::of(&news, store, &moved));
+    let (made_before, made_now) = (Producers::of(&olds, store, &moved), Producers::of(&news, store, &moved));
     for (label, now) in &news {
         let Some(before) = olds.get(label) else {
             found.added.push((*label).to_owned());
@@ -112,8 +112,8 @@ fn causes<'l>(
     cell: &str,
     old: &Components,
     new: &Components,
-    (made_before, made_now): (&Makers<'l>, &Makers<'l>),
-    named: impl Fn(&str, &str) -> Option<Named>,
+    (made_before, made_now): (&Producers<'l>, &Producers<'l>),
+    named: impl Fn(&str, &str) -> Option<NamedSource>,
 ) -> Result<Vec<Cause>, Error> {
     let digest = |components: &Components, input: &str, label: &str| -> Option<Digest> {
         let group = components.inputs.get(input)?;
@@ -131,9 +131,9 @@ fn causes<'l>(
         };
         let Some(content) = content else { continue };
         *source = match named(name, label) {
-            Some(Named::File(path)) => path,
+            Some(NamedSource::File(path)) => path,
             // A pipeline may have been edited since it ran.
-            Some(Named::Cell(maker)) if makers.makes(&maker, &content) => maker,
+            Some(NamedSource::Cell(maker)) if makers.makes(&maker, &content) => maker,
             _ => makers.source(cell, &content)?.unwrap_or("outside the pipeline").to_owned(),
         };
     }

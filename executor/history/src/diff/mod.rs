@@ -9,6 +9,6 @@ pub mod tables;
 mod text;
 
 pub use locks::{Changed, LockDifference, differ};
-pub use producers::Named;
+pub use producers::NamedSource;
 pub use table_file::TableFile;
 pub use tables::{ReportDifference, TableDifference, compare};

@@ -12,7 +12,7 @@ use cwm_store::{ActionRecord, Store};
 
 /// What a pipeline names as the source of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum NamedSource {
     /// A cell, by its label.
     Cell(String),
     /// A file from outside, by its path.
@@ -20,7 +20,7 @@ pub enum Named {
 }
 
 /// The cells of one lock file, with what they made and read.
-pub(super) struct Makers<'l> {
+pub(super) struct Producers<'l> {
     lines: &'l BTreeMap<&'l str, &'l LockLine>,
     store: &'l Store,
     /// Of several cells that made the same, those that changed come first.
@@ -28,7 +28,7 @@ pub(super) struct Makers<'l> {
     records: RefCell<HashMap<&'l str, Option<Rc<ActionRecord>>>>,
 }
 
-impl<'l> Makers<'l> {
+impl<'l> Producers<'l> {
     /// Of the cells of `lines`; `moved` says which of them changed.
     pub(super) fn of(
         lines: &'l BTreeMap<&'l str, &'l LockLine>,
@@ -42,7 +42,7 @@ impl<'l> Makers<'l> {
                 digests.into_iter().for_each(|digest| of.entry(*digest).or_default().push(*label));
             }
         }
-        Makers { lines, store, of, records: RefCell::default() }
+        Producers { lines, store, of, records: RefCell::default() }
     }
 
     /// The record of a cell, if the store has it.

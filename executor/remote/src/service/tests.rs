@@ -145,7 +145,7 @@ fn the_initialization_of_a_remote_is_reported_once() {
     std::fs::write(&input, "x").expect("written");
     let service = service(&folder.path().join("store"), vec![client(|client| client.folder = Some(lab.clone()))]);
     service.shared.store.create().expect("a store");
-    let file = Files::of_store(&service.shared.store).snapshot(&input).expect("it is there");
+    let file = DigestCache::of_store(&service.shared.store).snapshot(&input).expect("it is there");
     for begins in [true, false] {
         let events: Vec<TransferEvent> =
             events_of(&service, TransferRequest::UploadFile(file.clone()), false).iter().collect();

@@ -22,7 +22,7 @@ use cwm_core::digest::{Digest, Key};
 use cwm_core::error::Error;
 use cwm_core::registry::Registry;
 use cwm_remote::{RemoteError, RemoteStatus, ResultBundle, TransferEvent, TransferRequest};
-use cwm_store::external_files::Files;
+use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};
 
 /// A log that is longer stays with the remote.
@@ -51,7 +51,7 @@ pub fn perform(
     config: &RemoteStoreConfig,
 ) -> Result<Outcome, Error> {
     let home = Store::at(root)?.assume_initialized();
-    let files = Files::of_store(&home);
+    let files = DigestCache::of_store(&home);
     let home_work = home.work(key);
     let Some(_lock) = locked(&home, key, terms, messages, cancellation)? else { return Ok(stopped()) };
     let recorded = home.available(key, None, &files)?.is_some();
@@ -84,7 +84,7 @@ pub fn perform(
         own,
         is_persistent: node.is_persistent,
         transfers: BlockingTransfers { config, store: own, messages, cancellation },
-        files: Files::of_store(own),
+        files: DigestCache::of_store(own),
     };
     isolated.run(terms)
 }
@@ -99,7 +99,7 @@ struct IsolatedAction<'a> {
     /// Whether the next job on this node finds the own store.
     is_persistent: bool,
     transfers: BlockingTransfers<'a>,
-    files: Files,
+    files: DigestCache,
 }
 
 impl IsolatedAction<'_> {
@@ -289,7 +289,7 @@ impl IsolatedAction<'_> {
         }
         let remote = self.transfers.config.push_remote();
         self.home.import_records(&record.key, vec![(checked, bytes)], remote)?;
-        self.home.mark_remote_only(record, &Files::of_store(self.home), remote)?;
+        self.home.mark_remote_only(record, &DigestCache::of_store(self.home), remote)?;
         Ok(())
     }
 }

@@ -136,7 +136,7 @@ impl StagedFiles {
         let path = self.staged_path(&file.path);
         let stat = Stat::of(&path)?;
         // Its content was verified when it was pulled, and nobody else writes to this folder.
-        Ok(FileFingerprint { path, stat, digest: file.digest, settled: true })
+        Ok(FileFingerprint { path, stat, digest: file.digest, is_stable: true })
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
 
     fn outside(path: &str, text: &str) -> FileFingerprint {
         let stat = Stat { size: text.len() as u64, mtime_ns: 1, ctime_ns: 1, inode: 1, device: 1 };
-        FileFingerprint { path: path.into(), stat, digest: Digest::of(text.as_bytes()), settled: true }
+        FileFingerprint { path: path.into(), stat, digest: Digest::of(text.as_bytes()), is_stable: true }
     }
 
     fn action() -> ActionFile {

@@ -28,7 +28,7 @@ const WORTH_WAITING: u64 = 1 << 30;
 const BLOCK: usize = 4 << 20;
 
 /// The digests of files from outside. Cheap to ask again; shared between threads.
-pub struct Files {
+pub struct DigestCache {
     /// Where the cache is kept, if anywhere.
     cache: Option<PathBuf>,
     known: Mutex<Known>,
@@ -64,22 +64,22 @@ impl Clock for SystemClock {
     }
 }
 
-impl Files {
+impl DigestCache {
     /// With the cache of `store`. A cache that cannot be read is as good as none and is made anew.
-    pub fn of_store(store: &Store) -> Files {
-        Files::with(Some(store.outside_cache()), Box::new(SystemClock))
+    pub fn of_store(store: &Store) -> DigestCache {
+        DigestCache::with(Some(store.outside_cache()), Box::new(SystemClock))
     }
 
     /// Without a cache on disk.
-    pub fn without_cache() -> Files {
-        Files::with(None, Box::new(SystemClock))
+    pub fn without_cache() -> DigestCache {
+        DigestCache::with(None, Box::new(SystemClock))
     }
 
     /// With a cache file, which stands beside a store's `format`, and a clock of one's own.
-    pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> Files {
+    pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> DigestCache {
         let (entries, _) = cache.as_deref().map(cache_file::read).unwrap_or_default();
         let known = Mutex::new(Known { entries, learnt: Entries::new() });
-        Files { cache, known, hashed: AtomicU64::new(0), clock }
+        DigestCache { cache, known, hashed: AtomicU64::new(0), clock }
     }
 
     /// How many files were read so far.
@@ -98,19 +98,19 @@ impl Files {
     /// The file as it is now.
     ///
     /// # Errors
-    /// As [`Files::digest`].
+    /// As [`DigestCache::digest`].
     pub fn snapshot(&self, path: &Path) -> Result<FileFingerprint> {
         let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
         let stat = Stat::of(&path)?;
         if let Some(entry) = self.known().entries.get(&path).filter(|entry| entry.stat == stat) {
-            return Ok(FileFingerprint { path, stat, digest: entry.digest, settled: true });
+            return Ok(FileFingerprint { path, stat, digest: entry.digest, is_stable: true });
         }
         if stat.size >= WORTH_WAITING && stat.modified_recently(self.clock.now(), SETTLED_AFTER) {
             self.clock.wait(SETTLED_AFTER);
         }
         let snapshot = self.hash(path)?;
         let mut known = self.known();
-        if snapshot.settled {
+        if snapshot.is_stable {
             let entry = Entry { stat: snapshot.stat, digest: snapshot.digest };
             known.entries.insert(snapshot.path.clone(), entry);
             known.learnt.insert(snapshot.path.clone(), entry);
@@ -150,7 +150,7 @@ impl Files {
         }
     }
 
-    /// As [`Files::save`]; a failure is passed over, since a cache that is not kept costs only time.
+    /// As [`DigestCache::save`]; a failure is passed over, since a cache that is not kept costs only time.
     pub fn save_if_possible(&self) {
         drop(self.save());
     }
@@ -175,7 +175,7 @@ impl Files {
         let mut file = File::open(&path).map_err(FileError::io("open", &path))?;
         // Before and after, of the open file: what is written meanwhile shows.
         let stat = Stat::from(&file.metadata().map_err(reading)?);
-        let settled = !stat.modified_recently(self.clock.now(), SETTLED_AFTER);
+        let is_stable = !stat.modified_recently(self.clock.now(), SETTLED_AFTER);
         self.hashed.fetch_add(1, Ordering::Relaxed);
         let mut hasher = blake3::Hasher::new();
         let mut block = vec![0; BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK).max(1))];
@@ -193,7 +193,7 @@ impl Files {
         if after != stat || length != stat.size {
             return Err(FileError::refused(&path, "changed while it was read", "run again when it is complete"));
         }
-        Ok(FileFingerprint { path, stat, digest: Digest(*hasher.finalize().as_bytes()), settled })
+        Ok(FileFingerprint { path, stat, digest: Digest(*hasher.finalize().as_bytes()), is_stable })
     }
 }
 

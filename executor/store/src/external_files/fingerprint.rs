@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::digest_cache::Files;
+use super::digest_cache::DigestCache;
 use cwm_core::digest::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::Stat;
@@ -19,7 +19,8 @@ pub struct FileFingerprint {
     /// Of its content.
     pub digest: Digest,
     /// Whether the file was old enough, when it was hashed, for `stat` to prove the content.
-    pub settled: bool,
+    #[serde(rename = "settled")]
+    pub is_stable: bool,
 }
 
 impl FileFingerprint {
@@ -31,9 +32,9 @@ impl FileFingerprint {
     /// The file is there but cannot be read.
     pub fn is_unchanged(&self) -> Result<bool> {
         match Stat::of(&self.path) {
-            Ok(stat) if stat == self.stat && self.settled => Ok(true),
+            Ok(stat) if stat == self.stat && self.is_stable => Ok(true),
             Ok(stat) if stat.size != self.stat.size => Ok(false),
-            Ok(_) => Ok(Files::without_cache().snapshot(&self.path)?.digest == self.digest),
+            Ok(_) => Ok(DigestCache::without_cache().snapshot(&self.path)?.digest == self.digest),
             Err(error) if error.trouble() == cwm_core::files::FileErrorKind::Missing => Ok(false),
             Err(error) => Err(error),
         }

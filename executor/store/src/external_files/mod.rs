@@ -9,5 +9,5 @@ mod fingerprint;
 #[cfg(test)]
 mod tests;
 
-pub use digest_cache::{Clock, Files, SystemClock};
+pub use digest_cache::{Clock, DigestCache, SystemClock};
 pub use fingerprint::FileFingerprint;

@@ -49,9 +49,9 @@ fn file(folder: &TempDir, content: &str) -> PathBuf {
 }
 
 /// As of the store `folder`.
-fn files(folder: &TempDir, clock: &FixedClock) -> Files {
+fn files(folder: &TempDir, clock: &FixedClock) -> DigestCache {
     fs::write(folder.path().join("format"), "1\n").unwrap();
-    Files::with(Some(folder.path().join("outside.cache")), Box::new(clock.clone()))
+    DigestCache::with(Some(folder.path().join("outside.cache")), Box::new(clock.clone()))
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_young_file_is_hashed_again_next_time() {
     assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
     assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
     assert_eq!(files.hashed(), 3);
-    assert!(!files.snapshot(&path).unwrap().settled);
+    assert!(!files.snapshot(&path).unwrap().is_stable);
     assert!(!files.save().unwrap(), "nothing about a young file is remembered");
 }
 
@@ -123,7 +123,7 @@ fn a_large_young_file_is_waited_for_instead_of_hashed_twice() {
     fs::File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
     let clock = FixedClock::after(&path, 0);
     let files = files(&folder, &clock);
-    assert!(files.snapshot(&path).unwrap().settled);
+    assert!(files.snapshot(&path).unwrap().is_stable);
     files.digest(&path).unwrap();
     assert_eq!(files.hashed(), 1);
 }
@@ -211,7 +211,7 @@ fn two_processes_keep_what_each_learnt_and_forget_what_is_gone() {
 #[test]
 fn a_folder_is_refused_and_an_empty_file_is_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let files = Files::without_cache();
+    let files = DigestCache::without_cache();
     assert!(files.digest(folder.path()).unwrap_err().to_string().contains("not a plain file"));
     assert_eq!(files.digest(&file(&folder, "")).unwrap(), Digest::of(b""));
     assert!(files.digest(&folder.path().join("absent")).is_err());

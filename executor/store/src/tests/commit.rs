@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 
 #[test]
 fn a_result_is_moved_in_and_can_be_read_in_place() {
@@ -94,7 +94,7 @@ fn of_two_results_the_locked_one_comes_first_else_the_first_recorded() {
 
     // One whose content is lost does not stand in the way of the other.
     let available = |preferred: &ActionRecord| {
-        store.available(&key, Some(&preferred.output_digests()), &Files::without_cache()).unwrap()
+        store.available(&key, Some(&preferred.output_digests()), &DigestCache::without_cache()).unwrap()
     };
     assert_eq!(available(&gpu), Some(gpu.clone()));
     fs::remove_file(store.object_path(&gpu.outputs["text"].digest)).unwrap();
@@ -178,7 +178,7 @@ fn a_tree_that_another_process_places_first_is_used() {
     use std::os::unix::fs::MetadataExt;
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
-    let (output, files) = (record.outputs["folder"].clone(), Files::without_cache());
+    let (output, files) = (record.outputs["folder"].clone(), DigestCache::without_cache());
     for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Place] {
         let tree = store.layout.tree(&output.digest);
         cwm_core::files::durable::DurableFs::default().remove(&tree).unwrap();
@@ -190,7 +190,7 @@ fn a_tree_that_another_process_places_first_is_used() {
                 && (step == cwm_core::files::durable::Step::MakeFolder || path == seen)
                 && inode.get().is_none()
             {
-                let path = other.path_of(&wanted, &Files::without_cache()).unwrap();
+                let path = other.path_of(&wanted, &DigestCache::without_cache()).unwrap();
                 inode.set(fs::metadata(path).unwrap().ino()).unwrap();
             }
             Ok(())
@@ -218,7 +218,7 @@ fn a_file_from_outside_is_referenced_and_found_where_it_moved_with_the_store() {
     let (folder, store) = new_store();
     let data = folder.path().join("data.pgn");
     fs::write(&data, "1. e4").unwrap();
-    let files = Files::without_cache();
+    let files = DigestCache::without_cache();
     let mut action = finished(&store, "a", "unused", &[]);
     action.outputs = BTreeMap::from([(
         "pgn".to_owned(),

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 use cwm_core::files::durable::{Hook, Step};
 
 /// What is on the disk for good if the power goes now, as far as anyone may rely on.
@@ -138,7 +138,7 @@ fn a_commit_killed_at_any_step_leaves_a_valid_store_and_can_be_done_again() {
     assert_ne!(names_in(&store.root().join("temporary")), Vec::<String>::new());
     let alone = store.lock_exclusive("test", |_| {}).unwrap();
     let others = store.leftovers().unwrap().into_iter().map(|left| left.path).collect();
-    store.set_aside_garbage(&Garbage { others, ..Garbage::default() }, Dropped::Collected, &alone).unwrap();
+    store.set_aside_garbage(&Garbage { others, ..Garbage::default() }, EvictionReason::Collected, &alone).unwrap();
     assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
 }
 
@@ -278,7 +278,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     assert_eq!(error.trouble(), FileErrorKind::ReadOnly, "{error}");
     assert!(error.hint().unwrap().contains("--store"));
     assert_eq!(store.try_lock_key(&key("a"), "test").unwrap_err().trouble(), FileErrorKind::ReadOnly);
-    let error = store.path_of(&lost_tree.outputs["folder"], &Files::without_cache()).unwrap_err();
+    let error = store.path_of(&lost_tree.outputs["folder"], &DigestCache::without_cache()).unwrap_err();
     assert!(error.to_string().contains("cannot be written to make it again"), "{error}");
-    assert!(!Files::of_store(&store).save().unwrap());
+    assert!(!DigestCache::of_store(&store).save().unwrap());
 }

@@ -3,10 +3,10 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 
 fn export(store: &Store, record: &ActionRecord, output: &str, to: &Path) -> Result<Exported> {
-    store.export(output, &record.outputs[output], to, &BTreeMap::new(), &Files::without_cache())
+    store.export(output, &record.outputs[output], to, &BTreeMap::new(), &DigestCache::without_cache())
 }
 
 #[test]
@@ -45,7 +45,10 @@ fn what_is_added_to_a_copy_stands_in_no_store() {
     let record = store.record(finished(&store, "a", "hello", &[("index.html", "one"), ("b", "two")])).unwrap().record;
     let export = |added: &[(&str, &str)]| {
         let added = added.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
-        store.export("folder", &record.outputs["folder"], &report, &added, &Files::without_cache()).unwrap().written
+        store
+            .export("folder", &record.outputs["folder"], &report, &added, &DigestCache::without_cache())
+            .unwrap()
+            .written
     };
     let added = [("index.html", "one and more"), ("c.json", "{}")];
     assert!(export(&added));

@@ -163,7 +163,7 @@ fn a_manifest_that_leaves_its_folder_is_refused() {
     let digest = Digest::of(text.as_bytes());
     fs::write(store.object_path(&digest), text).unwrap();
     let output = OutputRecord { digest, size: 0, shape: OutputShape::Folder, format: Format::ANY, outside: None };
-    let error = store.path_of(&output, &crate::external_files::Files::without_cache()).unwrap_err();
+    let error = store.path_of(&output, &crate::external_files::DigestCache::without_cache()).unwrap_err();
     assert!(error.to_string().contains("`..`"), "{error}");
     assert_eq!(names_in(&store.root().join("trees")), Vec::<String>::new());
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 
 /// A result in a store of its own, with the record's bytes as others get them.
 fn elsewhere(name: &str, text: &str) -> (Folder, Store, ActionRecord, Vec<u8>) {
@@ -19,7 +19,7 @@ fn a_record_comes_home_without_its_files_and_lacks_nothing_by_that() {
     let (_here, store) = new_store();
     assert_eq!(store.import_records(&record.key, vec![(record.clone(), bytes.clone())], "lab").unwrap(), 1);
     let found = store.recorded(&record.key, None).unwrap().unwrap();
-    assert_eq!((found.dropped, &found.outputs), (Some(Dropped::NotPulled), &record.outputs));
+    assert_eq!((found.dropped, &found.outputs), (Some(EvictionReason::NotPulled), &record.outputs));
     assert_eq!(store.remote_of_unpulled(&found).unwrap().as_deref(), Some("lab"));
     assert!(store.verify(|_| {}).unwrap().findings.is_empty());
     // Once more, as by a job that was started twice.
@@ -30,12 +30,12 @@ fn a_record_comes_home_without_its_files_and_lacks_nothing_by_that() {
 fn what_was_lost_here_and_is_with_a_remote_is_no_damage() {
     let (_here, store) = new_store();
     let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
-    store.mark_remote_only(&record, &Files::without_cache(), "lab").unwrap();
+    store.mark_remote_only(&record, &DigestCache::without_cache(), "lab").unwrap();
     assert_eq!(store.recorded(&record.key, None).unwrap().unwrap().dropped, None, "all of it is here");
     fs::remove_file(store.object_path(&record.outputs["text"].digest)).unwrap();
     assert!(!store.verify(|_| {}).unwrap().findings.is_empty());
-    store.mark_remote_only(&record, &Files::without_cache(), "lab").unwrap();
-    assert_eq!(store.recorded(&record.key, None).unwrap().unwrap().dropped, Some(Dropped::NotPulled));
+    store.mark_remote_only(&record, &DigestCache::without_cache(), "lab").unwrap();
+    assert_eq!(store.recorded(&record.key, None).unwrap().unwrap().dropped, Some(EvictionReason::NotPulled));
     assert!(store.verify(|_| {}).unwrap().findings.is_empty());
 }
 
@@ -70,7 +70,7 @@ fn content_is_copied_in_if_it_is_what_it_is_called() {
 fn what_was_changed_is_set_aside_and_then_missing() {
     let (_here, store) = new_store();
     let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
-    let (output, files) = (&record.outputs["text"], Files::without_cache());
+    let (output, files) = (&record.outputs["text"], DigestCache::without_cache());
     store.set_changed_aside(output, &files).unwrap();
     assert!(missing(&store, &record).is_empty());
     let path = store.object_path(&output.digest);

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::external_files::{Clock, Files, SystemClock};
+use crate::external_files::{Clock, DigestCache, SystemClock};
 
 /// An hour later, so that nothing is young.
 struct Later;
@@ -19,14 +19,14 @@ impl Clock for Later {
 }
 
 /// As a process that begins now has them.
-fn files(store: &Store) -> Files {
-    Files::with(Some(store.outside_cache()), Box::new(Later))
+fn files(store: &Store) -> DigestCache {
+    DigestCache::with(Some(store.outside_cache()), Box::new(Later))
 }
 
 /// What cannot be read of a record, and how many files were hashed to tell; what was learnt is kept.
-fn unusable(store: &Store, record: &ActionRecord) -> (Vec<Missing>, u64) {
+fn missing_or_corrupt(store: &Store, record: &ActionRecord) -> (Vec<MissingContent>, u64) {
     let files = files(store);
-    let found = store.unusable(record, &files).unwrap();
+    let found = store.missing_or_corrupt(record, &files).unwrap();
     files.save_if_possible();
     (found, files.hashed())
 }
@@ -59,9 +59,9 @@ fn what_is_stored_bears_its_seal_and_is_never_hashed_again() {
         let age = SystemTime::now().duration_since(metadata.modified().unwrap()).unwrap();
         assert!(age < Duration::from_secs(24 * 3600), "younger than what anybody deletes by age: {age:?}");
     }
-    assert_eq!(unusable(&store, &record), (vec![], 0));
+    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
     let stamp = store.stamp(&record.outputs["folder"], &files(&store)).unwrap();
-    store.must_be_sound(&stamp, &Files::without_cache()).unwrap();
+    store.verify_intact(&stamp, &DigestCache::without_cache()).unwrap();
 }
 
 fn of(content: &str) -> Digest {
@@ -79,22 +79,22 @@ fn other_bytes_of_the_same_length_are_found_set_aside_and_made_again() {
         overwrite(&object, after);
         assert_eq!(missing(&store, &record), [], "who only looks reads nothing");
         let stamp = store.stamp(&record.outputs[output], &files(&store)).unwrap();
-        let error = store.must_be_sound(&stamp, &files(&store)).unwrap_err();
+        let error = store.verify_intact(&stamp, &files(&store)).unwrap_err();
         assert_eq!(error.trouble(), FileErrorKind::Damaged, "{error}");
 
-        let (found, _) = unusable(&store, &record);
+        let (found, _) = missing_or_corrupt(&store, &record);
         assert_eq!(
             found.iter().map(|one| (one.output.as_str(), one.digest)).collect::<Vec<_>>(),
             [(output, of(before))]
         );
-        assert!(Missing::in_words(&found).contains("changed"));
+        assert!(MissingContent::describe(&found).contains("changed"));
         let finding = store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
         assert_eq!(finding.path, object);
         assert_eq!(fs::read_to_string(finding.quarantined.unwrap()).unwrap(), after);
         assert!(store.verify(|_| {}).unwrap().findings.iter().all(|finding| finding.what.contains("not in the store")));
 
         stored(&store, "a");
-        assert_eq!(unusable(&store, &record), (vec![], 0));
+        assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
         assert!(store.verify(|_| {}).unwrap().is_clean());
     }
 }
@@ -109,7 +109,7 @@ fn a_result_with_the_same_content_replaces_what_was_changed() {
     overwrite(&store.object_path(&record.outputs["folder"].digest), &manifest.replace('y', "z"));
     let other = stored(&store, "b");
     assert_eq!(other.outputs, record.outputs);
-    assert_eq!(unusable(&store, &record), (vec![], 0));
+    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
     assert!(store.verify(|_| {}).unwrap().is_clean());
     overwrite(&store.object_path(&of("hello")), "hallo");
     store.ingest(Path::new("a pipe"), |write| write(b"hello")).unwrap();
@@ -122,16 +122,16 @@ fn what_was_touched_is_hashed_once_and_stays_as_it_is() {
     let record = stored(&store, "a");
     let object = store.object_path(&of("hello"));
     fs::File::open(&object).unwrap().set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
-    assert_eq!(unusable(&store, &record), (vec![], 1));
-    assert_eq!(unusable(&store, &record), (vec![], 0), "it is remembered");
+    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 1));
+    assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0), "it is remembered");
     // Whoever reads it now must not find another file at the end.
     let output = &record.outputs["text"];
-    let before = store.stamp(output, &Files::without_cache()).unwrap();
+    let before = store.stamp(output, &DigestCache::without_cache()).unwrap();
     stored(&store, "b");
-    assert_eq!(store.stamp(output, &Files::without_cache()).unwrap(), before);
+    assert_eq!(store.stamp(output, &DigestCache::without_cache()).unwrap(), before);
     // And once it is changed, it is not what is remembered.
     overwrite(&object, "hallo");
-    assert_eq!(unusable(&store, &record).0.len(), 1);
+    assert_eq!(missing_or_corrupt(&store, &record).0.len(), 1);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn objects_of_one_size_that_changed_places_are_found() {
     fs::rename(&one, &aside).unwrap();
     fs::rename(&two, &one).unwrap();
     fs::rename(&aside, &two).unwrap();
-    let (found, _) = unusable(&store, &record);
+    let (found, _) = missing_or_corrupt(&store, &record);
     assert_eq!(found.iter().filter(|missing| missing.damage.is_some()).count(), 2, "{found:?}");
 }
 
@@ -170,12 +170,12 @@ fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
         let object = store.object_path(&digest);
         fs::remove_file(&object).unwrap();
         change(&object);
-        let (found, _) = unusable(&store, &record);
+        let (found, _) = missing_or_corrupt(&store, &record);
         assert_eq!(found.len(), 1, "{number}: {found:?}");
         assert_eq!(found[0].digest, digest);
         store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap().unwrap();
         stored(&store, "a");
-        assert_eq!(unusable(&store, &record), (vec![], 0));
+        assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0));
     }
 }
 
@@ -184,7 +184,7 @@ fn what_was_put_right_meanwhile_is_not_set_aside() {
     let (_folder, store) = new_store();
     let record = stored(&store, "a");
     overwrite(&store.object_path(&of("hello")), "hallo");
-    let (found, _) = unusable(&store, &record);
+    let (found, _) = missing_or_corrupt(&store, &record);
     stored(&store, "b");
     assert_eq!(store.quarantine_corrupt(found[0].damage.as_ref().unwrap()).unwrap(), None);
     assert_eq!(fs::read_to_string(store.object_path(&of("hello"))).unwrap(), "hello");
@@ -201,8 +201,8 @@ fn a_copy_of_a_store_that_keeps_times_is_believed_and_any_other_is_hashed_once()
         let done = Command::new("cp").arg(flags).arg(store.root()).arg(&copy).status().unwrap();
         assert!(done.success());
         let copy = Store::at(&copy).unwrap();
-        assert_eq!(unusable(&copy, &record), (vec![], hashed), "cp {flags}");
-        assert_eq!(unusable(&copy, &record), (vec![], 0), "cp {flags}, once more");
+        assert_eq!(missing_or_corrupt(&copy, &record), (vec![], hashed), "cp {flags}");
+        assert_eq!(missing_or_corrupt(&copy, &record), (vec![], 0), "cp {flags}, once more");
     }
 }
 
@@ -212,9 +212,9 @@ fn a_young_change_is_seen_as_well() {
     let record = stored(&store, "a");
     for _ in 0..2 {
         overwrite(&store.object_path(&of("hello")), "hallo");
-        let files = Files::with(Some(store.outside_cache()), Box::new(SystemClock));
-        assert_eq!(store.unusable(&record, &files).unwrap().len(), 1);
+        let files = DigestCache::with(Some(store.outside_cache()), Box::new(SystemClock));
+        assert_eq!(store.missing_or_corrupt(&record, &files).unwrap().len(), 1);
         overwrite(&store.object_path(&of("hello")), "hello");
-        assert_eq!(store.unusable(&record, &files).unwrap(), []);
+        assert_eq!(store.missing_or_corrupt(&record, &files).unwrap(), []);
     }
 }

@@ -119,12 +119,12 @@ fn finished(store: &Store, name: &str, text: &str, folder: &[(&str, &str)]) -> N
     }
 }
 
-fn missing(store: &Store, record: &ActionRecord) -> Vec<Missing> {
-    store.missing(record, &crate::external_files::Files::without_cache()).unwrap()
+fn missing(store: &Store, record: &ActionRecord) -> Vec<MissingContent> {
+    store.missing(record, &crate::external_files::DigestCache::without_cache()).unwrap()
 }
 
 fn path_of(store: &Store, record: &ActionRecord, output: &str) -> PathBuf {
-    store.path_of(&record.outputs[output], &crate::external_files::Files::without_cache()).unwrap()
+    store.path_of(&record.outputs[output], &crate::external_files::DigestCache::without_cache()).unwrap()
 }
 
 fn names_in(folder: &Path) -> Vec<String> {

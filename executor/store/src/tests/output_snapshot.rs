@@ -3,10 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 
 fn stamp(store: &Store, record: &ActionRecord, output: &str) -> OutputSnapshot {
-    store.stamp(&record.outputs[output], &Files::without_cache()).unwrap()
+    store.stamp(&record.outputs[output], &DigestCache::without_cache()).unwrap()
 }
 
 /// Changes an object as one who owns it can: the same size, the mode and the time of change set back.
@@ -90,7 +90,7 @@ fn a_file_from_outside_is_stamped_by_its_content() {
         NewOutput {
             format: Format::PGN,
             shape: OutputShape::File { extension: "pgn".into() },
-            content: Content::Outside(Files::without_cache().snapshot(&data).unwrap()),
+            content: Content::Outside(DigestCache::without_cache().snapshot(&data).unwrap()),
         },
     )]);
     let record = store.record(action).unwrap().record;

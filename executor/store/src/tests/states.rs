@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
-use crate::external_files::Files;
+use crate::external_files::DigestCache;
 
 /// What lies at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Whole {
     /// What is believed is right; what is not right is told and set aside; and then all can be made again.
     fn heals(&self, done: &[String]) -> std::result::Result<(), TestCaseError> {
         let Ok(store) = Store::at(self.store.root()) else { return Ok(()) };
-        let files = Files::of_store(&store);
+        let files = DigestCache::of_store(&store);
         for record in &self.records {
             // An error is told, and `verify` mends what it is about.
             for found in store.actions(&record.key).unwrap_or_default() {
@@ -188,7 +188,7 @@ impl Whole {
                     self.records.contains(&ActionRecord { dropped: None, ..found.clone() }),
                     "{done:?}: {found:?}"
                 );
-                let Ok(unusable) = store.unusable(&found, &files) else { continue };
+                let Ok(unusable) = store.missing_or_corrupt(&found, &files) else { continue };
                 for missing in &unusable {
                     // Where something stands in the place of the locks that is told, and nothing is moved.
                     let aside = missing.damage.as_ref().map(|damage| store.quarantine_corrupt(damage));
@@ -214,7 +214,7 @@ impl Whole {
         let made = record_all(&store);
         for (made, before) in made.iter().zip(&self.records) {
             prop_assert_eq!(&made.outputs, &before.outputs, "{:?}", done);
-            prop_assert!(store.unusable(made, &files).unwrap().is_empty(), "{done:?}");
+            prop_assert!(store.missing_or_corrupt(made, &files).unwrap().is_empty(), "{done:?}");
             self.reads_right(&store, made, &files, true, done)?;
         }
         let last = store.verify(|_| {}).unwrap();
@@ -226,7 +226,7 @@ impl Whole {
         &self,
         store: &Store,
         record: &ActionRecord,
-        files: &Files,
+        files: &DigestCache,
         is_mended: bool,
         done: &[String],
     ) -> std::result::Result<(), TestCaseError> {
@@ -240,7 +240,7 @@ impl Whole {
                 }
             };
             let stamp = store.stamp(output, files).unwrap();
-            prop_assert!(store.must_be_sound(&stamp, files).is_ok(), "{done:?}");
+            prop_assert!(store.verify_intact(&stamp, files).is_ok(), "{done:?}");
             let contents: Vec<(PathBuf, Digest)> = match output.shape {
                 OutputShape::File { .. } => vec![(path, output.digest)],
                 OutputShape::Folder => {
