@@ -64,7 +64,7 @@ impl Store {
 
     /// As [`Store::with_record_cache`], with a clock of one's own.
     pub(super) fn with_record_cache_at(self, now: fn() -> SystemTime) -> Store {
-        let remembered = RecordCache::read(self.layout.records_cache(), now);
+        let remembered = RecordCache::read(self.root().join("records.cache"), now);
         Store { remembered: Some(Arc::new(remembered)), ..self }
     }
 

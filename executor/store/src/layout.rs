@@ -94,11 +94,6 @@ impl Layout {
     pub fn outside_cache(&self) -> PathBuf {
         self.root.join("outside.cache")
     }
-
-    /// `records.cache`: records that were read before.
-    pub fn records_cache(&self) -> PathBuf {
-        self.root.join("records.cache")
-    }
 }
 
 /// The 256 shards: `00` … `ff`.
