@@ -73,7 +73,7 @@ fn parquet_of_several_cells_is_one_table_and_bits_can_be_asked() {
     let tables = SqlEngine.tables(&artifacts).unwrap();
     assert_eq!((tables.len(), tables[0].name.as_str(), tables[0].cells.len()), (1, "scores", 2));
     let columns: Vec<_> =
-        tables[0].columns.iter().map(|column| (column.name.as_str(), column.holds.as_str())).collect();
+        tables[0].columns.iter().map(|column| (column.name.as_str(), column.data_type.as_str())).collect();
     let expected = [
         ("cell", "text"),
         ("game", "uint32"),
