@@ -117,7 +117,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
       en passant*-              en passant e3
       half-moves 0              half-moves 0
       full move  1              full move  1
-    wrong: e4 . (0.97) for P (0.00); e2 P (0.97) for . (0.00); side to move white (1.00) for black (0.00); en passant file - (0.98) for e (0.00); en passant rank - (1.00) for 3 (0.00)
+    wrong: e4 . (0.97) for P (0.00), e2 P (0.97) for . (0.00), side to move white (1.00) for black (0.00), en passant file - (0.98) for e (0.00), en passant rank - (1.00) for 3 (0.00)
     least sure of half-move clock, high byte: 0 (0.61)
 
     ply 2  1... Nf6 (g8f6)  69 of 75 right
@@ -136,7 +136,7 @@ fn what_a_model_believes_is_drawn_beside_what_is_true() {
       en passant -              en passant -
       half-moves*0              half-moves 1
       full move *1              full move  2
-    wrong: g8 n (0.97) for . (0.00); f6 . (0.97) for n (0.00); e4 . (0.97) for P (0.00); e2 P (0.97) for . (0.00); half-move clock, low byte 0 (0.61) for 1 (0.00); full-move number, low byte 1 (0.61) for 2 (0.00)
+    wrong: g8 n (0.97) for . (0.00), f6 . (0.97) for n (0.00), e4 . (0.97) for P (0.00), e2 P (0.97) for . (0.00), half-move clock, low byte 0 (0.61) for 1 (0.00), full-move number, low byte 1 (0.61) for 2 (0.00)
     least sure of half-move clock, high byte: 0 (0.61)
     ");
     assert_eq!(ran.stderr, "1 of 3 positions exact, 214 of 225 labels right; the first error is at ply 1\n");

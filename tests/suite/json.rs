@@ -261,7 +261,8 @@ fn events_of_runs_are_those_that_the_page_tells() {
 
 /// All Rust code of the program, as one text.
 fn sources() -> String {
-    let mut folders: Vec<PathBuf> = ["src", "crates"].iter().map(|name| Path::new(ROOT).join(name)).collect();
+    let mut folders: Vec<PathBuf> =
+        ["src", "executor", "crates"].iter().map(|name| Path::new(ROOT).join(name)).collect();
     let mut text = String::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {

@@ -25,19 +25,22 @@ use super::upload_dedup::UploadDedup;
 use cwm_core::backoff::Backoff;
 use cwm_project::site::Remote;
 
-/// How often a body that broke off is read again. `object_store` resumes bodies only of servers that send ETags.
-const BODY_ATTEMPTS: u32 = 4;
+/// How often a request is made whose answer breaks off. `object_store` resumes only files, and only of servers that send ETags.
+const ANSWER_ATTEMPTS: u32 = 4;
 
 /// How long requests fail at once after one to a remote that does not answer: a run asks key by key, and would wait for each.
 const COOLDOWN: Duration = Duration::from_secs(60);
 
+/// `object_store` retries for at least this long before it gives up.
+const RETRIES_TAKE: Duration = Duration::from_millis(500);
+
 /// The content of an object, piece by piece.
 pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
 
-/// Whether a remote has cwm's format file, as far as that was asked.
+/// What is known about the format file of a remote.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub enum FormatCheck {
-    /// Nobody asked.
+    /// Nothing.
     #[default]
     Unknown,
     /// It was not there at this time. Others may initialize the remote at any time.
@@ -131,7 +134,7 @@ impl Client {
         let path = &self.path(name)?;
         self.require_file(name, 0)?;
         let too_long = move || RemoteError::Invalid(format!("is longer than it can be ({limit} bytes)"));
-        self.retry_body(|| {
+        self.retry_broken_answer(|| {
             Box::pin(async move { self.read(self.body(path, None).await?, limit).await?.ok_or_else(too_long) })
         })
         .await
@@ -145,7 +148,7 @@ impl Client {
         let path = &self.path(name)?;
         self.require_file(name, range.end)?;
         let length = range.end - range.start;
-        self.retry_body(|| {
+        self.retry_broken_answer(|| {
             let range = range.clone();
             Box::pin(async move {
                 match self.read(self.body(path, Some(range)).await?, length).await? {
@@ -200,11 +203,11 @@ impl Client {
         Ok(Some(bytes))
     }
 
-    /// Reads a body, again if it broke off.
+    /// Makes a request and reads its answer, again if that breaks off.
     ///
     /// # Errors
     /// The last error.
-    pub async fn retry_body<'a, T>(
+    pub async fn retry_broken_answer<'a, T>(
         &self,
         read: impl Fn() -> BoxFuture<'a, Result<T, RemoteError>>,
     ) -> Result<T, RemoteError> {
@@ -212,7 +215,7 @@ impl Client {
         let mut attempt = 1;
         loop {
             match read().await {
-                Err(error) if error.is_transient() && attempt < BODY_ATTEMPTS && self.outage().is_none() => {
+                Err(error) if error.is_transient() && attempt < ANSWER_ATTEMPTS && self.outage().is_none() => {
                     attempt += 1;
                     sleep(backoff.pause()).await;
                 }
@@ -255,19 +258,24 @@ impl Client {
     /// # Errors
     /// It cannot be listed.
     pub async fn names(&self, name: &str) -> Result<BTreeSet<String>, RemoteError> {
-        let path = self.path(name)?;
-        let mut names = BTreeSet::new();
-        let mut entries = self.store.list(Some(&path));
-        loop {
-            let next = async { entries.next().await.transpose() };
-            match self.request(0, next).await {
-                Ok(None) => return Ok(names),
-                Ok(Some(meta)) => _ = names.insert(meta.location.to_string()),
-                // Another process was just renaming it.
-                Err(RemoteError::NotFound) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let path = &self.path(name)?;
+        self.retry_broken_answer(|| {
+            Box::pin(async move {
+                let mut names = BTreeSet::new();
+                let mut entries = self.store.list(Some(path));
+                loop {
+                    let next = async { entries.next().await.transpose() };
+                    match self.request(0, next).await {
+                        Ok(None) => return Ok(names),
+                        Ok(Some(meta)) => _ = names.insert(meta.location.to_string()),
+                        // Another process was just renaming it.
+                        Err(RemoteError::NotFound) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            })
+        })
+        .await
     }
 
     /// Makes a request that sends so many bytes, and that `object_store` retries. Fails at once if the remote did not answer
@@ -294,8 +302,9 @@ impl Client {
         match &outcome {
             Err(error) if error.is_transient() => {
                 let mut health = self.health();
-                // Where other requests were answered meanwhile, this one had bad luck.
-                if health.last_answer < began {
+                // Where other requests were answered meanwhile, this one had bad luck; and an error that comes at once, without
+                // retries, is an answer that broke off.
+                if health.last_answer < began && began.elapsed() >= RETRIES_TAKE {
                     health.circuit_open_since = Some((Instant::now(), error.clone()));
                 }
             }

@@ -22,7 +22,7 @@ pub enum RemoteError {
     Denied {
         /// Its answer.
         reason: String,
-        /// Whether it is a web server, which is asked without credentials.
+        /// Whether it is a web server, which gets no credentials.
         is_web: bool,
     },
     /// cwm or a library panicked.

@@ -141,7 +141,7 @@ async fn fill(
 /// Writes all of it from one request, again if its body broke off.
 async fn whole(client: &Client, name: &str, part: &PartialObject, size: u64) -> Result<(), RemoteError> {
     client
-        .retry_body(|| {
+        .retry_broken_answer(|| {
             Box::pin(async move {
                 local(part.file.set_len(0))?;
                 let mut body = client.stream(name).await?;

@@ -35,7 +35,7 @@ pub struct FetchStats {
     pub missing: Vec<MissingObject>,
 }
 
-/// Fetches what the store missing of a result. What cannot be had does not keep the rest from coming.
+/// Fetches the objects of a result that the store lacks. One that cannot be had does not stop the others.
 ///
 /// # Errors
 /// This machine's store refuses.
@@ -53,7 +53,7 @@ pub async fn fetch_result(
     Ok(stats)
 }
 
-/// Fetches what the store missing of these outputs, of whichever results they are.
+/// Fetches the objects of these outputs that the store lacks, of whichever results they are.
 ///
 /// # Errors
 /// As [`fetch_result`].
@@ -126,7 +126,7 @@ pub async fn fetch_content(
 struct Source<'a> {
     clients: &'a [Arc<Client>],
     store: &'a Store,
-    /// That remotes had nothing before that no longer counts.
+    /// A remote that had no format file before this time is asked again.
     since: Instant,
 }
 

@@ -35,13 +35,13 @@ impl RangeError {
         None
     }
 
-    /// Checks an answer; `asked` is the request's `Range`, `sent` the answer's `Content-Range`.
-    fn of(asked: &str, status: u16, sent: Option<&str>) -> Option<RangeError> {
+    /// Checks an answer; `requested` is the request's `Range`, `sent` the answer's `Content-Range`.
+    fn of(requested: &str, status: u16, sent: Option<&str>) -> Option<RangeError> {
         match status {
             200 => Some(RangeError::Whole),
             416 => Some(RangeError::Shorter),
             206 => {
-                let (from, to) = ends(asked.strip_prefix("bytes=")?)?;
+                let (from, to) = ends(requested.strip_prefix("bytes=")?)?;
                 let (sent_from, sent_to) = ends(sent?.trim().strip_prefix("bytes ")?.split('/').next()?)?;
                 (sent_from == from && sent_to < to).then_some(RangeError::Shorter)
             }
@@ -67,10 +67,10 @@ fn ends(range: &str) -> Option<(u64, u64)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-/// Whoever takes bytes more slowly than this is gone.
+/// A server that takes bytes more slowly than this counts as unreachable.
 pub const MIN_BYTES_PER_SECOND: u64 = 64 << 10;
 
-/// The hosts of a machine's own credentials service. Most machines have none, so that they are asked once.
+/// The hosts of a machine's own credentials service. Most machines have none, so that a request to them is not retried.
 pub const CREDENTIAL_HOSTS: [&str; 3] = ["169.254.169.254", "169.254.170.2", "metadata.google.internal"];
 
 /// Makes connections whose answers must begin in time.
@@ -102,7 +102,7 @@ impl HttpService for CheckedClient {
         'service: 'call,
         Self: 'call,
     {
-        let asked = request.headers().get("range").and_then(|asked| asked.to_str().ok()).map(str::to_owned);
+        let requested = request.headers().get("range").and_then(|requested| requested.to_str().ok()).map(str::to_owned);
         let sends = request.body().content_length() as u64;
         // A server that puts the parts of an upload together answers late.
         let patience = if request.method() == "POST" { 10 } else { 1 };
@@ -116,7 +116,7 @@ impl HttpService for CheckedClient {
                 Err(_) => return Err(HttpError::new(HttpErrorKind::Timeout, NoAnswer(limit))),
             };
             let sent = answer.headers().get("content-range").and_then(|sent| sent.to_str().ok());
-            match asked.and_then(|asked| RangeError::of(&asked, answer.status().as_u16(), sent)) {
+            match requested.and_then(|requested| RangeError::of(&requested, answer.status().as_u16(), sent)) {
                 Some(error) => Err(HttpError::new(HttpErrorKind::Unknown, error)),
                 None => Ok(answer),
             }

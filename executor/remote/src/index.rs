@@ -1,4 +1,4 @@
-//! Which records of a key a remote has: what a web server, which cannot be listed, is asked for, and so is every other remote.
+//! The index of a key: the list of the records that a remote has of it. It replaces a listing, which web servers do not offer.
 //!
 //! # Format, version 1
 //! Text. The first line is `cwm-index 1`; then one line a record, sorted: the digest of its bytes, a space, the digest of its
@@ -69,7 +69,7 @@ impl Index {
     }
 }
 
-/// What a result is known by, whoever made it: the digests of its outputs.
+/// The digest of a result, which is made of the digests of its outputs alone.
 pub fn result_of(outputs: &BTreeMap<String, Digest>) -> Digest {
     let lines: String = outputs.iter().map(|(name, digest)| format!("{name} {digest}\n")).collect();
     Digest::of(lines.as_bytes())

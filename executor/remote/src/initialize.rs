@@ -91,7 +91,7 @@ impl Client {
             None => FORMAT.to_owned(),
         };
         RemoteError::Refused(format!(
-            "it has content or records, and missing its `{FORMAT}`: if a cwm as this one wrote them, put a file {file} there \
+            "it has content or records, and lacks its `{FORMAT}`: if a cwm as this one wrote them, put a file {file} there \
              that says {REMOTE_FORMAT}; else give the remote a place of its own"
         ))
     }

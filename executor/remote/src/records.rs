@@ -76,7 +76,7 @@ pub async fn list_records(client: &Client, key: &Key) -> Result<FoundRecords, Re
         .buffer_unordered(8);
     while let Some((digest, result, one)) = coming.next().await {
         match one {
-            // Whoever looks in the index alone, as `status --remote` does, must not see another result than who fetches it.
+            // `status --remote` reads the index alone, and must not see another result than a fetch does.
             Ok((record, _)) if result_of(&record.output_digests()) != result => found.invalid.push(format!(
                 "the record {} of {} has another result than the index says; whoever has it mends that with `cwm push --force`",
                 &digest.to_string()[..12],

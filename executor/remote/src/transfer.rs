@@ -1,4 +1,4 @@
-//! What can be asked of a [`TransferService`](super::TransferService), and what it reports.
+//! The requests and the events of a [`TransferService`](super::TransferService).
 
 use std::collections::BTreeMap;
 

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::{MultipartId, PutPayload};
@@ -117,7 +118,8 @@ async fn upload_in_parts(
         let id = match journal.id.clone() {
             Some(id) => id,
             None => {
-                let id = client.request(0, multipart.create_multipart(&path)).await?;
+                let create = || -> BoxFuture<'_, _> { Box::pin(client.request(0, multipart.create_multipart(&path))) };
+                let id = client.retry_broken_answer(create).await?;
                 journal.begin(&id, part_size);
                 id
             }
@@ -189,7 +191,10 @@ async fn complete(
     size: u64,
 ) -> Result<(), RemoteError> {
     let parts: Vec<PartId> = journal.parts.values().map(|part| PartId { content_id: part.clone() }).collect();
-    match client.request(size, multipart.complete_multipart(path, id, parts)).await {
+    let complete = || -> BoxFuture<'_, _> {
+        Box::pin(client.request(size, multipart.complete_multipart(path, id, parts.clone())))
+    };
+    match client.retry_broken_answer(complete).await {
         // The answer to an earlier attempt may have been lost; or somebody else uploaded the same meanwhile, which voids our
         // parts with Azure.
         Err(RemoteError::NotFound | RemoteError::Refused(_) | RemoteError::Denied { .. })

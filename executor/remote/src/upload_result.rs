@@ -104,7 +104,7 @@ pub struct UploadStats {
     pub already_there: u64,
 }
 
-/// Sends what the remote missing of a result; with `force` all of it.
+/// Uploads what the remote lacks of a result; with `force` all of it.
 ///
 /// # Errors
 /// The remote does not take it. What was sent stays, and is not sent again.

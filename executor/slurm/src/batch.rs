@@ -35,7 +35,7 @@ use cwm_store::{Machine, Store, timestamp};
 /// Version of [`BatchFile`].
 const BATCH_FORMAT: u32 = 1;
 
-/// Days after which nothing of a batch is expected any more, whatever its files say.
+/// Days after which a batch counts as ended.
 const OLD: i64 = 30;
 
 /// `batch.json`.
@@ -73,7 +73,7 @@ pub struct BatchFile {
 pub struct BatchTask {
     /// Its key.
     pub key: Key,
-    /// The cell that asked for it.
+    /// The cell.
     pub label: Label,
     /// Whether it is done even if it is recorded.
     pub force: bool,
@@ -253,7 +253,7 @@ impl Batch {
     }
 }
 
-/// The name of the file that says so.
+/// The name of the file that marks a batch as over.
 const OVER: &str = "over";
 
 /// The batches of a store that are not over, the oldest first. A folder that is no batch is left out.

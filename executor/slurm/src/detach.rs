@@ -40,7 +40,7 @@ pub fn detach(
     let lock = store.lock_batches()?;
     let runs: Vec<Batch> = batch::open(store).into_iter().filter(|batch| batch.file.run_of.is_some()).collect();
     if !runs.is_empty() {
-        let queue = Queue::query().map_err(|trouble| not_submitted(&trouble))?;
+        let queue = Queue::query().map_err(|error| not_submitted(&error))?;
         for run in runs {
             let entry = queue.single.get(&run.file.id);
             let is_alive = entry.is_some_and(|entry| !matches!(entry.phase(), JobPhase::Ended(_)));
@@ -59,16 +59,16 @@ pub fn detach(
     let script = request::detached_script(settings, folder, &binary::path(store, &digest), words);
     let batch = Batch::write(store, file, &script)?;
     sbatch(&batch, &lock).map_err(|failed| match failed {
-        SubmitError::Slurm(trouble) => not_submitted(&trouble),
+        SubmitError::Slurm(error) => not_submitted(&error),
         SubmitError::Store(error) => error,
     })?;
     let job = batch.job().ok_or_else(|| Error::system("`sbatch` took the job and gave no id"))?;
     Ok(DetachedRun { job, output: batch.folder.join("run.out"), already_running: false })
 }
 
-fn not_submitted(trouble: &SlurmCliError) -> Error {
-    let error = Error::system(format!("Slurm does not take the run as a job: {trouble}"));
-    match trouble {
+fn not_submitted(cause: &SlurmCliError) -> Error {
+    let error = Error::system(format!("Slurm does not take the run as a job: {cause}"));
+    match cause {
         SlurmCliError::NotInstalled(_) => error.hint("run on a node from which jobs are submitted"),
         SlurmCliError::Unreachable(_) => error.hint("run again when it answers: nothing is submitted twice"),
         SlurmCliError::LimitReached(_) | SlurmCliError::Refused(_) => error.hint("look at [slurm] in cwm.toml"),

@@ -3,14 +3,14 @@
 use super::queue::JobEnd;
 use super::request::SETUP_ENDED;
 
-/// Whether Slurm says that it ended a job because it had more memory than it asked for, as it does where it measures that by
+/// Whether Slurm wrote that it ended a job because it had more memory than it requested, as it does where it measures that by
 /// itself (`JobAcctGatherParams=OverMemoryKill`): to the queue, such a job has just failed.
 pub fn exceeded_memory(output: &str) -> bool {
     let marks = ["exceeded memory limit", "Exceeded job memory limit", "Exceeded step memory limit"];
     output.lines().any(|line| line.starts_with("slurmstepd") && marks.iter().any(|mark| line.contains(mark)))
 }
 
-/// How Slurm says in a job's output that it ended it.
+/// The end that Slurm wrote into a job's output.
 pub fn end_in_output(output: &str) -> Option<JobEnd> {
     let last = output.lines().rev().find(|line| line.contains("CANCELLED AT") || line.contains("oom"))?;
     Some(match last {
@@ -36,7 +36,7 @@ pub fn setup_exit_status(output: &str) -> Option<(u8, &str)> {
     Some((status, &output[..at]))
 }
 
-/// The last line of it that says anything, after a colon; nothing if there is none.
+/// The last line that is not blank, after a colon; empty if there is none.
 pub fn last_line(output: &str) -> String {
     let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let shown = |line: &str| line.chars().filter(|c| !c.is_control()).take(300).collect::<String>();

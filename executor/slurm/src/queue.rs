@@ -15,7 +15,7 @@ const FORMAT: &str = "%F|%K|%T|%r|%N|%k";
 pub struct QueueEntry {
     /// Slurm's word: `PENDING`.
     pub state: String,
-    /// Why it waits, or why it ended; empty if there is nothing to say.
+    /// The reason that it waits or ended; empty if there is none.
     pub reason: String,
     /// Where it runs or ran.
     pub node: String,

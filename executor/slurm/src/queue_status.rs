@@ -48,7 +48,7 @@ pub fn query_queue(store: &Store) -> HashMap<Key, QueueStatus> {
             let words = match &queue {
                 Ok(queue) => queue.task(&id, &job, index).map(ToString::to_string).unwrap_or_default(),
                 Err(SlurmCliError::NotInstalled(_)) => format!("from {host}; Slurm cannot be asked from here"),
-                Err(trouble) => format!("and Slurm does not answer ({trouble})"),
+                Err(error) => format!("and Slurm does not answer ({error})"),
             };
             found.insert(key, QueueStatus { state, detail: format!("job {job}_{index} {words}") });
         }

@@ -142,7 +142,7 @@ fn head(settings: &Settings) -> String {
     if settings.site.setup.is_empty() {
         return script;
     }
-    // Where they end the script, it says with what: Slurm remembers it for minutes only, and not everywhere.
+    // If they end the script, it writes the exit status: Slurm keeps that for minutes only, and not everywhere.
     script += &format!("trap 'echo \"{SETUP_ENDED}$?\"' EXIT\n");
     for line in &settings.site.setup {
         script += &format!("{line}\n");
@@ -182,7 +182,7 @@ pub fn array_script(
     script
 }
 
-/// The script of a run that is a job: in the folder where it was asked for, with the words that were typed.
+/// The script of a detached run: in the folder and with the arguments of the command.
 pub fn detached_script(settings: &Settings, folder: &Path, binary: &Path, words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
     let word = |path: &Path| shell_quote(&path.to_string_lossy());
@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn needs_become_options() {
         let needs = Needs { cpu: Some(4), gpu: 0.25, memory: (8 << 30) + 1 };
-        let asked = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &Settings::default());
-        let options = asked.options().join(" ");
+        let timed = ResourceRequest::of("train", &needs, Some(Duration::from_secs(100_000)), &Settings::default());
+        let options = timed.options().join(" ");
         assert_eq!(options, "--ntasks=1 --nodes=1 --cpus-per-task=4 --gres=gpu:1 --mem=8193M --time=1-3:46:40");
         let plain = request(&Needs { cpu: None, gpu: 0.0, memory: 0 });
         assert_eq!(plain.options().join(" "), "--ntasks=1 --nodes=1 --cpus-per-task=8");

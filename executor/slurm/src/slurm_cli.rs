@@ -15,7 +15,7 @@ pub enum SlurmCliError {
     Unreachable(String),
     /// The controller has no room for more jobs of this user now.
     LimitReached(String),
-    /// It says no.
+    /// It refused.
     Refused(String),
 }
 
@@ -30,7 +30,7 @@ impl std::fmt::Display for SlurmCliError {
     }
 }
 
-/// What Slurm's programs say when the controller cannot be asked or is busy.
+/// Messages of Slurm's programs when the controller is not reachable or busy.
 const UNREACHABLE: [&str; 19] = [
     "unable to contact slurm controller",
     "unable to establish",
@@ -53,7 +53,7 @@ const UNREACHABLE: [&str; 19] = [
     "header lengths are longer",
 ];
 
-/// What they say when a user, an account or the controller has as many jobs as may be.
+/// Their messages when a user, an account or the controller has as many jobs as are allowed.
 const FULL: [&str; 5] = ["submit limit", "submitjob", "maxsubmit", "too many jobs", "maxjobcount"];
 
 /// The kind of error that a program wrote to its standard error.
@@ -85,7 +85,7 @@ fn command(program: &'static str) -> Command {
             command.env_remove(name);
         }
     }
-    // What they say is read, and times are not.
+    // Their messages are parsed.
     command.env("LC_ALL", "C").env_remove("SQUEUE_FORMAT").env_remove("SQUEUE_FORMAT2").env_remove("SQUEUE_STATES");
     for name in ["SQUEUE_PARTITION", "SQUEUE_USERS", "SQUEUE_ACCOUNT", "SQUEUE_QOS", "SQUEUE_SORT", "SQUEUE_NAMES"] {
         command.env_remove(name);
@@ -114,7 +114,7 @@ pub fn query<S: AsRef<OsStr>>(program: &'static str, arguments: &[S]) -> Result<
 /// process, who takes the lock next finds the id, or knows that there is none.
 ///
 /// # Errors
-/// The job was not taken, or whether it was is unknown.
+/// The job was refused, or nobody knows whether it was.
 pub fn submit(arguments: &[String], id: File, held: File) -> Result<(), SlurmCliError> {
     let mut command = command("sbatch");
     command.args(arguments).stdin(Stdio::from(held)).stdout(Stdio::from(id)).stderr(Stdio::piped());

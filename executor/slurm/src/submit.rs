@@ -163,7 +163,7 @@ impl Watcher<'_> {
             Err(failed) => failed,
         };
         match failed {
-            // Whether it was taken is unknown: the queue is asked for its comment first.
+            // Nobody knows whether Slurm took it: the queue is searched for its comment first.
             SubmitError::Slurm(SlurmCliError::Unreachable(words)) => {
                 watched.is_absent = false;
                 self.note_outage(&SlurmCliError::Unreachable(words));
@@ -214,7 +214,7 @@ impl Watcher<'_> {
         let limit =
             config.lines().find_map(|line| line.split_once('=').filter(|(name, _)| name.trim() == "MaxArraySize"));
         let limit = limit.and_then(|(_, value)| value.trim().parse::<usize>().ok());
-        // Slurm's own default, where it does not say.
+        // Slurm's own default.
         let limit = limit.unwrap_or(1001);
         if limit == 0 {
             let words = "this Slurm has arrays of jobs switched off (MaxArraySize is 0)".to_owned();
@@ -250,7 +250,7 @@ impl SubmitError {
                 SlurmCliError::NotInstalled(program).to_string(),
                 "run on a node from which jobs are submitted, or with `--executor local`".to_owned(),
             ),
-            SubmitError::Slurm(trouble) => (format!("Slurm does not take its job: {trouble}"), REFUSED.to_owned()),
+            SubmitError::Slurm(error) => (format!("Slurm does not take its job: {error}"), REFUSED.to_owned()),
             SubmitError::Store(error) => (error.message.clone(), error.hints.first().cloned().unwrap_or_default()),
         }
     }

@@ -20,7 +20,7 @@ pub struct SubmittedTask {
     report: Report,
     queue: QueueView,
     adoption: Adoption,
-    /// Whether the run got the message that the task started. A requeued task starts again, and the run counts one attempt.
+    /// Whether the start of the task was forwarded to the run. A requeued task starts again, and the run counts one attempt.
     start_forwarded: bool,
 }
 
@@ -34,7 +34,7 @@ enum Report {
     Ended(ActionMessage, Instant),
 }
 
-/// What the last answer of the queue holds of the task.
+/// The task in the last answer of the queue.
 enum QueueView {
     /// There was no answer yet.
     Unknown,
@@ -115,7 +115,7 @@ impl SubmittedTask {
         }
     }
 
-    /// Takes over what the queue says of the task, and returns whether that changed.
+    /// Updates the task from an answer of the queue, and returns whether its entry changed.
     pub fn update_from_queue(&mut self, queue: &Queue, job: Option<&str>, now: Instant) -> bool {
         let entry = job.and_then(|job| queue.task(&self.batch, job, self.index)).cloned();
         let changed = entry.as_ref() != self.entry();

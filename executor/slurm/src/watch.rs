@@ -23,7 +23,7 @@ pub(super) struct WatchedBatch {
     pub batch: Batch,
     /// The job's id, as soon as that is known.
     pub job: Option<String>,
-    /// The queue was asked after `sbatch` had failed, and does not know it.
+    /// `sbatch` failed, and the queue does not list it.
     pub is_absent: bool,
 }
 
@@ -148,8 +148,8 @@ impl<'t> Watcher<'t> {
     fn poll_queue(&mut self) {
         let queue = match Queue::query() {
             Ok(queue) => queue,
-            Err(trouble) => {
-                self.note_outage(&trouble);
+            Err(error) => {
+                self.note_outage(&error);
                 self.next_look = Instant::now() + self.settings.poll * 2;
                 return;
             }
@@ -243,10 +243,10 @@ impl<'t> Watcher<'t> {
     }
 
     /// The controller did not answer: jobs go on, and nothing is concluded.
-    pub fn note_outage(&mut self, trouble: &SlurmCliError) {
+    pub fn note_outage(&mut self, error: &SlurmCliError) {
         if self.outage.is_none() {
             let words = "jobs go on, and it is asked again; nothing is taken for lost meanwhile";
-            (self.send)(JobUpdate::Warning(format!("Slurm does not answer ({trouble}): {words}")));
+            (self.send)(JobUpdate::Warning(format!("Slurm does not answer ({error}): {words}")));
             self.outage = Some(Instant::now());
         }
     }

@@ -27,7 +27,9 @@ fi
 id=$(($(cat "$PRETENDED/last" 2>/dev/null || echo 0) + 1))
 echo $id > "$PRETENDED/last"
 echo "$script" > "$PRETENDED/script-$id"
-for index in $(seq 0 $last); do echo "$id|$index|PENDING|Priority||$comment"; done >> "$PRETENDED/queue"
+# In one write, for whoever reads it just now.
+lines=$(for index in $(seq 0 $last); do echo "$id|$index|PENDING|Priority||$comment"; done)
+echo "$lines" >> "$PRETENDED/queue"
 if [ -e "$PRETENDED/mute" ]; then
     echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2
     exit 1

@@ -64,7 +64,7 @@ fn shared() -> Map<String, Value> {
         ] },
         "duration": { "anyOf": [
             { "type": "integer", "minimum": 1 },
-            { "type": "string", "pattern": r"^\s*([0-9.]+\s*[a-z]+\s*)+$" },
+            { "type": "string", "pattern": r"^\s*([0-9.]+\s*(w|weeks?|d|days?|h|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|millis|milliseconds?)\s*)+$" },
             { "$ref": "#/definitions/variables" },
         ] },
         "texts": { "anyOf": [

@@ -23,7 +23,7 @@ const TIMES: [&str; 2] = ["_TIMEOUT", "_INTERVAL"];
 pub struct Variable {
     /// What it is called.
     pub name: String,
-    /// What it says, without space around it.
+    /// Its value, without space around it.
     pub value: String,
 }
 
