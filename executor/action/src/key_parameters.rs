@@ -46,7 +46,6 @@ pub fn parameters(
 }
 
 /// All parameters of a stage, with the files among them under other paths. Secrets stay where they are.
-
 pub fn relocated(stage: &dyn Stage, values: &Values, to: &dyn Fn(&Path) -> PathBuf) -> Values {
     let mut moved = values.clone();
     for spec in stage.parameters() {
@@ -121,7 +120,6 @@ fn secret_value(text: &[u8]) -> Value {
 }
 
 #[cfg(test)]
-
 mod tests {
     use super::*;
 

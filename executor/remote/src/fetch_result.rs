@@ -231,7 +231,7 @@ impl Source<'_> {
                 Err(error) => {
                     missing.all_remotes_answered &=
                         !matches!(error, RemoteError::Unreachable(_) | RemoteError::Panicked);
-                    missing.reasons.push(format!("{}: {}", client.name, error.to_string()));
+                    missing.reasons.push(format!("{}: {}", client.name, error));
                 }
             }
         }

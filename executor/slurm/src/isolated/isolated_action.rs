@@ -251,7 +251,7 @@ impl IsolatedAction<'_> {
                 std::io::stderr(),
                 "not pushed yet: the remote `{}` {}",
                 self.transfers.config.push_remote(),
-                error.to_string()
+                error
             );
             let until = Instant::now() + backoff.pause();
             while Instant::now() < until && !self.transfers.cancellation.is_cancelled() {
@@ -262,7 +262,7 @@ impl IsolatedAction<'_> {
 
     fn not_pushed(&self, error: &RemoteError, is_stopped: bool) -> (ActionFailureKind, Failure) {
         let to = self.transfers.config.push_remote();
-        let message = format!("its result is made, and could not be pushed: the remote `{to}` {}", error.to_string());
+        let message = format!("its result is made, and could not be pushed: the remote `{to}` {}", error);
         let hint = match self.is_persistent {
             true => {
                 let (host, folder) = (Machine::here().host, self.own.root().display().to_string());
