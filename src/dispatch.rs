@@ -1,8 +1,6 @@
 //! Runs the command that was typed, and prints its error.
 
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode, Key};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{

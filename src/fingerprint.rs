@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 /// The findings of the build script about the code of one stage (`docs/design/fingerprint.md`).
 #[derive(Clone, Debug, Deserialize)]

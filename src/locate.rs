@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cwm_core::error::Error;
-use cwm_core::text::escape_controls_in_lines;
+use cwm_core::{Error, escape_controls_in_lines};
 use cwm_project::site::Site;
 use cwm_store::Store;
 

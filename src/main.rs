@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::CommandFactory;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::ExitCode;
 
 /// Training allocates and frees megabytes at every step; this allocator keeps their pages (15 to 40 % less CPU a step).
 #[global_allocator]

@@ -5,9 +5,7 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use cwm_core::diagnostics::Report;
-use cwm_core::error::Error;
-use cwm_core::text::escape_controls_in_lines;
+use cwm_core::{Error, Report, escape_controls_in_lines};
 
 /// Prints data to standard output.
 ///

@@ -1,8 +1,7 @@
 //! What was compiled in: the stages, the inspector of artifacts, the SQL engine and the model tools.
 
 use cwm_contract::{Inspector, ModelTools, QueryEngine, Stage};
-use cwm_core::error::Error;
-use cwm_core::registry::Registry;
+use cwm_core::{Error, Registry};
 
 use crate::fingerprint::code_of;
 

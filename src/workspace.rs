@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cwm_core::error::Error;
-use cwm_core::text::{escape_controls_in_lines, list_some, shell_quote};
+use cwm_core::{Error, escape_controls_in_lines, list_some, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus, ProjectState, RunPrediction};
 use cwm_gc::tags::Tag;
 use cwm_pipeline::plan::{self, Plan};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use cwm_core::digest::Key;
+use cwm_core::Key;
 use cwm_gc::BatchJobs;
 use cwm_store::Store;
 use jiff::Timestamp;

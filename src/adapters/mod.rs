@@ -5,7 +5,7 @@ mod remote;
 
 use std::path::Path;
 
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_project::site::{Remote, RemoteKinds};
 
 pub use jobs::SlurmJobs;

@@ -1,6 +1,6 @@
 //! Remotes as the engine sees them.
 
-use cwm_core::digest::Key;
+use cwm_core::Key;
 use cwm_engine::{Direction, InputUploader, ResultFetcher, TransferUpdate, UpdateSender, UploadItem, UploadOutcome};
 use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};
 use cwm_store::ActionRecord;

@@ -11,7 +11,7 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use super::PipelineArguments;
 use super::pipeline::assignment;
 use crate::locate::{open_store, pipeline_file};
-use cwm_core::diagnostics::Diagnostics;
+use cwm_core::Diagnostics;
 use cwm_gc::tags;
 use cwm_pipeline::plan::{self, Plan};
 use cwm_pipeline::spec;

@@ -82,7 +82,7 @@ pub use why::WhyArguments;
 /// Run the Chess-World-Model benchmark, or any pipeline, as a cached graph of stages.
 #[derive(Debug, Parser)]
 #[command(name = "cwm", version, about, long_about = None, arg_required_else_help = true)]
-#[command(after_long_help = cwm_core::exit_code::ExitCode::help())]
+#[command(after_long_help = cwm_core::ExitCode::help())]
 pub struct Cli {
     /// Where results are kept [default: artifacts/ beside the pipeline]
     #[arg(long, global = true, env = "CWM_STORE", value_name = "DIR")]

@@ -6,7 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::completers::variables;
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 /// Which pipeline.
 #[derive(Clone, Debug, Args)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cwm_core::text::shell_quote;
+use cwm_core::shell_quote;
 
 use super::PipelineArguments;
 

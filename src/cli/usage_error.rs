@@ -7,7 +7,7 @@ use clap::{CommandFactory, Error};
 
 use super::Cli;
 use crate::output::print_error_as_json;
-use cwm_core::text::shell_quote;
+use cwm_core::shell_quote;
 
 /// Prints a usage error with a hint, or the text of `--help`, and ends the program. With `--json` the error is JSON as well.
 pub fn exit(error: &Error) -> ! {
@@ -24,8 +24,8 @@ pub fn exit(error: &Error) -> ! {
         // The rest of clap's message is the usage.
         let text = error.to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim();
-        let error = cwm_core::error::Error::usage(message);
-        print_error_as_json(&hint.into_iter().fold(error, cwm_core::error::Error::hint), false);
+        let error = cwm_core::Error::usage(message);
+        print_error_as_json(&hint.into_iter().fold(error, cwm_core::Error::hint), false);
     }
     std::process::exit(error.exit_code());
 }

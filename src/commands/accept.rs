@@ -13,9 +13,7 @@ use crate::workspace::Workspace;
 use assess::{Assessment, affected, assess};
 use cwm_action::probe::ProbeRunner;
 use cwm_action::user;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::{escape_controls_in_lines, list_some, plural};
+use cwm_core::{Error, ExitCode, escape_controls_in_lines, list_some, plural};
 use cwm_project::accepted::{Accepted, AcceptedChange};
 use cwm_store::Machine;
 

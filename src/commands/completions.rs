@@ -5,8 +5,7 @@ use serde::Serialize;
 
 use crate::cli::{ASKED_BY, CompletionsArguments};
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 
 /// What hands bash's words over whole.
 const JOINED: &str = include_str!("completions.bash");

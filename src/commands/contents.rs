@@ -4,7 +4,7 @@ use cwm_contract::{DescribeOptions, Description, Failure, FailureKind};
 use serde_json::{Map, Value, json};
 
 use crate::workspace::Workspace;
-use cwm_core::error::{Error, ErrorKind};
+use cwm_core::{Error, ErrorKind};
 use cwm_engine::{CacheStatus, KeyStatus, output_of};
 use cwm_store::ActionRecord;
 

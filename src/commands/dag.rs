@@ -7,8 +7,7 @@ use serde::Serialize;
 use crate::cli::{DagArguments, DagFormat};
 use crate::locate::pipeline_file;
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::sources;
 use cwm_pipeline::plan::{self, Plan};
 

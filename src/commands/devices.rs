@@ -5,8 +5,7 @@ use cwm_contract::{DeviceChoice, DeviceInfo};
 use crate::cli::DevicesArguments;
 use crate::output::{print, print_json};
 use crate::registry::require_model_tools;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 
 /// Runs `cwm devices`: a line a device, by the name that `--device` takes; and what keeps GPUs from being used.
 ///

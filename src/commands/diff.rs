@@ -10,9 +10,7 @@ use serde::Serialize;
 
 use crate::cli::DiffArguments;
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::escape_controls_in_lines;
+use cwm_core::{Error, ExitCode, escape_controls_in_lines};
 use cwm_history::diff::{LockDifference, NamedSource, ReportDifference, compare, differ};
 use cwm_pipeline::plan::{Body, Origin, Plan};
 use operand::{Found, Operand, Places};

@@ -9,9 +9,7 @@ use crate::cli::DuArguments;
 use crate::locate::open_existing_store;
 use crate::output::{print_json, print_text};
 use crate::workspace::SkippedRecordsWarning;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::plural;
+use cwm_core::{Error, ExitCode, plural};
 use cwm_gc::{StageUsage, Usage};
 
 /// Version of what `--json` prints.

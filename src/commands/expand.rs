@@ -9,7 +9,7 @@ use cwm_contract::{ExportOptions, ExportTarget, Inspector};
 use crate::cli::ExportArguments;
 use crate::commands::contents::inside;
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_store::{Exported, OutputRecord};
 
 /// Writes the output to a folder.

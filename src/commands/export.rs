@@ -8,8 +8,7 @@ use crate::cli::ExportArguments;
 use crate::commands::expand;
 use crate::output::{print, print_json};
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::{KeyStatus, output_of};
 use cwm_history::provenance::{self, Disclosure};
 

@@ -10,9 +10,7 @@ use crate::adapters::SlurmJobs;
 use crate::cli::GcArguments;
 use crate::locate::open_existing_store;
 use crate::output::{print_json, print_text};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::{list_some, plural};
+use cwm_core::{Error, ExitCode, list_some, plural};
 use cwm_gc::{GcOptions, GcPlan, ReclaimedStage, Retention};
 use cwm_store::Store;
 

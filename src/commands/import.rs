@@ -5,8 +5,7 @@ use std::path::Path;
 use crate::cli::ImportArguments;
 use crate::output::{print, print_json};
 use crate::registry::require_model_tools;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 
 /// Runs `cwm import`.
 ///

@@ -11,9 +11,7 @@ use serde::Serialize;
 use crate::cli::LogArguments;
 use crate::output::{print, print_json};
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::strip_ansi;
+use cwm_core::{Error, ExitCode, strip_ansi};
 use cwm_engine::{KeyStatus, describe_unread_pipe};
 
 /// The log of a cell, for `--json`.

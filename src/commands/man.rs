@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::cli::{Cli, ManArguments};
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 
 /// What was written, for `--json`.
 #[derive(Serialize)]

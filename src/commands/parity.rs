@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::ParityArguments;
 use crate::output::print;
 use crate::registry::require_model_tools;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::plural;
+use cwm_core::{Error, ExitCode, plural};
 
 /// Runs `cwm parity`: a line for each file, then, on standard error, how many there were.
 ///

@@ -7,8 +7,7 @@ use serde::Serialize;
 use crate::cli::PathArguments;
 use crate::output::{print, print_json};
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
 
 /// An output, for `--json`.

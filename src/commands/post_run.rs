@@ -5,9 +5,7 @@ use std::collections::HashSet;
 
 use cwm_contract::amount;
 
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::files::FileErrorKind;
+use cwm_core::{Error, FileErrorKind, Key};
 use cwm_engine::{EventSink, EventSinks, RunEvent, output_of, sources};
 use cwm_gc::{EvictionOutcome, evict_content};
 use cwm_history::provenance::{self, Disclosure};

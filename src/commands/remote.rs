@@ -8,9 +8,7 @@ use crate::adapters::{REMOTE_KINDS, check_is_no_store};
 use crate::cli::{RemoteArguments, RemoteCommand};
 use crate::locate::{pipeline_file, store_folder};
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::visible;
+use cwm_core::{Error, ExitCode, visible};
 use cwm_project::site::{NewRemote, Site, add_remote, remove_remote};
 
 /// A remote, as people see it.

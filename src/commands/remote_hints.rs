@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::workspace::Workspace;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
+use cwm_core::{Error, Key};
 use cwm_engine::{CacheStatus, Cause, KeyStatus, sources};
 use cwm_pipeline::plan::Plan;
 use cwm_project::lock_file::LockLine;

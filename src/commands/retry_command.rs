@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::cli::{Executor, RunArguments, pipeline_options};
-use cwm_core::text::shell_quote;
+use cwm_core::shell_quote;
 use cwm_pipeline::plan::Plan;
 
 /// Returns the command line of this process, quoted for a shell.

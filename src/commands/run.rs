@@ -15,9 +15,7 @@ use crate::commands::retry_command;
 use crate::commands::transfer;
 use crate::events::RunLog;
 use crate::workspace::Workspace;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Diagnostic, Diagnostics, Error, ExitCode};
 use cwm_engine::{
     EventSink, EventSinks, InputUploader, Machine, Options, Outcome, ProjectState, ResultFetcher, RunEvent, RunInputs,
     Summary, VerifyOptions, VerifyOutcome,

@@ -2,8 +2,7 @@
 
 use crate::cli::SchemaArguments;
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_pipeline::schema;
 
 /// Runs `cwm schema`.

@@ -8,9 +8,7 @@ use cwm_contract::{Artifact, QueryEngine, QueryOutput, TableSchema};
 use crate::cli::SqlArguments;
 use crate::output::{print, print_json};
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::visible;
+use cwm_core::{Error, ExitCode, visible};
 use cwm_engine::KeyStatus;
 
 /// Rows of an answer that are shown as a table.

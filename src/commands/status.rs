@@ -10,8 +10,7 @@ use crate::cli::StatusArguments;
 use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
 use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::{
     CacheStatus, Cause, IncompleteResult, KeyStatus, Rebuild, describe_unread_pipe, known_causes, rerun_causes,
 };

@@ -10,8 +10,7 @@ use crate::cli::TensorboardArguments;
 use crate::curves::TensorBoardWriter;
 use crate::output::print;
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::KeyStatus;
 
 /// Time between two looks.

@@ -7,8 +7,7 @@ use crate::commands::remote_hints::{hint_at_missing_files, hint_at_remotes};
 use crate::output::{print_json, print_text};
 use crate::workspace::Workspace;
 use cwm_action::probe::ProbeRunner;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::{Cause, CellStatus, Explainer, KeyStatus, Reason, previous_record};
 
 /// Runs `cwm why`.

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{CurvePoint, Format, Inspector, Shape};
 
 use super::Tail;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
+use cwm_core::{Error, Key};
 use cwm_pipeline::plan::OutputPlan;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};

@@ -2,7 +2,7 @@
 
 use cwm_contract::Label;
 
-use cwm_core::text::plural;
+use cwm_core::plural;
 
 /// Cache hits in a row that are not printed yet.
 pub struct CollapsedHits {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use cwm_contract::Label;
 
-use cwm_core::text::{duration, plural, short_path};
+use cwm_core::text::duration;
+use cwm_core::{plural, short_path};
 use cwm_engine::{FailedCell, SkippedCell};
 
 /// How many skipped cells are named for each that failed.

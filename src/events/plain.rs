@@ -8,7 +8,8 @@ use cwm_contract::amount;
 use crate::events::collapsed_hits::{self, CollapsedHits};
 use crate::events::failures::failures;
 use crate::events::transfers;
-use cwm_core::text::{duration, escape_controls_in_lines, list_some, plural, short_path};
+use cwm_core::text::duration;
+use cwm_core::{escape_controls_in_lines, list_some, plural, short_path};
 use cwm_engine::{Estimate, TotalEstimate};
 use cwm_engine::{EventSink, RunEvent};
 

@@ -2,7 +2,8 @@
 
 use cwm_contract::amount;
 
-use cwm_core::text::{duration, plural};
+use cwm_core::plural;
+use cwm_core::text::duration;
 use cwm_engine::{Direction, RunEvent};
 
 /// More missing files than this are counted.

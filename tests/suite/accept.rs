@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use cwm_core::digest::{Digest, Key};
-use cwm_core::key::Components;
+use cwm_core::{Components, Digest, Key};
 use serde_json::Value;
 
 use crate::context::{Context, Ran};

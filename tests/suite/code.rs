@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use cwm_core::digest::Key;
-use cwm_core::key::Components;
+use cwm_core::{Components, Key};
 
 use crate::context::{Context, Run, finish};
 

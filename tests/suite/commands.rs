@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 
 use crate::context::Context;
 

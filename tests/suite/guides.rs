@@ -9,7 +9,7 @@ use std::process::Command;
 
 use cwm_contract::testing::Trial;
 use cwm_contract::{Stage, Value};
-use cwm_core::registry::Registry;
+use cwm_core::Registry;
 use cwm_pipeline::plan;
 
 use crate::context::Context;

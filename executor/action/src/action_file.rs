@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use cwm_contract::{ExpectedChecksum, Format, Label, Resources, Values};
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::key::Components;
+use cwm_core::{Components, Error, Key};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, WorkFolder};
 

@@ -15,8 +15,7 @@ use super::watchdog::{Watchdog, WatchdogTarget};
 use super::work::do_work;
 use super::{ActionBody, out_of_memory, usage};
 use crate::probe;
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error};
 use cwm_store::Difference;
 
 impl AttemptContext<'_> {

@@ -7,7 +7,7 @@ use cwm_contract::Cancellation;
 use super::ActionFile;
 use super::streams::MessageWriter;
 use super::terms::AttemptOptions;
-use cwm_core::registry::Registry;
+use cwm_core::Registry;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{KeyLock, Store, WorkFolder};
 

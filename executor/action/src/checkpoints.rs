@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use cwm_contract::{Cancellation, DeviceChoice, Failure, Resources};
 
 use super::{ActionBody, ActionFile};
-use cwm_core::error::Error;
-use cwm_core::registry::Registry;
-use cwm_core::text::list_some;
+use cwm_core::{Error, Registry, list_some};
 use cwm_store::{CheckpointStamp, WorkFolder};
 
 /// Names that are told before the rest is counted.
@@ -138,7 +136,7 @@ pub fn list_kept(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwm_core::digest::Key;
+    use cwm_core::Key;
     use cwm_store::Store;
 
     fn stamp_of(binary: &str, device: &str) -> CheckpointStamp {

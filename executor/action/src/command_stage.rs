@@ -13,8 +13,7 @@ use crate::action_file::ActionFile;
 use crate::command_exit::{self, CommandLog};
 use crate::orphans;
 use crate::protocol::{ActionFailureKind, Failed};
-use cwm_core::digest::Digest;
-use cwm_core::os;
+use cwm_core::{Digest, os};
 use cwm_store::external_files::FileFingerprint;
 use rustix::process::Pid;
 

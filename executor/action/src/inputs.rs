@@ -7,8 +7,7 @@ use cwm_contract::{Failure, GroupInput};
 
 use super::protocol::{ActionFailureKind, Failed};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
-use cwm_core::error::Error;
-use cwm_core::files::FileError;
+use cwm_core::{Error, FileError};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 use cwm_store::{OutputRecord, OutputSnapshot, Store};
 

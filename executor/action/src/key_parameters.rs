@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, Stage, Type, Value, Values};
 
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 
 /// What stands before the name of a variable of the environment among the parameters of a key.

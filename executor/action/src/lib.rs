@@ -40,10 +40,7 @@ pub use terms::AttemptOptions;
 pub use usage::user;
 
 use attempt_context::AttemptContext;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
+use cwm_core::{Digest, Error, ExitCode, Key, Registry};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{Difference, KeyLock, Store, WorkFolder};
 pub use streams::MessageWriter;

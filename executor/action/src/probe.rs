@@ -8,9 +8,7 @@ use std::path::Path;
 
 use cwm_contract::{Cancellation, Failure, ProbeContext, Stage, Values};
 
-use cwm_core::digest::{Digest, Key};
-use cwm_core::key::Components;
-use cwm_core::text::list_some;
+use cwm_core::{Components, Digest, Key, list_some};
 use cwm_store::ActionRecord;
 
 /// What comparing the probe that a result was recorded with and one of today's code says.

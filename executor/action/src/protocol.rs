@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use cwm_contract::{Event, Failure};
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::Digest;
-use cwm_core::error::{Error, ErrorKind};
+use cwm_core::{Digest, Error, ErrorKind};
 use cwm_store::Difference;
 
 /// One line.

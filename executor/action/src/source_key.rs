@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use cwm_contract::{ExpectedChecksum, ExternalSource, FetchResult, Origin, Value};
 
-use cwm_core::error::Error;
-use cwm_core::key::Components;
+use cwm_core::{Components, Error};
 use cwm_project::pins::Pins;
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 
@@ -152,7 +151,7 @@ mod tests {
     use cwm_contract::FetchRequest;
 
     use super::*;
-    use cwm_core::key::KEY_FORMAT;
+    use cwm_core::KEY_FORMAT;
 
     fn url(url: &str, first_bytes: Option<u64>) -> FetchRequest {
         FetchRequest { url: url.into(), first_bytes }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::ActionFile;
 use super::checkpoints::{list_kept, usable};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_store::Store;
 
 /// Says in the log of an action that starts anew where attempts at its cell with other parameters, inputs or code kept
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
     use crate::{ACTION_FILE_FORMAT, ActionBody};
-    use cwm_core::key::{Components, KEY_FORMAT};
+    use cwm_core::{Components, KEY_FORMAT};
 
     fn action(n: i128) -> ActionFile {
         let components = Components {

@@ -11,8 +11,7 @@ use cwm_contract::{Event, Reporter};
 
 use crate::protocol::ActionMessage;
 use crate::read_log_tail;
-use cwm_core::error::Error;
-use cwm_core::os;
+use cwm_core::{Error, os};
 
 /// The stream of [`ActionMessage`]s to the executor.
 #[derive(Clone)]

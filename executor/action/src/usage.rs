@@ -10,11 +10,7 @@ use crate::action_file::ActionFile;
 use crate::inputs::Inputs;
 use crate::protocol::{ActionFailureKind, Failed, failed};
 use crate::source_key;
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
-use cwm_core::files::FileErrorKind;
-use cwm_core::os;
-use cwm_core::text::visible;
+use cwm_core::{Digest, Error, FileErrorKind, os, visible};
 use cwm_store::{Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
 
 /// The start of an action.

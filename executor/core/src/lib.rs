@@ -3,15 +3,28 @@
 //! Every other crate of the executor uses these words. This crate knows no pipeline and no store;
 //! what differs between operating systems is in [`os`].
 
-pub mod backoff;
-pub mod diagnostics;
-pub mod digest;
-pub mod error;
-pub mod exit_code;
+mod backoff;
+mod diagnostics;
+mod digest;
+mod error;
+mod exit_code;
 pub mod files;
-pub mod key;
+mod key;
 pub mod located;
 pub mod names;
 pub mod os;
-pub mod registry;
+mod registry;
 pub mod text;
+
+pub use backoff::Backoff;
+pub use diagnostics::{Diagnostic, Diagnostics, Located, Place, Report, Source, Sources};
+pub use digest::{Digest, Key};
+pub use error::{Error, ErrorKind};
+pub use exit_code::ExitCode;
+pub use files::durable::DurableFs;
+pub use files::{FileError, FileErrorKind, Stat, read_regular_file};
+pub use key::{Canonical, Components, KEY_FORMAT};
+pub use located::{Content, Node, NodeReader, SpannedStr};
+pub use names::{NAME_RULE, is_label, is_name, nearest, suggest};
+pub use registry::{CodeOf, Registry};
+pub use text::{escape_controls_in_lines, is_hidden, list_some, plural, shell_quote, short_path, strip_ansi, visible};

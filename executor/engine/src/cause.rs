@@ -9,8 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::history::CodeChangeHistory;
-use cwm_core::digest::Digest;
-use cwm_core::files::FileError;
+use cwm_core::{Digest, FileError};
 use cwm_store::{ActionRecord, EvictionReason, MissingContent, Store};
 
 pub use differences::{ValueOrigin, differences};

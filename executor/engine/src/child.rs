@@ -11,9 +11,7 @@ use rustix::process::Pid;
 
 use crate::executor::{ActionUpdate, AttemptFailure, Cancel, ExecutorEvent, ExecutorEvents};
 use cwm_action::{ActionFailureKind, AttemptOptions, kill_descendants, out_of_memory};
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::os;
+use cwm_core::{Error, Key, os};
 use cwm_store::WorkFolder;
 
 /// A running action. Dropping it closes the pipe that the process watches, and the action ends.

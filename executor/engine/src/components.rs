@@ -7,8 +7,7 @@ use cwm_contract::{CONTRACT_VERSION, ExpectedChecksum, Format, Shape, Value};
 
 use cwm_action::key_parameters;
 use cwm_action::source_key;
-use cwm_core::error::Error;
-use cwm_core::key::{Components, KEY_FORMAT};
+use cwm_core::{Components, Error, KEY_FORMAT};
 use cwm_pipeline::plan::{Body, Cell, Origin, OutputPlan};
 use cwm_project::pins::Pins;
 use cwm_store::external_files::{DigestCache, FileFingerprint};

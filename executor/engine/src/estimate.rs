@@ -15,9 +15,7 @@ use cwm_contract::{DeviceChoice, Needs, Stage, Value, Values, Work};
 use serde::{Deserialize, Serialize};
 
 use crate::Machine;
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
-use cwm_core::registry::Registry;
+use cwm_core::{Digest, Error, Registry};
 use cwm_pipeline::plan::{Body, COMMAND_RUN, Cell, InputPlan, Origin, Plan};
 use cwm_pipeline::spec::COMMAND;
 use cwm_store::external_files::DigestCache;

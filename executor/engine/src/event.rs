@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, TotalEstimate};
 use cwm_action::ActionFailureKind;
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 use cwm_store::Difference;
 
 /// One thing that happened. Documented in `docs/events.md`; new fields may be added.

@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs};
 
 use crate::event::RunEvent;
 use cwm_action::{ActionFailureKind, ActionFile, ActionMessage, AttemptOptions};
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 /// Carries out actions. Nothing here waits for an action: what becomes of it is sent as [`ExecutorEvent`]s, from any thread.
 pub trait Executor {

@@ -12,7 +12,7 @@ use crate::predict::{IncompleteResult, Rebuild, RunPrediction};
 use crate::reasons::{changes, differences_of, is_repinned, known_causes, previous_record, rerun_causes};
 use crate::status::{CacheStatus, KeyStatus, ProjectState, describe_unread_pipe, sources};
 use cwm_action::source_key;
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_pipeline::plan::Plan;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::Direction;
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 use cwm_store::ActionRecord;
 use cwm_store::external_files::FileFingerprint;
 

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use cwm_contract::Label;
 use jiff::Timestamp;
 
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error};
 use cwm_store::{ActionRecord, Store};
 
 /// A run of some cell, told in a few words.

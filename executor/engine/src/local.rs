@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 use crate::child::{ActionCommand, ActionProcess};
 use crate::executor::{Cancel, Executor, ExecutorEvents, Start, Started, Task};
 use crate::machine::{Allocation, Machine, ResourcePool};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_store::Store;
 
 /// Carries out actions in processes of this machine.

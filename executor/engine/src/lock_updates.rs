@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use cwm_contract::{FetchRequest, FetchResult, Origin};
 
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_pipeline::plan::{Body, Cell, Plan};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_project::pins::Pins;

@@ -9,7 +9,7 @@ use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
 use crate::event::{EventSink, EventSinks, RunEvent};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_core::files::{is_stream, read_pipe};
 use cwm_pipeline::plan::Plan;
 use cwm_store::Store;

@@ -37,7 +37,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::retry::{Retry, RetryPolicy};
-use cwm_core::digest::Key;
+use cwm_core::Key;
 pub use events::{Decision, Effect, Event, LostInput};
 
 /// A cell, as the scheduler knows it.

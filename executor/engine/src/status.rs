@@ -7,9 +7,7 @@ use cwm_contract::Label;
 
 use crate::components::{Resolved, resolve};
 use cwm_action::source_key;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::key::Components;
+use cwm_core::{Components, Error, Key};
 use cwm_pipeline::plan::{Cell, Origin, Plan};
 use cwm_project::accepted::Accepted;
 use cwm_project::lock_file::LockFile;

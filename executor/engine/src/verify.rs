@@ -18,9 +18,7 @@ use crate::run::action::{action_file, needs_of};
 use crate::run::{RunInputs, RunReport, emit_message, executors, log_tail, place_of, watch_signals};
 use crate::status::{find_result, sources};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
-use cwm_core::digest::Key;
-use cwm_core::error::{Error, ErrorKind};
-use cwm_core::text::shell_quote;
+use cwm_core::{Error, ErrorKind, Key, shell_quote};
 use cwm_store::{ActionRecord, Difference, EvictionReason, MissingContent};
 
 /// The cells to check, and the machine to use.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use super::roots::check_file;
 use super::tags::{self, Tag};
 use cwm_core::files::Result;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, FileErrorKind};
+use cwm_core::{FileError, FileErrorKind, read_regular_file};
 use cwm_project::lock_file::LockFile;
 use cwm_store::{Finding, Store};
 

@@ -11,9 +11,8 @@ use super::reachability::{Reachability, Retention};
 use super::roots::{Root, roots};
 use crate::jobs::BatchJobs;
 use cwm_action::ActionFile;
-use cwm_core::digest::Digest;
 use cwm_core::files::Result;
-use cwm_core::files::durable::DurableFs;
+use cwm_core::{Digest, DurableFs};
 use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry};
 
 /// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.

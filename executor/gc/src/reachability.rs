@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::roots::Root;
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 use cwm_store::{Inventory, Store};
 
 /// Why the content of a result stays, the strongest reason first.

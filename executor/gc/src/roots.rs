@@ -11,11 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::age::Age;
 use crate::jobs::BatchJobs;
 use cwm_action::{ActionFile, Artifact};
-use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Result;
-use cwm_core::files::durable::DurableFs;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, FileErrorKind};
+use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, read_regular_file};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Machine, Store, timestamp};
 

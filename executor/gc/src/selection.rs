@@ -2,7 +2,7 @@
 
 use cwm_contract::Label;
 
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 /// Whether `label` is of one of these stages or cells; no words mean all.
 pub fn matches_selection(label: &Label, words: &[Label]) -> bool {

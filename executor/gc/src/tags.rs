@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use cwm_contract::Label;
 
-use cwm_core::error::Error;
-use cwm_core::files::FileError;
 use cwm_core::files::Result;
-use cwm_core::files::durable::DurableFs;
+use cwm_core::{DurableFs, Error, FileError};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 

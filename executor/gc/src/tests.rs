@@ -13,9 +13,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use cwm_core::digest::Digest;
 use cwm_core::files::durable::Hook;
-use cwm_core::key::{Components, KEY_FORMAT};
+use cwm_core::{Components, Digest, KEY_FORMAT};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Content, EvictionReason, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store};
@@ -26,7 +25,7 @@ const NOW: fn() -> Timestamp = Timestamp::now;
 struct NoJobs;
 
 impl BatchJobs for NoJobs {
-    fn awaited_keys(&self, _: &Store) -> std::collections::HashSet<cwm_core::digest::Key> {
+    fn awaited_keys(&self, _: &Store) -> std::collections::HashSet<cwm_core::Key> {
         Default::default()
     }
 
@@ -290,7 +289,7 @@ fn a_full_disk_does_not_keep_a_collection_from_making_room() {
         assert!(is_whole(&store, &kept));
         match has_room_later {
             true => assert!(collected.is_ok(), "{collected:?}"),
-            false => assert_eq!(collected.unwrap_err().trouble(), cwm_core::files::FileErrorKind::DiskFull),
+            false => assert_eq!(collected.unwrap_err().trouble(), cwm_core::FileErrorKind::DiskFull),
         }
     }
     assert_eq!(objects(&store), content(&store, &kept));

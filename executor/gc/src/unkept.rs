@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::reachability::{Reachability, Retention};
 use super::roots::roots;
 use crate::jobs::BatchJobs;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_store::{ActionRecord, EvictionReason, Garbage, Inventory, Store};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 
 use cwm_action::ActionFile;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_store::{Inventory, Store};
 

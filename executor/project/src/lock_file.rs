@@ -14,11 +14,8 @@ use std::path::{Path, PathBuf};
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::FileError;
-use cwm_core::files::Result;
-use cwm_core::files::durable::DurableFs;
-use cwm_core::files::{read_beside, read_regular_file};
+use cwm_core::files::{Result, read_beside};
+use cwm_core::{Digest, DurableFs, FileError, Key, read_regular_file};
 use parse::{Parsed, parse};
 
 /// Version of the format.

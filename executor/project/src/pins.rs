@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 use cwm_contract::{ExpectedChecksum, FetchRequest, FetchResult};
 
-use cwm_core::error::Error;
-use cwm_core::files::durable::DurableFs;
 use cwm_core::files::read_beside;
+use cwm_core::{DurableFs, Error};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "sources.lock";

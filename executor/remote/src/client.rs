@@ -22,7 +22,7 @@ use super::error::RemoteError;
 use super::folder_writer;
 use super::http_connector::{MAX_REQUESTS, MIN_BYTES_PER_SECOND, RangeError};
 use super::upload_dedup::UploadDedup;
-use cwm_core::backoff::Backoff;
+use cwm_core::Backoff;
 use cwm_project::site::Remote;
 
 /// How often a request is made whose answer breaks off. `object_store` resumes only files, and only of servers that send ETags.

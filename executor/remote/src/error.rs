@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 
 use super::http_connector::RangeError;
-use cwm_core::files::FileError;
+use cwm_core::FileError;
 
 /// Why a transfer failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::client::Client;
 use super::error::RemoteError;
 use super::layout;
 use super::progress::TransferProgress;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_store::{PartialObject, Store};
 
 /// The size of one request. A larger object takes several, side by side.

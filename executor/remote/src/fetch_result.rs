@@ -12,7 +12,7 @@ use super::error::RemoteError;
 use super::fetch_object::{BUSY_PAUSE, Fetched, ObjectRequest, fetch};
 use super::progress::{ProgressCallback, TransferProgress};
 use super::transfer::MissingObject;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_store::{ActionRecord, LARGEST_MANIFEST, Manifest, OutputRecord, OutputShape, PartialObject, Store};
 
 /// Objects of one result that are fetched at a time.

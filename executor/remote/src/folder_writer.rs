@@ -9,9 +9,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::error::RemoteError;
-use cwm_core::digest::Digest;
-use cwm_core::files::FileError;
-use cwm_core::files::durable::{DurableFs, TEMPORARY};
+use cwm_core::files::durable::TEMPORARY;
+use cwm_core::{Digest, DurableFs, FileError};
 use cwm_store::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
 
 /// The age at which a temporary file is not resumed any more; `gc` keeps those of a store as long.

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 
 /// A longer index is none.
 pub const LARGEST: u64 = 1 << 20;

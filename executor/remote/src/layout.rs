@@ -9,7 +9,7 @@
 //! | `actions/ab/<key>/<digest>.json` | a record of that key, by the BLAKE3 of its bytes |
 //! | `actions/ab/<key>/index` | which records of that key there are ([`super::index`]) |
 
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 
 /// The version of the layout.
 pub const REMOTE_FORMAT: u32 = 1;

@@ -8,7 +8,7 @@ use super::client::Client;
 use super::error::RemoteError;
 use super::index::{self, Index, result_of};
 use super::layout;
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 use cwm_store::{ActionRecord, LARGEST_RECORD, check_record};
 
 /// More results of one key than this nobody has.

@@ -19,8 +19,7 @@ use super::progress::ProgressCallback;
 use super::transfer::{MissingObject, RemoteStatus, TransferEvent, TransferRequest};
 use super::upload_result::{ResultBundle, UploadStats, upload_file, upload_result};
 use super::{layout, records};
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error, Key};
 use cwm_project::site::Site;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, OutputRecord, Store};
@@ -94,7 +93,7 @@ impl TransferService {
         let mut remotes: Vec<_> = site.remotes.iter().filter(|one| named.is_none_or(|name| one.name == name)).collect();
         if let (Some(name), true) = (named, remotes.is_empty()) {
             let names = site.remotes.iter().map(|remote| remote.name.as_str());
-            let hint = cwm_core::names::suggest(name, "remotes", names);
+            let hint = cwm_core::suggest(name, "remotes", names);
             let error = Error::usage(format!("there is no remote `{name}`"));
             return Err(match hint {
                 Some(hint) => error.hint(hint),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OwnedMutexGuard;
 
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 
 type Sent = Arc<tokio::sync::Mutex<bool>>;
 

@@ -17,7 +17,7 @@ use super::error::RemoteError;
 use super::folder_writer;
 use super::layout;
 use super::progress::TransferProgress;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_store::{Store, hash_own_file};
 
 /// Up to this size an object goes in one request.

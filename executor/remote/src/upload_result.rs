@@ -14,8 +14,8 @@ use super::layout;
 use super::progress::{ProgressCallback, TransferProgress};
 use super::records::{index_of, record};
 use super::upload_object::{LocalObject, upload_object};
-use cwm_core::digest::{Digest, Key};
 use cwm_core::files::Result as StoreResult;
+use cwm_core::{Digest, Key};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 use cwm_store::{ActionRecord, OutputShape, Store};
 

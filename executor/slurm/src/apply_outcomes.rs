@@ -8,7 +8,7 @@ use super::task::{JobUpdate, TaskSpec};
 use super::task_outcome::{JobFailure, TaskOutcome};
 use super::watch::{Watcher, read_output};
 use cwm_action::ActionFailureKind;
-use cwm_core::digest::Key;
+use cwm_core::Key;
 
 impl Watcher<'_> {
     /// Reports the tasks that ended, and queues those that are to be submitted again.

@@ -26,10 +26,7 @@ use super::binary;
 use super::events_file::EventsFile;
 use super::isolated::RemoteStoreConfig;
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
-use cwm_core::files::durable::DurableFs;
-use cwm_core::files::read_regular_file;
+use cwm_core::{Digest, DurableFs, Error, Key, read_regular_file};
 use cwm_store::{Machine, Store, timestamp};
 
 /// Version of [`BatchFile`].

@@ -5,9 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
-use cwm_core::files::durable::DurableFs;
+use cwm_core::{Digest, DurableFs, Error};
 use cwm_store::{Store, hash_own_file};
 
 /// The folder of the copies.

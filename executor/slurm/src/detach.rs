@@ -9,7 +9,7 @@ use super::request;
 use super::settings::Settings;
 use super::slurm_cli::SlurmCliError;
 use super::submit::{SubmitError, sbatch};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_store::Store;
 
 /// A run that is a job.

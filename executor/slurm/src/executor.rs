@@ -12,7 +12,7 @@ use super::request::ResourceRequest;
 use super::settings::Settings;
 use super::task::{JobUpdate, TaskSpec};
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions};
-use cwm_core::text::plural;
+use cwm_core::plural;
 use cwm_engine::{
     ActionUpdate, AttemptFailure, BatchExecutor, Cancel, Executor, ExecutorEvent, ExecutorEvents, RunEvent, Start,
     Started, Task,
@@ -62,7 +62,7 @@ impl SlurmExecutor {
     }
 
     /// Writes the action file of a task.
-    fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::error::Error> {
+    fn prepare(&self, task: Task) -> Result<TaskSpec, cwm_core::Error> {
         let Task { cell, mut action, terms, needs, device, time } = task;
         let limit = terms.time.map(|limit| limit + AttemptOptions::grace(limit) + START);
         let request = ResourceRequest::of(&action.label.stage, &needs, time.or(limit), &self.settings);

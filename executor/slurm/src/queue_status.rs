@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::batch;
 use super::queue::{JobPhase, Queue};
 use super::slurm_cli::SlurmCliError;
-use cwm_core::digest::Key;
+use cwm_core::Key;
 use cwm_store::Store;
 
 /// The state of a cell's job.

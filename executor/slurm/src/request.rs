@@ -7,7 +7,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources};
 
 use super::queue::MARK;
 use super::settings::Settings;
-use cwm_core::text::shell_quote;
+use cwm_core::shell_quote;
 
 /// The resources of a job. Cells with equal requests are tasks of one array.
 #[derive(Clone, Debug, PartialEq)]

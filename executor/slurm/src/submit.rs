@@ -11,8 +11,7 @@ use super::slurm_cli::{self, SlurmCliError};
 use super::submitted_task::SubmittedTask;
 use super::task::{JobUpdate, TaskSpec};
 use super::watch::{WatchedBatch, Watcher};
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
+use cwm_core::{Error, Key};
 
 /// What to do about a refusal.
 const REFUSED: &str = "look at [slurm] in cwm.toml and at `needs:` of the stage; `sinfo` shows what partitions offer";
@@ -111,7 +110,7 @@ impl Watcher<'_> {
         &mut self,
         request: &ResourceRequest,
         tasks: &[TaskSpec],
-        binary: &cwm_core::digest::Digest,
+        binary: &cwm_core::Digest,
         lock: &std::fs::File,
     ) {
         let of = |task: &TaskSpec| BatchTask {
@@ -225,7 +224,7 @@ impl Watcher<'_> {
         Ok(size)
     }
 
-    fn binary(&mut self) -> Result<cwm_core::digest::Digest, SubmitError> {
+    fn binary(&mut self) -> Result<cwm_core::Digest, SubmitError> {
         if let Some(binary) = self.binary {
             return Ok(binary);
         }

@@ -7,7 +7,7 @@ use cwm_contract::Label;
 use super::request::ResourceRequest;
 use super::task_outcome::JobFailure;
 use cwm_action::{ActionMessage, AttemptOptions};
-use cwm_core::digest::Key;
+use cwm_core::Key;
 
 /// A cell to submit, whose action file is written.
 #[derive(Clone, Debug)]

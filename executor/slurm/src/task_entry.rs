@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use super::batch::Batch;
 use super::isolated::RemoteStoreConfig;
 use cwm_action::AttemptOptions;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
+use cwm_core::{Error, Key};
 use cwm_store::Store;
 
 /// A task of a batch, as its job sees it.

@@ -13,8 +13,7 @@ use super::submitted_task::SubmittedTask;
 use super::task::{JobUpdate, TaskSpec};
 use super::task_outcome::JobFailure;
 use cwm_action::{ActionFailureKind, read_log_tail};
-use cwm_core::backoff::Backoff;
-use cwm_core::digest::Digest;
+use cwm_core::{Backoff, Digest};
 use cwm_store::Store;
 use cwm_store::external_files::DigestCache;
 

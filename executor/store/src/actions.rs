@@ -13,10 +13,8 @@ use super::layout;
 use super::record::ActionRecord;
 use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
 use super::record_file::RecordFile;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::Stat;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, Key, Stat, read_regular_file};
 
 impl Store {
     /// All results of `key`, the first recorded first.

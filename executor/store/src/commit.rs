@@ -22,10 +22,8 @@ use super::objects::{ProducedFile, survey};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT};
 use super::staged_record::StagedRecord;
 use super::trees::PreparedTree;
-use cwm_core::digest::Digest;
-use cwm_core::files::{FileError, FileErrorKind, Result};
-use cwm_core::key::Components;
-use cwm_core::text::visible;
+use cwm_core::files::Result;
+use cwm_core::{Components, Digest, FileError, FileErrorKind, visible};
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,

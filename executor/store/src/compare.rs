@@ -15,7 +15,8 @@ use super::new_action::{Content, NewOutput};
 use super::objects::survey;
 use super::record::{OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
-use cwm_core::files::{FileError, Result};
+use cwm_core::FileError;
+use cwm_core::files::Result;
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

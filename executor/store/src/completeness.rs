@@ -7,8 +7,8 @@ use super::Store;
 use super::integrity::{Corruption, ObjectState};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, FileErrorKind, Key};
 
 /// Content that a record names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]

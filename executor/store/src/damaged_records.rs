@@ -9,8 +9,8 @@ use super::actions::read_record;
 use super::record::ActionRecord;
 use super::record_file::RecordFile;
 use super::{Finding, Store};
-use cwm_core::digest::Key;
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{FileError, Key};
 
 /// What becomes of damaged records, and which were met.
 #[derive(Clone)]

@@ -20,9 +20,9 @@ use super::locks;
 use super::record::{OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
 use copy::{Source, Wanted, copy_file};
-use cwm_core::digest::Digest;
-use cwm_core::files::durable::{DurableFs, TEMPORARY, Temporary};
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::files::durable::{TEMPORARY, Temporary};
+use cwm_core::{Digest, DurableFs, FileError, FileErrorKind};
 use list::{LIST, List, OUT_OF_THE_WAY, read_list, write_list};
 
 /// What an export did.

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::Store;
-use cwm_core::files::{FileErrorKind, Result};
+use cwm_core::FileErrorKind;
+use cwm_core::files::Result;
 
 /// Something that is wrong in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

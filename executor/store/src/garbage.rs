@@ -20,8 +20,8 @@ use super::inventory::size_and_time;
 use super::layout::digest_of_path;
 use super::locks::StoreLock;
 use super::work::WorkFolder;
-use cwm_core::digest::Digest;
-use cwm_core::files::{FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileErrorKind};
 
 /// What is to go.
 #[derive(Clone, Debug, Default)]

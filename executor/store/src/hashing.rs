@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cwm_core::digest::Digest;
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError};
 
 /// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
 ///

@@ -16,10 +16,8 @@ use super::record::ActionRecord;
 use super::record_file::RecordFile;
 use super::{Store, mtime_seal};
 use crate::external_files::DigestCache;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, Result};
-use cwm_core::names::is_name;
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
 
 /// A longer manifest of a folder is none.
 pub const LARGEST_MANIFEST: u64 = 512 << 20;

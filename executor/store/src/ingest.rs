@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use super::Store;
 use super::mtime_seal;
-use cwm_core::digest::Digest;
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError};
 
 /// Bytes that were taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]

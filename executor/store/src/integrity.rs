@@ -14,9 +14,8 @@ use super::output_snapshot::OutputSnapshot;
 use super::record::OutputRecord;
 use super::{Store, layout, mtime_seal};
 use crate::external_files::DigestCache;
-use cwm_core::digest::Digest;
-use cwm_core::files::Stat;
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, FileErrorKind, Stat};
 
 /// What stands where an object belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]

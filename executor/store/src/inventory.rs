@@ -17,8 +17,8 @@ use super::layout;
 use super::record::{OutputRecord, OutputShape};
 use super::record_file::RecordFile;
 use super::work::WorkFolder;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, Key};
 
 /// Everything that a store holds.
 #[derive(Debug, Default)]

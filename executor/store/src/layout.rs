@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cwm_core::digest::{Digest, Key};
 use cwm_core::files::STORE_FOLDERS;
+use cwm_core::{Digest, Key};
 
 /// Version of the layout, in the file `format`.
 pub const STORE_FORMAT: u32 = 1;

@@ -77,8 +77,7 @@ pub use verify::{VerifyProgress, VerifyReport};
 pub use work::{CheckpointStamp, WorkFolder};
 
 use cwm_core::files::STORE_FOLDERS;
-use cwm_core::files::durable::DurableFs;
-use cwm_core::files::read_regular_file;
+use cwm_core::{DurableFs, read_regular_file};
 use damaged_records::DamagedRecords;
 use layout::Layout;
 use record_cache::RecordCache;
@@ -171,7 +170,7 @@ impl Store {
     }
 
     /// Where the tree of a folder is, if it is there.
-    pub fn tree_folder(&self, digest: &cwm_core::digest::Digest) -> PathBuf {
+    pub fn tree_folder(&self, digest: &cwm_core::Digest) -> PathBuf {
         self.layout.tree(digest)
     }
 

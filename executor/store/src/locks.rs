@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use super::Store;
 use super::lock_owner::{LockOwner, read_lock_owner, write_lock_owner};
-use cwm_core::digest::Key;
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{FileError, FileErrorKind, Key};
 
 /// Holds the lock of a key, until it is dropped and every child that inherited it has ended.
 #[derive(Debug)]

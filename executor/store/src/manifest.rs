@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 
 /// Version of the format that [`Manifest::encode`] writes.
 pub const MANIFEST_FORMAT: u32 = 1;

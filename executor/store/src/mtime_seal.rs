@@ -7,7 +7,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 
 /// Seconds within which a time can be found for every digest: less than a day, so that whoever deletes by age what nobody
 /// changed for weeks finds an object as young as it is.

@@ -7,8 +7,7 @@ use cwm_contract::{FetchResult, Format, Label};
 
 use super::record::{ActionRecord, OutputRecord, OutputShape, RunInfo};
 use crate::external_files::FileFingerprint;
-use cwm_core::digest::Digest;
-use cwm_core::key::Components;
+use cwm_core::{Components, Digest};
 
 /// A finished action, before it is in the store.
 #[derive(Clone, Debug)]

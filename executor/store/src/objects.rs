@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::manifest::{Manifest, ManifestError};
 use super::record::OutputShape;
-use cwm_core::digest::Digest;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, read_regular_file};
 
 impl Store {
     /// Where the content with this digest is, if it is there.

@@ -14,9 +14,8 @@ use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
-use cwm_core::digest::Digest;
-use cwm_core::files::Stat;
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, FileErrorKind, Stat};
 
 /// What the file system says about all that an output consists of. Equal stamps: nobody changed it in between.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,10 +9,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::eviction::EvictionReason;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::{FileError, Result};
-use cwm_core::key::Components;
-use cwm_core::text::visible;
+use cwm_core::files::Result;
+use cwm_core::{Components, Digest, FileError, Key, visible};
 
 /// Version of the format of [`ActionRecord`].
 pub const RECORD_FORMAT: u32 = 1;

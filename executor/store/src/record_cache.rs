@@ -27,11 +27,8 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use super::record_file::RecordFile;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::Stat;
-use cwm_core::files::durable::DurableFs;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, DurableFs, FileErrorKind, Key, Stat, read_regular_file};
 
 const BEGINNING: &[u8] = b"cwm records 1\n";
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::eviction::EvictionReason;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 
 /// The file of a record, found by its name in the folder of its key.
 pub(super) struct RecordFile {

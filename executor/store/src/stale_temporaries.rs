@@ -8,7 +8,7 @@ use super::Store;
 use super::actions::list;
 use super::inventory::size_and_time;
 use super::partial_object::partial_name;
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
 

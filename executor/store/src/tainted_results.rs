@@ -9,9 +9,8 @@ use super::finding::Finding;
 use super::record::{ActionRecord, OutputShape};
 use super::verify::VerifyReport;
 use super::{Store, layout, mtime_seal};
-use cwm_core::digest::Digest;
 use cwm_core::files::Result;
-use cwm_core::files::Stat;
+use cwm_core::{Digest, Stat};
 
 /// Damaged content, and since when: nothing where its time does not tell, as on a failing disk.
 type Damaged = BTreeMap<Digest, Option<SystemTime>>;

@@ -13,9 +13,9 @@ use super::Store;
 use super::manifest::Manifest;
 use super::record::{OutputRecord, OutputShape};
 use crate::external_files::DigestCache;
-use cwm_core::digest::Digest;
+use cwm_core::files::Result;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::{Digest, FileError, FileErrorKind};
 
 impl Store {
     /// Where an output can be read: its object, its tree of links, or the file from outside that it is.

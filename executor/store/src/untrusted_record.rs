@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use super::record::{ActionRecord, OutputShape, RunInfo};
-use cwm_core::digest::Key;
-use cwm_core::names::{is_label, is_name};
-use cwm_core::text::is_hidden;
+use cwm_core::{Key, is_hidden, is_label, is_name};
 
 /// A longer record is none.
 pub const LARGEST_RECORD: u64 = 64 << 20;

@@ -17,9 +17,8 @@ use super::hashing::hash_own_file;
 use super::integrity::Corruption;
 use super::layout;
 use super::record::{ActionRecord, OutputShape};
-use cwm_core::digest::{Digest, Key};
-use cwm_core::files::Stat;
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, FileErrorKind, Key, Stat};
 
 /// What a check of the store found.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -6,9 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::actions::list;
 use super::{Finding, Store};
-use cwm_core::digest::Key;
-use cwm_core::files::Result;
-use cwm_core::files::STORE_FOLDERS;
+use cwm_core::Key;
+use cwm_core::files::{Result, STORE_FOLDERS};
 
 impl Store {
     /// Sets aside what stands where only a folder can, or where only a lock's file can: nothing could be written there

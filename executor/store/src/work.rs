@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Store;
 use super::actions::list;
-use cwm_core::digest::Key;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, FileErrorKind, Result};
+use cwm_core::files::Result;
+use cwm_core::{FileError, FileErrorKind, Key, read_regular_file};
 
 /// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
 /// the key's lock.

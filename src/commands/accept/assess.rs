@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::workspace::Workspace;
 use cwm_action::key_parameters;
 use cwm_action::probe::{ProbeComparison, ProbeRunner};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_engine::{CacheStatus, Cause, KeyStatus, differences_of, previous_record, sources};
 use cwm_pipeline::plan::Body;
 use cwm_project::accepted::AcceptedChange;
@@ -97,7 +97,7 @@ pub fn refused(
     for (index, record) in affected {
         let cell = &workspace.plan.cells[*index];
         let code = cell.code()?.unwrap_or_default();
-        let components = cwm_core::key::Components { code, ..record.components.clone() };
+        let components = cwm_core::Components { code, ..record.components.clone() };
         let verdict = judge.verdict(cell.stage(), &cell.values, &components, record);
         if verdict != ProbeComparison::Same {
             refused.insert(cell.label.to_string(), verdict.words(&cell.label.to_string()));

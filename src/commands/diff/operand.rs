@@ -7,7 +7,7 @@ use std::process::Command;
 use super::reports;
 use crate::commands::ls::no_tag;
 use crate::locate::{open_store, pipeline_file};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_gc::tags;
 use cwm_history::diff::TableFile;
 use cwm_pipeline::plan::{self, Plan};

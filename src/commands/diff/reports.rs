@@ -5,8 +5,7 @@ use std::path::Path;
 
 use cwm_contract::Format;
 
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error};
 use cwm_history::diff::TableFile;
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::{ActionRecord, Store};

@@ -8,10 +8,7 @@ use serde::Serialize;
 
 use crate::cli::InitArguments;
 use crate::output::{print, print_json};
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::registry::Registry;
-use cwm_core::text::shell_quote;
+use cwm_core::{Error, ExitCode, Registry, shell_quote};
 use cwm_pipeline::schema;
 use cwm_pipeline::spec;
 

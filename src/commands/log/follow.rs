@@ -7,10 +7,7 @@ use cwm_contract::CurvePoint;
 use crate::curves::{Tail, curves_of};
 use crate::output::print;
 use crate::workspace::Workspace;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::shell_quote;
+use cwm_core::{Error, ExitCode, Key, shell_quote};
 use cwm_engine::{CacheStatus, KeyStatus};
 
 /// Time between two looks.

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use crate::output::{print, print_json};
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::KeyStatus;
 
 /// A cell that has a log, for `--json`.

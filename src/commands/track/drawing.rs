@@ -3,7 +3,7 @@
 use cwm_contract::{LabelPrediction, PositionPrediction, PositionView};
 use owo_colors::{OwoColorize, Style};
 
-use cwm_core::text::list_some;
+use cwm_core::list_some;
 
 /// Columns of what is believed, before what is true.
 const WIDTH: usize = 26;

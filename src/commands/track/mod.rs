@@ -13,8 +13,7 @@ use crate::cli::TrackArguments;
 use crate::output::print;
 use crate::registry::require_model_tools;
 use crate::workspace::Workspace;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 use cwm_engine::output_of;
 
 use summary::Summary;

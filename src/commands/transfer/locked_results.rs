@@ -3,9 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::workspace::Workspace;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
-use cwm_core::key::Components;
+use cwm_core::{Components, Digest, Error, Key};
 use cwm_engine::{CacheStatus, KeyStatus, sources};
 use cwm_project::lock_file::LockLine;
 use cwm_store::ActionRecord;

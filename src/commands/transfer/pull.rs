@@ -8,10 +8,7 @@ use super::locked_results::{depends_on_divergent, is_other, locked_of, locked_re
 use super::{Transfer, chosen, sinks};
 use crate::cli::PullArguments;
 use crate::workspace::Workspace;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
-use cwm_core::text::plural;
+use cwm_core::{Error, ExitCode, Key, plural};
 use cwm_engine::{CacheStatus, KeyStatus, Resolved};
 use cwm_engine::{Direction, EventSink, RunEvent};
 use cwm_remote::{RemoteError, TransferEvent, TransferRequest, TransferService};

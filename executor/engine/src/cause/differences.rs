@@ -6,8 +6,7 @@ use cwm_contract::Value;
 
 use super::{Cause, CodeChange};
 use cwm_action::source_key;
-use cwm_core::digest::Digest;
-use cwm_core::key::Components;
+use cwm_core::{Components, Digest};
 
 /// Where the value of a parameter is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +137,7 @@ fn pairs<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwm_core::key::KEY_FORMAT;
+    use cwm_core::KEY_FORMAT;
 
     fn components(validation: i128, games: &[u8], code: &str) -> Components {
         Components {

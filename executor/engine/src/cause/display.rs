@@ -8,7 +8,7 @@ use super::Cause;
 use super::values::{change, readable};
 use crate::history::{CodeChangeHistory, format_time};
 use cwm_action::key_parameters::{OUTPUT, VARIABLE};
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 use cwm_store::EvictionReason;
 
 impl Cause {

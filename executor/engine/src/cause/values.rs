@@ -67,7 +67,7 @@ fn change_of_lines(old: &str, new: &str) -> (String, String, String) {
     let lines = |first: String, lines: Range<usize>| match lines.len() {
         0 => "(nothing)".to_owned(),
         1 => first,
-        more => format!("{first} (and {})", cwm_core::text::plural(more as u64 - 1, "line more", "lines more")),
+        more => format!("{first} (and {})", cwm_core::plural(more as u64 - 1, "line more", "lines more")),
     };
     (format!(" from its line {} on", same + 1), lines(a, gone), lines(b, come))
 }

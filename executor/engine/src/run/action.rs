@@ -9,7 +9,7 @@ use cwm_contract::{DeviceChoice, Needs, Resources, Shape};
 use crate::components::{Resolved, output_of};
 use crate::machine::needs_on;
 use cwm_action::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_pipeline::plan::{Body, Cell, Origin, Plan};
 use cwm_store::ActionRecord;
 

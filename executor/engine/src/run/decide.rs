@@ -11,8 +11,7 @@ use crate::run::action::needs_of;
 use crate::scheduler::{Decision, LostInput};
 use crate::status::{find_result, is_of_older_code, origin};
 use cwm_action::source_key;
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
+use cwm_core::{Error, Key};
 use cwm_store::{ActionRecord, MissingContent};
 
 /// A cell that was built so many times in one run is not built again for files of it that are gone.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fetch::{ResultFetcher, UpdateSender};
-use cwm_core::digest::Key;
-use cwm_core::error::Error;
+use cwm_core::{Error, Key};
 use cwm_store::ActionRecord;
 
 /// Asks remotes for results, and remembers what they said.

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::cause::Cause;
 use crate::event::{EventSink, EventSinks, RunEvent};
 use crate::run::RunInputs;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error, Key};
 use cwm_store::{ActionRecord, Corruption, MissingContent};
 
 /// The files that a run found missing or changed.

@@ -32,8 +32,7 @@ use crate::scheduler::{CellSpec, CellState, CompletionKind, Effect, Event, RunSt
 use crate::status::{ProjectState, sources};
 use action::{action_file, executable_files, needs_of};
 use cwm_action::AttemptOptions;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::{Error, ErrorKind};
+use cwm_core::{Digest, Error, ErrorKind, Key};
 use cwm_pipeline::plan::Plan;
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Store};

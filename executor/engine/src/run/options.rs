@@ -11,7 +11,7 @@ use crate::event::{FailedCell, RunEvent, SkippedCell};
 use crate::executor::BatchExecutor;
 use crate::fetch::{InputUploader, ResultFetcher};
 use crate::machine::Machine;
-use cwm_core::digest::Key;
+use cwm_core::Key;
 use cwm_store::ActionRecord;
 
 /// The options of a run.

@@ -15,9 +15,7 @@ use crate::scheduler::{CellState, CompletionKind, Event, RunState};
 use crate::status::{by_checksum, latest_by_checksum};
 use cwm_action::source_key;
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, read_log_tail};
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
-use cwm_core::text::strip_ansi;
+use cwm_core::{Digest, Error, Key, strip_ansi};
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {

@@ -1,7 +1,6 @@
 //! The signals that ask a run to stop.
 
-use cwm_core::error::Error;
-use cwm_core::exit_code::ExitCode;
+use cwm_core::{Error, ExitCode};
 
 /// The signals that ask to stop; batch systems can be told to warn with SIGUSR1.
 pub fn stop_signals() -> Vec<i32> {

@@ -8,7 +8,7 @@ use crate::executor::AttemptFailure;
 use crate::fetch::{TransferUpdate, UpdateSender, UploadId, UploadItem, UploadOutcome};
 use crate::scheduler::{CellState, Event};
 use cwm_action::ActionFailureKind;
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_store::ActionRecord;
 
 impl Engine<'_> {

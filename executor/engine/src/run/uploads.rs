@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::fetch::{InputUploader, UpdateSender, UploadId, UploadItem};
-use cwm_core::digest::Key;
+use cwm_core::Key;
 
 /// Uploads what jobs read, each item once.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::CompletionKind;
-use cwm_core::digest::Key;
+use cwm_core::Key;
 
 /// The decision of the engine about a cell that is ready.
 #[derive(Clone, Debug)]

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::producers::{NamedSource, Producers};
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
-use cwm_core::key::Components;
+use cwm_core::{Components, Digest, Error, Key};
 use cwm_engine::{Cause, ValueOrigin, differences};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;

@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
+use cwm_core::{Digest, Error};
 use cwm_project::lock_file::LockLine;
 use cwm_store::{ActionRecord, Store};
 

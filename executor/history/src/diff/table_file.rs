@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 /// Newest version of the file that is read.
 pub const TABLE_FORMAT: u64 = 2;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::locks::{Changed, LockDifference};
 use super::tables::{CellDifference, Only, PrintedValue, ReportDifference, TableDifference};
-use cwm_core::text::{list_some, plural};
+use cwm_core::{list_some, plural};
 use cwm_engine::Cause;
 
 /// Rows, columns or labels that are named; of more, how many there are.

@@ -6,7 +6,7 @@ use cwm_contract::{Format, provenance};
 
 use super::compact::compact;
 use super::{Disclosure, Provenance, gather};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_pipeline::plan::Plan;
 use cwm_store::{ActionRecord, OutputRecord, OutputShape, Store};
 

@@ -9,7 +9,7 @@ use super::{
     CellProvenance, Disclosure, FetchProvenance, InputProvenance, MachineProvenance, Made, OutputProvenance,
     PROVENANCE_FORMAT, Provenance, StageTotals,
 };
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 use cwm_pipeline::plan::{Cell, InputPlan, Origin, Plan, Source};
 use cwm_store::{ActionRecord, Machine};
 

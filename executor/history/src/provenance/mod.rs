@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use cwm_contract::Value;
 use serde::Serialize;
 
-use cwm_core::digest::{Digest, Key};
+use cwm_core::{Digest, Key};
 
 pub use files::files;
 pub use gather::gather;

@@ -6,9 +6,7 @@ use std::rc::Rc;
 use super::substitute::Scope;
 use super::variables::Variables;
 use crate::spec::{AxisSpec, AxisValueSpec, StageSpec, bad_label};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::{Content, Node, SpannedStr};
-use cwm_core::names::is_label;
+use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, SpannedStr, is_label};
 
 /// An axis, shared by the stage that declares it and those that have a cell for each of that stage's.
 #[derive(Debug)]

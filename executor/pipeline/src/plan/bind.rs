@@ -8,10 +8,8 @@ use super::OutputPlan;
 use super::ports::{Kind, Takes, output};
 use super::references::Reference;
 use crate::spec::{FromSpec, SourceSpec, StageSpec};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::SpannedStr;
-use cwm_core::names::{list, suggest};
-use cwm_core::text::visible;
+use cwm_core::names::list;
+use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, suggest, visible};
 
 /// A source of an input, resolved for one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -21,9 +21,7 @@ use super::{
     retry, unused_axes,
 };
 use crate::spec::{FromSpec, Spec, StageSpec};
-use cwm_core::diagnostics::Diagnostics;
-use cwm_core::located::{Node, SpannedStr};
-use cwm_core::registry::{CodeOf, Registry};
+use cwm_core::{CodeOf, Diagnostics, Node, Registry, SpannedStr};
 
 /// The product of planning; worth something only if there were no problems.
 pub struct Built {
@@ -341,7 +339,7 @@ fn outputs(
     for other in bound {
         if given(other)? != first {
             problems.push(
-                cwm_core::diagnostics::Diagnostic::at(
+                cwm_core::Diagnostic::at(
                     stage.name.place,
                     format!("the cells of `{}` are not all given the same inputs", stage.name.text),
                 )

@@ -7,10 +7,7 @@ use cwm_contract::Label;
 use super::axes::{Axis, Labels, own_axes};
 use super::variables::Variables;
 use crate::spec::Spec;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::Node;
-use cwm_core::names::suggest;
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Diagnostics, Node, suggest, visible};
 
 /// More cells than this are taken for a mistake.
 const MOST_CELLS: usize = 200_000;

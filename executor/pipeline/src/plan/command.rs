@@ -8,10 +8,7 @@ use cwm_contract::{Format, Shape, Value, Values};
 use super::parameters::{Complete, Written};
 use super::{CommandPlan, Dependency, OutputPlan};
 use crate::spec::{OutputSpec, StageSpec, is_given, is_variable};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::{Node, SpannedStr};
-use cwm_core::names::nearest;
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Diagnostics, Node, SpannedStr, nearest, visible};
 
 /// The parameter that holds the command.
 pub const RUN: &str = "run";

@@ -8,10 +8,8 @@ use globset::GlobBuilder;
 
 use super::Dependency;
 use super::generated_files::{holds_results, is_own_file};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::files::exported_files;
-use cwm_core::located::SpannedStr;
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Diagnostics, SpannedStr, visible};
 
 /// Folders that others write beside what is meant: what Python compiled from it, and git's own. A run by hand, or a commit, would
 /// change what every command rests on.

@@ -2,9 +2,7 @@
 
 use cwm_contract::{DeviceChoice, Stage};
 
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::{Node, SpannedStr};
-use cwm_core::names::nearest;
+use cwm_core::{Diagnostic, Diagnostics, Node, SpannedStr, nearest};
 
 /// What is written (names already substituted) for a cell of `stage`; `auto` where nothing is, or nothing that is right.
 pub fn device(stage: &dyn Stage, written: Option<(&SpannedStr, Node)>, problems: &mut Diagnostics) -> DeviceChoice {

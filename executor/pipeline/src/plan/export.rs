@@ -10,10 +10,8 @@ use super::substitute::Scope;
 use super::variables::Variables;
 use super::{Export, OutputPlan};
 use crate::spec::Spec;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::SpannedStr;
 use cwm_core::names::list;
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, visible};
 
 /// The context in which exports are resolved.
 pub struct ExportContext<'a> {
@@ -69,11 +67,11 @@ fn place(path: &SpannedStr, known: &ExportContext, problems: &mut Diagnostics) -
     None
 }
 
-fn text(word: &SpannedStr) -> cwm_core::located::Node {
-    cwm_core::located::Node {
+fn text(word: &SpannedStr) -> cwm_core::Node {
+    cwm_core::Node {
         place: word.place,
         origin: None,
-        content: cwm_core::located::Content::Scalar(cwm_contract::Value::Text(word.text.clone())),
+        content: cwm_core::Content::Scalar(cwm_contract::Value::Text(word.text.clone())),
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use cwm_contract::{SourceLocation, Type, Value};
 
 use super::{Body, Origin, Plan};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
 use cwm_core::files::{is_stream, lasting_name};
+use cwm_core::{Diagnostic, Diagnostics, Place};
 
 /// A file from outside, where a plan names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

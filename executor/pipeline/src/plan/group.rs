@@ -10,8 +10,8 @@ use super::cells::Matrix;
 use super::join::Joins;
 use super::references::Reference;
 use super::{InputPlan, Origin, Source};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
 use cwm_core::names::list;
+use cwm_core::{Diagnostic, Diagnostics, Place};
 
 /// More edges than this between cells are taken for a mistake.
 const MOST_SOURCES: usize = 1_000_000;

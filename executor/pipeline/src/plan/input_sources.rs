@@ -9,8 +9,7 @@ use super::references::References;
 use super::substitute::Scope;
 use super::variables::Variables;
 use crate::spec::{FromSpec, SourceSpec, StageSpec};
-use cwm_core::diagnostics::Diagnostics;
-use cwm_core::located::SpannedStr;
+use cwm_core::{Diagnostics, SpannedStr};
 
 /// The sources of a stage in the order of writing. Cells mostly share them; they differ where a reference has a
 /// `$axis` in it.
@@ -69,11 +68,8 @@ pub fn given(
                 };
                 let Some(text) = node.text().filter(|text| !text.is_empty()) else {
                     problems.push(
-                        cwm_core::diagnostics::Diagnostic::at(
-                            node.place,
-                            format!("a reference must be text, not {}", node.kind()),
-                        )
-                        .maybe_related(node.origin, "its value comes from here"),
+                        cwm_core::Diagnostic::at(node.place, format!("a reference must be text, not {}", node.kind()))
+                            .maybe_related(node.origin, "its value comes from here"),
                     );
                     return None;
                 };

@@ -9,8 +9,7 @@ use super::parameters::{Folders, plain};
 use super::unused_variables::find_unused;
 use super::variables::{set_sources, variables};
 use crate::spec::{self, LARGEST};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
-use cwm_core::registry::Registry;
+use cwm_core::{Diagnostic, Diagnostics, Place, Registry, Source, Sources};
 
 /// Reads the pipeline `file` with `sets` (name and value of each `--set`) and resolves it.
 ///

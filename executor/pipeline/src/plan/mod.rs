@@ -38,9 +38,7 @@ use std::time::Duration;
 
 use cwm_contract::{DeviceChoice, Format, Label, Needs, Shape, Stage, Value, Values};
 
-use cwm_core::diagnostics::{Place, Sources};
-use cwm_core::error::Error;
-use cwm_core::registry::CodeOf;
+use cwm_core::{CodeOf, Error, Place, Sources};
 use parameters::Written;
 
 pub use command::RUN as COMMAND_RUN;

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use cwm_contract::{Needs, Value, amount};
 
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
 use cwm_core::located::{DURATION, duration};
-use cwm_core::located::{Node, SpannedStr};
-use cwm_core::names::suggest;
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Diagnostics, Node, SpannedStr, suggest, visible};
 
 const KEYS: [&str; 4] = ["cpu", "gpu", "memory", "time"];
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use crate::spec::Spec;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
+use cwm_core::{Diagnostic, Diagnostics, Place};
 
 /// The stages that each stage depends on, and where that is written.
 pub type Edges = Vec<BTreeMap<usize, Place>>;

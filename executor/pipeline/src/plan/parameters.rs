@@ -5,10 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use cwm_contract::{ParameterSpec, SourceLocation, Stage, Type, Value, Values};
 
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::{Content, Node, SpannedStr};
-use cwm_core::names::{nearest, suggest};
-use cwm_core::text::visible;
+use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, SpannedStr, nearest, suggest, visible};
 
 /// The folders that paths are relative to.
 #[derive(Clone, Debug)]

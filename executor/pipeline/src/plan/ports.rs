@@ -5,10 +5,8 @@ use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Stage};
 use super::OutputPlan;
 use super::references::Reference;
 use crate::spec::{COMMAND, StageSpec};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::names::{list, suggest};
-use cwm_core::registry::Registry;
-use cwm_core::text::visible;
+use cwm_core::names::list;
+use cwm_core::{Diagnostic, Diagnostics, Place, Registry, suggest, visible};
 
 /// A kind of stage, asked once for what it declares.
 pub enum Kind {

@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use super::axes::Labels;
 use super::cells::Matrix;
 use crate::spec::Spec;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::SpannedStr;
-use cwm_core::names::suggest;
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Diagnostics, Place, SpannedStr, suggest, visible};
 
 /// A reference as written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use cwm_contract::{Value, amount};
 
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::{Content, DURATION, Node, SpannedStr, duration};
-use cwm_core::names::suggest;
-use cwm_core::text::visible;
+use cwm_core::located::{DURATION, duration};
+use cwm_core::{Content, Diagnostic, Diagnostics, Node, SpannedStr, suggest, visible};
 
 /// The values of `retry:` and `limits:` of a cell. They are in no key, and decide nothing: the engine has the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

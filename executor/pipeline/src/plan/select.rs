@@ -3,12 +3,12 @@
 use std::fmt;
 
 use cwm_contract::Format;
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 use super::Plan;
 use super::references::{Address, address};
-use cwm_core::names::{list, suggest};
-use cwm_core::text::visible;
+use cwm_core::names::list;
+use cwm_core::{suggest, visible};
 
 /// An address that means nothing in this pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use cwm_contract::Value;
 
 use super::variables::Variables;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place};
-use cwm_core::located::{Content, Node};
-use cwm_core::names::{list, nearest, suggest};
+use cwm_core::names::list;
+use cwm_core::{Content, Diagnostic, Diagnostics, Node, Place, nearest, suggest};
 
 /// The names that are defined at one place: the variables, and the axes of one cell.
 pub struct Scope<'a> {

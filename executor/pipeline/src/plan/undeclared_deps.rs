@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Body, Cell, CommandPlan, Origin, Plan};
-use cwm_core::diagnostics::Place;
+use cwm_core::Place;
 
 impl Plan {
     /// For each word of the commands of these cells that is a file below the pipeline's folder, but neither one of the

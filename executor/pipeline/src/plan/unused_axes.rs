@@ -8,7 +8,7 @@ use super::cells::Matrix;
 use super::input_sources::Sources;
 use super::references::Reference;
 use crate::spec::Spec;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
+use cwm_core::{Diagnostic, Diagnostics};
 
 /// Reports each axis that neither its stage nor one that has a cell for each of its cells uses: by `$axis` in `with`,
 /// `from` or `needs`, or by reading a stage that has an axis of its own by that name.

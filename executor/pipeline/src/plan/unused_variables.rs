@@ -6,8 +6,7 @@ use super::Plan;
 use super::command::RUN;
 use super::substitute::names;
 use crate::spec::COMMAND;
-use cwm_core::diagnostics::Place;
-use cwm_core::located::{Content, Node, SpannedStr};
+use cwm_core::{Content, Node, Place, SpannedStr};
 
 /// A variable that nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use crate::spec::{is_of_variable, not_of_variable, parse_yaml};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Source};
-use cwm_core::located::{Node, SpannedStr};
-use cwm_core::names::{list, nearest};
-use cwm_core::text::visible;
+use cwm_core::names::list;
+use cwm_core::{Diagnostic, Diagnostics, Node, Source, SpannedStr, nearest, visible};
 
 use super::substitute::Scope;
 
@@ -38,8 +36,7 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
         let known = written.iter().map(|(name, _)| name.text.as_str()).collect::<Vec<_>>();
         match parsed {
             _ if !known.contains(&name.as_str()) => {
-                let place =
-                    cwm_core::diagnostics::Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
+                let place = cwm_core::Place { source, start: 0, end: name.len() as u32, line: 1, column: 1 };
                 let listed = list(&known).map_or("it has none".into(), |list| format!("it has {list}"));
                 problems.push(
                     Diagnostic::at(place, format!("this pipeline has no variable `{}`; {listed}", visible(name)))
@@ -61,7 +58,7 @@ pub fn variables(written: &[(SpannedStr, Node)], sets: &[(String, String)], prob
 }
 
 /// A place in the value as a place in `name=value`.
-fn shifted(mut place: cwm_core::diagnostics::Place, name: &str) -> cwm_core::diagnostics::Place {
+fn shifted(mut place: cwm_core::Place, name: &str) -> cwm_core::Place {
     let before = name.len() as u32 + 1;
     place.start += before;
     place.end += before;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::keys::FILE;
 use super::stage::{command, described, of_kind};
 use crate::spec::COMMAND;
-use cwm_core::registry::Registry;
+use cwm_core::Registry;
 
 /// The schema (draft 7, which editors read) of pipelines of these kinds of stages. Its objects are sorted by key.
 pub fn document(registry: &Registry) -> Value {

@@ -5,7 +5,7 @@ use cwm_contract::{Count, Format, Input, Output, ParameterSpec, Shape, Stage, Va
 use super::keys::{COMMAND, DEVICE, FILE, Key, STAGE};
 use super::stage::{ABOUT_COMMAND, ABOUT_RUN, ABOUT_VARIABLES, one_line};
 use super::types::describe_type;
-use cwm_core::registry::Registry;
+use cwm_core::Registry;
 
 const HEAD: &str = "# Reference
 

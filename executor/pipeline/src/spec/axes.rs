@@ -3,11 +3,7 @@
 use cwm_contract::Value;
 
 use super::pipeline::check_name;
-use cwm_core::diagnostics::Diagnostic;
-use cwm_core::located::NodeReader;
-use cwm_core::located::{Content, Node, SpannedStr};
-use cwm_core::names::is_label;
-use cwm_core::text::visible;
+use cwm_core::{Content, Diagnostic, Node, NodeReader, SpannedStr, is_label, visible};
 
 /// One axis of a matrix.
 #[derive(Clone, Debug)]

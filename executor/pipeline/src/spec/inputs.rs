@@ -1,8 +1,6 @@
 //! `from:` as written.
 
-use cwm_core::diagnostics::Diagnostic;
-use cwm_core::located::NodeReader;
-use cwm_core::located::{Content, Node, SpannedStr};
+use cwm_core::{Content, Diagnostic, Node, NodeReader, SpannedStr};
 
 /// The inputs of a stage, as written.
 #[derive(Clone, Debug)]

@@ -3,11 +3,7 @@
 use cwm_contract::Value;
 
 use super::stage::StageSpec;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics};
-use cwm_core::located::NodeReader;
-use cwm_core::located::{Content, Node, SpannedStr};
-use cwm_core::names::{NAME_RULE, is_name};
-use cwm_core::text::visible;
+use cwm_core::{Content, Diagnostic, Diagnostics, NAME_RULE, Node, NodeReader, SpannedStr, is_name, visible};
 
 /// The version of the format that this program reads.
 pub const FORMAT: i128 = 1;

@@ -3,11 +3,7 @@
 use super::axes::{AxisSpec, axes};
 use super::inputs::{FromSpec, from};
 use super::pipeline::check_name;
-use cwm_core::diagnostics::Diagnostic;
-use cwm_core::located::NodeReader;
-use cwm_core::located::{Content, Node, SpannedStr};
-use cwm_core::names::is_name;
-use cwm_core::text::visible;
+use cwm_core::{Content, Diagnostic, Node, NodeReader, SpannedStr, is_name, visible};
 
 /// The kind of stage that runs a shell command.
 pub const COMMAND: &str = "command";

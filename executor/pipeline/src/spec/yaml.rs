@@ -16,8 +16,7 @@ use cwm_contract::Value;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
 use super::yaml_errors::{not_yaml, too_large};
-use cwm_core::diagnostics::{Diagnostic, Place};
-use cwm_core::located::{Content, Node, SpannedStr};
+use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr};
 
 /// A larger file is no pipeline.
 pub const LARGEST: usize = 16 << 20;

@@ -2,8 +2,7 @@
 
 use granit_parser::{ErrorKind, ScanError};
 
-use cwm_core::diagnostics::{Diagnostic, Place};
-use cwm_core::text::visible;
+use cwm_core::{Diagnostic, Place, visible};
 
 /// The parser's error at its place in `text`, with a hint where the cause is a usual one.
 pub fn not_yaml(error: &ScanError, text: &str, source: u32) -> Box<Diagnostic> {

@@ -12,11 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::pins::lock;
-use cwm_core::digest::Digest;
-use cwm_core::error::Error;
-use cwm_core::files::durable::DurableFs;
 use cwm_core::files::read_beside;
-use cwm_core::key::{Canonical, Components};
+use cwm_core::{Canonical, Components, Digest, DurableFs, Error};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "accepted.lock";

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::AcceptedChange;
-use cwm_core::error::Error;
+use cwm_core::Error;
 
 /// Version of this format.
 const FORMAT: u64 = 1;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{LOCK_FILE_FORMAT, LockLine, LockWarning};
-use cwm_core::files::FileError;
+use cwm_core::FileError;
 use cwm_core::files::Result;
 
 /// Where a line stands in a merge conflict.

@@ -8,7 +8,7 @@ use cwm_contract::FetchRequest;
 use serde::{Deserialize, Serialize};
 
 use super::Pin;
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
+use cwm_core::{Diagnostic, Diagnostics, Place, Source, Sources};
 
 /// Version of the format.
 const FORMAT: u64 = 1;

@@ -6,8 +6,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::read::{site, text_of};
 use super::{Remote, RemoteKinds, Site};
-use cwm_core::error::Error;
-use cwm_core::files::durable::DurableFs;
+use cwm_core::{DurableFs, Error};
 
 /// A remote that is to be added.
 #[derive(Clone, Debug)]

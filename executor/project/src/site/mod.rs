@@ -19,7 +19,7 @@ pub use slurm::{JobStore, Slurm};
 
 use serde::{Deserialize, Serialize};
 
-use cwm_core::diagnostics::Diagnostics;
+use cwm_core::Diagnostics;
 
 /// The executor that does the stages' work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use cwm_contract::Value;
 use super::slurm::Slurm;
 use super::toml_tree::parse;
 use super::{ExecutorKind, Remote, RemoteKinds, Site, WHERE_CREDENTIALS_ARE, is_secret};
-use cwm_core::diagnostics::{Diagnostic, Diagnostics, Place, Source, Sources};
-use cwm_core::files::read_regular_file;
 use cwm_core::located::duration;
-use cwm_core::located::{Content, Node, NodeReader, SpannedStr};
-use cwm_core::names::{NAME_RULE, is_name, suggest};
+use cwm_core::{
+    Content, Diagnostic, Diagnostics, NAME_RULE, Node, NodeReader, Place, Source, Sources, SpannedStr, is_name,
+    read_regular_file, suggest,
+};
 
 /// A longer file is no site's.
 const LARGEST: usize = 1 << 20;

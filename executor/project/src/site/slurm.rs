@@ -5,9 +5,8 @@ use std::time::Duration;
 use cwm_contract::Value;
 
 use super::read::unknown_key;
-use cwm_core::diagnostics::Diagnostic;
 use cwm_core::located::duration;
-use cwm_core::located::{Content, Node, NodeReader};
+use cwm_core::{Content, Diagnostic, Node, NodeReader};
 
 /// The settings under `[slurm]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -31,7 +31,7 @@ impl RemoteKinds for Kinds {
     }
 }
 
-fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), cwm_core::error::Error> {
+fn add(file: &Path, new: &NewRemote<'_>) -> Result<(), cwm_core::Error> {
     add_remote(file, &Kinds, new, |_, _| Ok(()))
 }
 

@@ -6,8 +6,7 @@ use cwm_contract::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use cwm_core::diagnostics::{Diagnostic, Place};
-use cwm_core::located::{Content, Node, SpannedStr};
+use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr};
 
 /// The tree of a text, as far as it can be read, and all that is wrong with it as TOML.
 pub fn parse(text: &str) -> (Node, Vec<Diagnostic>) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::environment;
 use crate::error::RemoteError;
-use cwm_core::text::visible;
+use cwm_core::visible;
 
 /// The entries of a profile.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use object_store::local::LocalFileSystem;
 
 use super::{Backend, OpenedRemote, backend_of, invalid};
 use crate::error::RemoteError;
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_core::files::is_store;
 use cwm_project::site::{InvalidRemote, Remote};
 

@@ -18,8 +18,7 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 
 use super::error::RemoteError;
 use super::http_connector::{Connector, MAX_REQUESTS};
-use cwm_core::error::Error;
-use cwm_core::names::suggest;
+use cwm_core::{Error, suggest};
 use cwm_project::site::{InvalidRemote, Remote, RemoteKinds, WHERE_CREDENTIALS_ARE};
 
 /// All kinds of remotes. A new one is added here.

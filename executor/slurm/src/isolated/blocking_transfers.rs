@@ -9,7 +9,7 @@ use cwm_contract::{Cancellation, Event, amount};
 
 use super::RemoteStoreConfig;
 use cwm_action::{ActionMessage, MessageWriter};
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_remote::{TransferEvent, TransferRequest, TransferService};
 use cwm_store::Store;
 

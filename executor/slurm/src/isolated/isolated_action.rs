@@ -17,10 +17,7 @@ use cwm_action::{
     ActionFailureKind, ActionFile, ActionMessage, AttemptOptions, MessageWriter, Outcome, already_recorded,
     has_checkpoint, locked, perform as perform_here, stopped,
 };
-use cwm_core::backoff::Backoff;
-use cwm_core::digest::{Digest, Key};
-use cwm_core::error::Error;
-use cwm_core::registry::Registry;
+use cwm_core::{Backoff, Digest, Error, Key, Registry};
 use cwm_remote::{RemoteError, RemoteStatus, ResultBundle, TransferEvent, TransferRequest};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, Machine, Store, WorkFolder, check_record};

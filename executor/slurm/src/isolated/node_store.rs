@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use cwm_core::error::Error;
+use cwm_core::Error;
 use cwm_core::files::durable::allow_changes;
 use cwm_store::Store;
 

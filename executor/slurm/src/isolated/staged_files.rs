@@ -10,9 +10,7 @@ use tempfile::TempDir;
 
 use cwm_action::key_parameters;
 use cwm_action::{ActionBody, ActionFile, Artifact};
-use cwm_core::error::Error;
-use cwm_core::files::Stat;
-use cwm_core::registry::Registry;
+use cwm_core::{Error, Registry, Stat};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, Store};
 
@@ -146,8 +144,7 @@ mod tests {
 
     use super::*;
     use cwm_action::{ACTION_FILE_FORMAT, ActionInput};
-    use cwm_core::digest::Digest;
-    use cwm_core::key::{Components, KEY_FORMAT};
+    use cwm_core::{Components, Digest, KEY_FORMAT};
 
     fn outside(path: &str, text: &str) -> FileFingerprint {
         let stat = Stat { size: text.len() as u64, mtime_ns: 1, ctime_ns: 1, inode: 1, device: 1 };

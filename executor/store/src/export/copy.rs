@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::list::{Copied, mtime};
 use crate::hashing::hash_own_file;
-use cwm_core::digest::Digest;
-use cwm_core::files::{FileError, Result};
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError};
 
 /// What a copy is to be.
 #[derive(Clone, Copy)]

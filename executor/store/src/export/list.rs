@@ -8,11 +8,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::Digest;
+use cwm_core::Digest;
 pub(super) use cwm_core::files::EXPORT_LIST as LIST;
+use cwm_core::files::Result;
 use cwm_core::files::durable::Temporary;
-use cwm_core::files::read_regular_file;
-use cwm_core::files::{FileError, Result};
+use cwm_core::{FileError, read_regular_file};
 
 /// Version of its format.
 const LIST_FORMAT: u32 = 1;

@@ -8,7 +8,7 @@ use super::Exported;
 use super::list::{Copied, List, mtime, write_list};
 use crate::Store;
 use crate::hashing::hash_own_file;
-use cwm_core::files::FileError;
+use cwm_core::FileError;
 use cwm_core::files::Result;
 
 impl Store {

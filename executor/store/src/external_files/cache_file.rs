@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use cwm_core::digest::Digest;
-use cwm_core::files::Stat;
-use cwm_core::files::read_regular_file;
+use cwm_core::{Digest, Stat, read_regular_file};
 
 /// Version of the format; any other is ignored and written anew, since nothing is lost but time.
 const CACHE_FORMAT: u32 = 1;

@@ -11,11 +11,8 @@ use std::time::{Duration, SystemTime};
 use super::cache_file::{self, Entries, Entry};
 use super::fingerprint::FileFingerprint;
 use crate::Store;
-use cwm_core::digest::Digest;
 use cwm_core::files::Result;
-use cwm_core::files::Stat;
-use cwm_core::files::durable::DurableFs;
-use cwm_core::files::{FileError, FileErrorKind};
+use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Stat};
 
 /// A file changed less than this before it was hashed is hashed again next time: within it, a change may leave no
 /// trace in the times of a coarse file system.

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::digest_cache::DigestCache;
-use cwm_core::digest::Digest;
 use cwm_core::files::Result;
-use cwm_core::files::Stat;
+use cwm_core::{Digest, Stat};
 
 /// A file as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +34,7 @@ impl FileFingerprint {
             Ok(stat) if stat == self.stat && self.is_stable => Ok(true),
             Ok(stat) if stat.size != self.stat.size => Ok(false),
             Ok(_) => Ok(DigestCache::without_cache().snapshot(&self.path)?.digest == self.digest),
-            Err(error) if error.trouble() == cwm_core::files::FileErrorKind::Missing => Ok(false),
+            Err(error) if error.trouble() == cwm_core::FileErrorKind::Missing => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -9,8 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 use super::*;
-use cwm_core::digest::Digest;
-use cwm_core::files::Stat;
+use cwm_core::{Digest, Stat};
 
 /// A clock that stands still at so many milliseconds after a file's last change.
 #[derive(Clone)]

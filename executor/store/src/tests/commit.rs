@@ -128,7 +128,7 @@ fn content_that_is_lost_is_missed_and_put_back_by_the_same_result() {
 fn a_missing_tree_is_made_again() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
-    cwm_core::files::durable::DurableFs::default().remove(&store.root().join("trees")).unwrap();
+    cwm_core::DurableFs::default().remove(&store.root().join("trees")).unwrap();
     assert_eq!(missing(&store, &record), [], "a tree holds nothing of its own");
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
 }
@@ -181,7 +181,7 @@ fn a_tree_that_another_process_places_first_is_used() {
     let (output, files) = (record.outputs["folder"].clone(), DigestCache::without_cache());
     for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Place] {
         let tree = store.layout.tree(&output.digest);
-        cwm_core::files::durable::DurableFs::default().remove(&tree).unwrap();
+        cwm_core::DurableFs::default().remove(&tree).unwrap();
         let (other, wanted) = (Store::at(store.root()).unwrap(), output.clone());
         let (of_other, seen) = (Arc::new(std::sync::OnceLock::new()), tree.clone());
         let inode = of_other.clone();

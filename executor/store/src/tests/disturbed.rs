@@ -255,7 +255,7 @@ fn a_read_only_store_is_read_and_refuses_to_be_written_in_words() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let lost_tree = store.record(finished(&store, "b", "hello", &[("x", "two")])).unwrap().record;
-    cwm_core::files::durable::DurableFs::default().remove(&path_of(&store, &lost_tree, "folder")).unwrap();
+    cwm_core::DurableFs::default().remove(&path_of(&store, &lost_tree, "folder")).unwrap();
     let action = finished(&store, "c", "hello", &[]);
     let damaged = store.object_path(&Digest::of(b"two"));
     fs::remove_file(&damaged).unwrap();

@@ -178,7 +178,7 @@ fn a_store_that_lost_folders_gets_them_back_at_the_next_write() {
         let (_folder, store) = new_store();
         let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
         for folder in lost {
-            cwm_core::files::durable::DurableFs::default().remove(&store.root().join(folder)).unwrap();
+            cwm_core::DurableFs::default().remove(&store.root().join(folder)).unwrap();
         }
         let store = Store::at(store.root()).unwrap();
         assert!(store.verify(|_| {}).unwrap().is_clean(), "{lost:?}");

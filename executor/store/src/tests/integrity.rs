@@ -158,9 +158,7 @@ fn what_is_no_file_or_no_manifest_any_more_is_damage_and_no_error() {
         |path| {
             let digest = layout::digest_of_path(path).unwrap();
             fs::write(path, vec![b'x'; 3]).unwrap();
-            cwm_core::files::durable::DurableFs::default()
-                .seal(path, mtime_seal::second_of(&digest, SystemTime::now()))
-                .unwrap();
+            cwm_core::DurableFs::default().seal(path, mtime_seal::second_of(&digest, SystemTime::now())).unwrap();
         },
     ];
     for (number, change) in changes.into_iter().enumerate() {

@@ -70,7 +70,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn remove(path: &Path) {
-    cwm_core::files::durable::DurableFs::default().remove(path).unwrap();
+    cwm_core::DurableFs::default().remove(path).unwrap();
 }
 
 impl Whole {
@@ -135,7 +135,7 @@ impl Whole {
             }
         };
         // An earlier change may have put a file in the place of its folder.
-        let remove = || drop(cwm_core::files::durable::DurableFs::default().remove(path));
+        let remove = || drop(cwm_core::DurableFs::default().remove(path));
         match change.1 % 13 {
             0 => remove(),
             1 => write(&bytes[..at.min(bytes.len())], None),

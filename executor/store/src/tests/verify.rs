@@ -154,7 +154,7 @@ fn what_stands_in_the_way_of_the_store_is_set_aside() {
         let (_folder, store) = new_store();
         let first = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
         let path = place(&store);
-        cwm_core::files::durable::DurableFs::default().remove(&path).unwrap();
+        cwm_core::DurableFs::default().remove(&path).unwrap();
         if path.parent().unwrap().ends_with("locks") {
             fs::create_dir(&path).unwrap();
         } else if number % 2 == 0 {
@@ -256,9 +256,7 @@ fn results_that_may_rest_on_damage_are_noted() {
     let digest = Digest::of(b"two");
     let object = store.object_path(&digest);
     flip_a_bit(&object);
-    cwm_core::files::durable::DurableFs::default()
-        .seal(&object, mtime_seal::second_of(&digest, std::time::SystemTime::now()))
-        .unwrap();
+    cwm_core::DurableFs::default().seal(&object, mtime_seal::second_of(&digest, std::time::SystemTime::now())).unwrap();
     let report = store.verify(|_| {}).unwrap();
     let noted: Vec<&str> = report.notes.iter().map(|note| note.what.as_str()).collect();
     assert_eq!(noted.len(), 2, "{noted:?}");

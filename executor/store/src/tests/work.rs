@@ -136,7 +136,7 @@ fn a_tree_that_two_remove_at_the_same_time_is_gone_and_nobody_minds() {
         std::thread::scope(|scope| {
             let remove = || {
                 begin.wait();
-                cwm_core::files::durable::DurableFs::default().remove(&tree)
+                cwm_core::DurableFs::default().remove(&tree)
             };
             let others = [scope.spawn(remove), scope.spawn(remove)];
             remove().unwrap();
@@ -152,12 +152,10 @@ fn what_somebody_removed_after_it_was_seen_to_be_a_folder_is_removed() {
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();
     assert!(
-        cwm_core::files::durable::DurableFs::default()
-            .make_folder(&file)
-            .is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
+        cwm_core::DurableFs::default().make_folder(&file).is_err_and(|error| error.trouble() == FileErrorKind::Damaged)
     );
-    cwm_core::files::durable::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
-    let below_a_file = cwm_core::files::durable::DurableFs::default().remove(&file.join("x"));
+    cwm_core::DurableFs::default().remove(&folder.path().join("nothing")).unwrap();
+    let below_a_file = cwm_core::DurableFs::default().remove(&file.join("x"));
     assert!(below_a_file.is_err(), "a folder that is none is told");
 }
 

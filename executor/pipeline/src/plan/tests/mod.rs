@@ -14,7 +14,7 @@ use super::load::resolve;
 use super::parameters::Folders;
 use super::variables::set_sources;
 use super::{Cell, Plan};
-use cwm_core::diagnostics::{Diagnostics, Source, Sources};
+use cwm_core::{Diagnostics, Source, Sources};
 
 /// Plans a text as the file `/here/pipeline.yaml`, from the folder `/current`.
 fn plan_with(text: &str, sets: &[(&str, &str)]) -> Result<Plan, Diagnostics> {

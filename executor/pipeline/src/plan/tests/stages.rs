@@ -5,7 +5,7 @@ use cwm_contract::{
     Stage, Type, Value, Values, parameters,
 };
 
-use cwm_core::registry::Registry;
+use cwm_core::Registry;
 
 parameters! {
     /// Parameters of `play`.
@@ -205,6 +205,6 @@ pub fn registry() -> Registry {
             parameters: Nothing::specs,
         },
     ];
-    let no_code: cwm_core::registry::CodeOf = |_, _| Ok(std::collections::BTreeMap::new());
+    let no_code: cwm_core::CodeOf = |_, _| Ok(std::collections::BTreeMap::new());
     Registry::new(STAGES.iter().map(|stage| stage as &dyn Stage).collect(), &["bins"], no_code)
 }
