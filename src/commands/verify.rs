@@ -49,8 +49,7 @@ pub fn run(store: Option<&Path>, arguments: &VerifyArguments) -> Result<ExitCode
     } else {
         let mut text = String::new();
         for finding in &report.findings {
-            let aside = finding.quarantined.as_ref().map(|path| format!(" (set aside in {})", path.display()));
-            text += &format!("{} {}{}\n", finding.path.display(), finding.what, aside.unwrap_or_default());
+            text += &format!("{finding}\n");
         }
         for note in &report.notes {
             text += &format!("note: {note}\n");

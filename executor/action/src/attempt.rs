@@ -106,7 +106,7 @@ impl AttemptContext<'_> {
         };
         if let Some(fault) = fault {
             // Others may read what it read: its own failure is what is told.
-            if let Err(error) = inputs.quarantine_rewritten(store, files) {
+            if let Err(error) = inputs.quarantine_rewritten(store) {
                 let _ = writeln!(std::io::stderr(), "{}", error.message);
             }
             return Err(fault);

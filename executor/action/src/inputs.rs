@@ -69,9 +69,9 @@ impl Inputs {
     ///
     /// # Errors
     /// The store cannot be read or written.
-    pub fn quarantine_rewritten(&self, store: &Store, files: &DigestCache) -> Result<(), Error> {
-        for (_, output, stamp) in &self.stamps {
-            store.quarantine_rewritten(output, stamp, files)?;
+    pub fn quarantine_rewritten(&self, store: &Store) -> Result<(), Error> {
+        for (_, _, stamp) in &self.stamps {
+            store.quarantine_rewritten(stamp)?;
         }
         Ok(())
     }
@@ -125,7 +125,7 @@ impl Inputs {
                 return Ok(Some((ActionFailureKind::Output, failure)));
             }
             if !now.is_ok_and(|now| stamp.unmodified_since(&now)) {
-                store.quarantine_rewritten(output, stamp, files)?;
+                store.quarantine_rewritten(stamp)?;
                 let words =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \

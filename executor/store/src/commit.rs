@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use cwm_contract::FetchResult;
 use rayon::prelude::*;
@@ -16,9 +15,8 @@ use super::Store;
 use super::actions::read_record;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
-use super::mtime_seal;
 use super::new_action::{Content, NewAction, NewOutput, Recorded};
-use super::objects::{ProducedFile, survey};
+use super::objects::{ProducedFile, shard_of, survey};
 use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT};
 use super::staged_record::StagedRecord;
 use super::trees::PreparedTree;
@@ -96,7 +94,7 @@ impl Store {
         };
         let number = without_log.or(numbered.last());
         let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
-        let written = StagedRecord::new(self, &record, number)?;
+        let written = StagedRecord::new(self, &key, number, &record.encode()?)?;
         commit.finish_content(Some(written.path()))?;
         let place = written.place()?;
         // First the new one: if we end between the two, both stand for the same outputs.
@@ -125,7 +123,7 @@ impl Store {
         }
         let record = ActionRecord { key, components, fetched, dropped: None, ..record.clone() };
         let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
-        let written = StagedRecord::new(self, &record, number)?;
+        let written = StagedRecord::new(self, &key, number, &record.encode()?)?;
         self.disk.sync_file(written.path())?;
         written.place().map(drop)
     }
@@ -224,7 +222,7 @@ impl Commit<'_> {
         Ok(OutputRecord { digest, size, shape, format, outside: None })
     }
 
-    /// Moves a file that is hashed to its place among the objects; if it is there already, drops it.
+    /// Moves a hashed file to its place among the objects; removes it if an intact object is there already.
     fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
         let place = self.store.object_path(digest);
         let disk = &self.store.disk;
@@ -234,14 +232,7 @@ impl Commit<'_> {
             if !synced {
                 disk.sync_file(path)?;
             }
-            disk.seal(path, mtime_seal::second_of(digest, SystemTime::now()))?;
-            if !shard_of(&place).is_dir() {
-                // Shards are made with the store; this one was removed since.
-                disk.make_folder(shard_of(&place))?;
-                self.touched.insert(shard_of(shard_of(&place)).to_owned());
-            }
-            let _only_one = self.store.lock_replacing(&place)?;
-            disk.place(path, &place)?;
+            self.store.place_object(path, digest, &mut self.touched)?;
         }
         // Also for one that was there: whoever placed it may not have come to this.
         self.touched.insert(shard_of(&place).to_owned());
@@ -270,8 +261,4 @@ impl Commit<'_> {
         self.store.disk.sync_together(record.as_slice(), &folders)?;
         self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
     }
-}
-
-fn shard_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
 }

@@ -1,11 +1,11 @@
 //! Whether what a record names can be had.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Store;
 use super::integrity::{Corruption, ObjectState};
-use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape};
+use super::record::{ActionRecord, ExternalReference, OutputRecord};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, FileErrorKind, Key};
@@ -31,46 +31,51 @@ impl MissingContent {
     }
 }
 
-/// Content that cannot be read, with what is wrong with what stands there in its place.
-type Lacking = BTreeMap<Digest, Option<Corruption>>;
+/// Objects that cannot be read, each with what is wrong with the file that stands in its place.
+type UnusableObjects = BTreeMap<Digest, Option<Corruption>>;
 
 impl Store {
-    /// What of a record's outputs cannot be had: objects that are not there or have the wrong size, and files from
+    /// Returns what of a record's outputs is not available: objects that are not there or have the wrong size, and files from
     /// outside that are gone or changed. Empty means that the record may be used. The log does not count.
     ///
-    /// Objects are looked at and not read: before somebody reads them, ask [`Store::missing_or_corrupt`].
+    /// Objects are looked at and not read: before they are read, call [`Store::missing_or_corrupt`].
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        self.lacking(record, outside, |output| {
-            Ok(self.missing_objects(output)?.into_iter().map(|digest| (digest, None)).collect())
-        })
+        let look_at = |digest: &Digest, size: Option<u64>| -> Result<ObjectState> {
+            let found = self.object_size(digest)?;
+            let is_there = found.is_some() && (size.is_none() || size == found);
+            Ok(if is_there { ObjectState::Intact } else { ObjectState::Gone })
+        };
+        self.unusable(record, outside, look_at)
     }
 
-    /// As [`Store::missing`], for whoever is about to read them: content that is there and was changed since it was stored
-    /// counts as well. What does not bear its seal any more is hashed, which `outside` remembers.
+    /// As [`Store::missing`], for content that is about to be read: content that is there and was changed since it was stored
+    /// counts as well. An object without a valid seal is hashed, and `outside` caches the digest.
     ///
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing_or_corrupt(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        self.lacking(record, outside, |output| self.missing_or_corrupt_objects(output, outside))
+        let look_at = |digest: &Digest, size: Option<u64>| self.object_state(digest, size, outside);
+        self.unusable(record, outside, look_at)
     }
 
-    /// Sets aside what of an output was changed since it was stored, so that it is simply missing.
+    /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
     ///
     /// # Errors
     /// As [`Store::missing_or_corrupt`], or the disk refuses.
     pub fn set_changed_aside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
-        let found = self.missing_or_corrupt_objects(output, outside)?;
+        let look_at = |digest: &Digest, size: Option<u64>| self.object_state(digest, size, outside);
+        let found = self.unusable_objects(output, &look_at)?;
         found.into_values().flatten().try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
-    fn lacking(
+    fn unusable(
         &self,
         record: &ActionRecord,
         outside: &DigestCache,
-        objects: impl Fn(&OutputRecord) -> Result<Lacking>,
+        look_at: impl Fn(&Digest, Option<u64>) -> Result<ObjectState>,
     ) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
@@ -79,7 +84,7 @@ impl Store {
                 missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
             } else if output.outside.is_none() {
                 let one = |(digest, damage)| MissingContent { output: name.clone(), digest, outside: None, damage };
-                missing.extend(objects(output)?.into_iter().map(one));
+                missing.extend(self.unusable_objects(output, &look_at)?.into_iter().map(one));
             }
         }
         Ok(missing)
@@ -111,77 +116,58 @@ impl Store {
         Ok(None)
     }
 
-    /// Objects of an output that are not there, manifests first.
-    fn missing_objects(&self, output: &OutputRecord) -> Result<BTreeSet<Digest>> {
-        let mut missing = BTreeSet::new();
-        let there = self.object_size(&output.digest)?;
-        match output.shape {
-            OutputShape::File { .. } if there != Some(output.size) => {
-                missing.insert(output.digest);
-            }
-            OutputShape::Folder if there.is_none() => {
-                missing.insert(output.digest);
-            }
-            OutputShape::Folder => {
-                let manifest = match self.manifest(&output.digest) {
-                    // What is in the folder cannot be told, so it cannot be had.
-                    Err(FileError::Damaged { .. }) => return Ok(BTreeSet::from([output.digest])),
-                    manifest => manifest?,
-                };
-                for file in manifest.files().values() {
-                    if self.object_size(&file.digest)? != Some(file.size) {
-                        missing.insert(file.digest);
-                    }
-                }
-            }
-            OutputShape::File { .. } => {}
-        }
-        Ok(missing)
-    }
-
-    /// Objects of an output that are not there, or are not what they should be; the manifest alone, if it is among them.
-    fn missing_or_corrupt_objects(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Lacking> {
-        let look_at = |digest: &Digest, size| -> Result<Option<(Digest, Option<Corruption>)>> {
-            Ok(match self.object_state(digest, size, outside)? {
+    /// Returns the objects of an output that `look_at` does not find intact; only the manifest, if it is among them.
+    fn unusable_objects(
+        &self,
+        output: &OutputRecord,
+        look_at: &impl Fn(&Digest, Option<u64>) -> Result<ObjectState>,
+    ) -> Result<UnusableObjects> {
+        let check = |digest: &Digest, size: Option<u64>| -> Result<Option<(Digest, Option<Corruption>)>> {
+            Ok(match look_at(digest, size)? {
                 ObjectState::Intact => None,
                 ObjectState::Gone => Some((*digest, None)),
                 ObjectState::Damaged(damage) => Some((*digest, Some(damage))),
             })
         };
-        let is_folder = output.shape == OutputShape::Folder;
-        if let Some(own) = look_at(&output.digest, (!is_folder).then_some(output.size))? {
-            return Ok(Lacking::from([own]));
+        let is_folder = output.shape.is_folder();
+        if let Some(own) = check(&output.digest, (!is_folder).then_some(output.size))? {
+            return Ok(UnusableObjects::from([own]));
         }
         if !is_folder {
-            return Ok(Lacking::new());
+            return Ok(UnusableObjects::new());
         }
         match self.manifest(&output.digest) {
             Ok(manifest) => {
                 let files = manifest.files().values();
-                files.filter_map(|file| look_at(&file.digest, Some(file.size)).transpose()).collect()
+                files.filter_map(|file| check(&file.digest, Some(file.size)).transpose()).collect()
             }
             Err(FileError::Damaged { path, what }) => {
-                Ok(Lacking::from([(output.digest, Some(Corruption::of(path, None, format!("is damaged: {what}"))))]))
+                let damage = Corruption::of(path, None, format!("is damaged: {what}"));
+                Ok(UnusableObjects::from([(output.digest, Some(damage))]))
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Where a file from outside should be, if neither it nor an equal object is there.
+    /// Returns where a file from outside was recorded, if neither it nor an equal object is there.
     fn missing_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
         let Some(reference) = &output.outside else { return Ok(None) };
-        if self.object_size(&output.digest)? == Some(output.size) {
-            return Ok(None);
-        }
-        for path in self.places_of(reference) {
+        let is_stored = self.object_size(&output.digest)? == Some(output.size);
+        let is_there = is_stored || self.find_outside(output, outside)?.is_some();
+        Ok((!is_there).then(|| reference.path.clone()))
+    }
+
+    /// Returns the path of a file from outside that still has the recorded content.
+    pub(super) fn find_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
+        for path in output.outside.iter().flat_map(|reference| self.places_of(reference)) {
             match outside.snapshot(&path) {
-                Ok(snapshot) if snapshot.digest == output.digest => return Ok(None),
+                Ok(snapshot) if snapshot.digest == output.digest => return Ok(Some(path)),
                 Ok(_) => {}
                 Err(error) if error.trouble() == FileErrorKind::Missing => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Some(reference.path.clone()))
+        Ok(None)
     }
 
     /// Where a file from outside may be: where it was, or as far from the store as it was.

@@ -1,5 +1,6 @@
-//! Hashing files of our own.
+//! Hashing files of our own, and reading files in blocks.
 
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use cwm_core::files::Result;
@@ -16,4 +17,18 @@ pub fn hash_own_file(path: &Path) -> Result<Digest> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_mmap_rayon(path).map_err(FileError::io("read", path))?;
     Ok(Digest(*hasher.finalize().as_bytes()))
+}
+
+/// Fills `buffer` as far as the file goes. Returns how many bytes were read.
+pub(crate) fn read_full(file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }

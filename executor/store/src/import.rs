@@ -8,13 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
-use std::time::SystemTime;
 
+use super::Store;
+use super::actions::read_record;
 use super::eviction::EvictionReason;
 use super::partial_object::{OpenedPartial, PartialObject};
 use super::record::ActionRecord;
 use super::record_file::RecordFile;
-use super::{Store, mtime_seal};
+use super::staged_record::StagedRecord;
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
@@ -60,17 +61,7 @@ impl Store {
         self.disk.sync_together(&paths, &BTreeSet::new())?;
         let mut shards = BTreeSet::new();
         for part in &parts {
-            self.disk.seal(part.path(), mtime_seal::second_of(&part.digest, SystemTime::now()))?;
-            let place = self.object_path(&part.digest);
-            if let Some(shard) = place.parent() {
-                if !shard.is_dir() {
-                    self.disk.make_folder(shard)?;
-                    shards.extend(shard.parent().map(Path::to_owned));
-                }
-                shards.insert(shard.to_owned());
-            }
-            let _only_one = self.lock_replacing(&place)?;
-            self.disk.place(part.path(), &place)?;
+            self.place_object(part.path(), &part.digest, &mut shards)?;
         }
         self.disk.sync_together(&[], &shards)
     }
@@ -104,7 +95,7 @@ impl Store {
         self.create()?;
         let last = self.record_files(key)?.pop();
         if let Some(last) = &last {
-            let found = super::actions::read_record(key, last)?;
+            let found = read_record(key, last)?;
             if found.fetched == record.fetched && found.output_digests() == record.output_digests() {
                 return Ok(());
             }
@@ -118,25 +109,17 @@ impl Store {
         if records.is_empty() {
             return Ok(0);
         }
-        let (folder, shard) = (self.layout.action_folder(key), self.layout.action_shard(key));
-        let mut placed = Vec::new();
-        for (number, bytes) in records {
-            let (_, file) = self.disk.write_unsynced(&self.layout.temporary(), &bytes)?;
-            self.disk.protect(file.path())?;
-            placed.push((file, folder.join(RecordFile::name(number, &bytes))));
-        }
-        self.disk.make_folder(&shard)?;
+        let count = records.len();
+        self.disk.make_folder(&self.layout.action_shard(key))?;
+        let folder = self.layout.action_folder(key);
         self.disk.make_folder(&folder)?;
-        for (_, place) in &placed {
-            self.disk.write_marker(&EvictionReason::NotPulled.path(place), &format!("{from}\n"))?;
+        let folders = BTreeSet::from([folder]);
+        for (number, bytes) in records {
+            let staged = StagedRecord::new(self, key, number, &bytes)?;
+            self.disk.write_marker(&EvictionReason::NotPulled.path(staged.destination()), &format!("{from}\n"))?;
+            self.disk.sync_together(&[staged.path()], &folders)?;
+            staged.place()?;
         }
-        let files: Vec<&Path> = placed.iter().map(|(file, _)| file.path()).collect();
-        self.disk.sync_together(&files, &BTreeSet::from([folder.clone()]))?;
-        let count = placed.len();
-        for (file, place) in placed {
-            file.place(&place)?;
-        }
-        self.disk.sync_together(&[], &BTreeSet::from([folder, shard]))?;
         Ok(count)
     }
 
@@ -145,10 +128,9 @@ impl Store {
     /// # Errors
     /// The store cannot be read or written.
     pub fn mark_remote_only(&self, record: &ActionRecord, outside: &DigestCache, from: &str) -> Result<()> {
-        let digests = record.output_digests();
-        for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_none()) {
-            let found = super::actions::read_record(&record.key, file)?;
-            if found.output_digests() == digests && !self.missing(&found, outside)?.is_empty() {
+        for equal in self.equal_records(record, |file| file.dropped.is_none())? {
+            let (file, found) = equal?;
+            if !self.missing(&found, outside)?.is_empty() {
                 self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
                 self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
             }
@@ -181,11 +163,8 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn mark_local(&self, record: &ActionRecord) -> Result<()> {
-        let digests = record.output_digests();
-        for file in self.record_files(&record.key)?.iter().filter(|file| file.dropped.is_some()) {
-            if super::actions::read_record(&record.key, file)?.output_digests() == digests {
-                self.unmark_dropped(&file.path)?;
-            }
+        for equal in self.equal_records(record, |file| file.dropped.is_some())? {
+            self.unmark_dropped(&equal?.0.path)?;
         }
         Ok(())
     }
@@ -195,17 +174,11 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn remote_of_unpulled(&self, record: &ActionRecord) -> Result<Option<String>> {
-        let digests = record.output_digests();
-        for file in self.record_files(&record.key)? {
-            if file.dropped == Some(EvictionReason::NotPulled)
-                && super::actions::read_record(&record.key, &file)?.output_digests() == digests
-            {
-                let note = read_regular_file(&EvictionReason::NotPulled.path(&file.path)).unwrap_or_default();
-                let name = String::from_utf8(note).unwrap_or_default();
-                return Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)));
-            }
-        }
-        Ok(None)
+        let is_unpulled = |file: &RecordFile| file.dropped == Some(EvictionReason::NotPulled);
+        let Some((file, _)) = self.equal_records(record, is_unpulled)?.next().transpose()? else { return Ok(None) };
+        let marker = read_regular_file(&EvictionReason::NotPulled.path(&file.path)).unwrap_or_default();
+        let name = String::from_utf8(marker).unwrap_or_default();
+        Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)))
     }
 
     /// The bytes of a result's record as others get them: those of its file, but that no path of this machine stands in it
@@ -214,20 +187,26 @@ impl Store {
     /// # Errors
     /// It is not recorded any more, or cannot be read.
     pub fn shared_record(&self, record: &ActionRecord) -> Result<Vec<u8>> {
-        let digests = record.output_digests();
-        for file in self.record_files(&record.key)? {
-            let found = super::actions::read_record(&record.key, &file)?;
-            if found.output_digests() != digests {
-                continue;
-            }
-            if found.outputs.values().all(|output| output.outside.is_none()) {
-                return read_regular_file(&file.path).map_err(FileError::io("read", &file.path));
-            }
-            let mut shared = found;
-            shared.outputs.values_mut().for_each(|output| output.outside = None);
-            return shared.encode();
+        let Some((file, mut shared)) = self.equal_records(record, |_| true)?.next().transpose()? else {
+            let path = self.layout.action_folder(&record.key);
+            return Err(FileError::Missing { path, what: format!("does not hold the result of {}", record.label) });
+        };
+        if shared.outputs.values().all(|output| output.outside.is_none()) {
+            return read_regular_file(&file.path).map_err(FileError::io("read", &file.path));
         }
-        let path = self.layout.action_folder(&record.key);
-        Err(FileError::Missing { path, what: format!("does not hold the result of {}", record.label) })
+        shared.outputs.values_mut().for_each(|output| output.outside = None);
+        shared.encode()
+    }
+
+    /// Reads the records of the same key with the same outputs, among the record files that `is_wanted` selects.
+    fn equal_records(
+        &self,
+        record: &ActionRecord,
+        is_wanted: impl Fn(&RecordFile) -> bool,
+    ) -> Result<impl Iterator<Item = Result<(RecordFile, ActionRecord)>>> {
+        let (key, digests) = (record.key, record.output_digests());
+        let files = self.record_files(&key)?.into_iter().filter(is_wanted);
+        let read = files.map(move |file| read_record(&key, &file).map(|found| (file, found)));
+        Ok(read.filter(move |read| read.as_ref().map_or(true, |(_, found)| found.output_digests() == digests)))
     }
 }

@@ -1,11 +1,11 @@
 //! Taking in what no stage made: bytes that come once, and are content from then on.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use super::Store;
-use super::mtime_seal;
+use super::objects::shard_of;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError};
 
@@ -45,15 +45,13 @@ impl Store {
         .map_err(|error| written.err().unwrap_or_else(|| FileError::io("read", path)(error)))?;
         let digest = Digest(*hasher.finalize().as_bytes());
         let place = self.object_path(&digest);
+        // Also for content that was there: the process that placed it may have been killed before this sync.
+        let mut touched = BTreeSet::from([shard_of(&place).to_owned()]);
         if !self.has_intact(&digest, size)? {
             self.disk.sync_file(temporary.path())?;
-            self.disk.seal(temporary.path(), mtime_seal::second_of(&digest, SystemTime::now()))?;
-            let _only_one = self.lock_replacing(&place)?;
-            temporary.place(&place)?;
+            self.place_object(temporary.path(), &digest, &mut touched)?;
         }
-        if let Some(shard) = place.parent() {
-            self.disk.sync_folder(shard)?;
-        }
+        self.disk.sync_together(&[], &touched)?;
         Ok(IngestedFile { path: place, digest, size })
     }
 }

@@ -11,7 +11,6 @@ use super::finding::Finding;
 use super::hashing::hash_own_file;
 use super::locks;
 use super::output_snapshot::OutputSnapshot;
-use super::record::OutputRecord;
 use super::{Store, layout, mtime_seal};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
@@ -110,24 +109,13 @@ impl Store {
         self.set_aside(path, what).map(Some)
     }
 
-    /// Sets aside which of the objects of `output` was written since they bore the stamp `before`: all that differ are hashed,
-    /// since whoever wrote may have set the seal back. Then nobody reads them any more, and they are made again.
+    /// Moves the objects that were written since the snapshot `before` to the quarantine, so that they are made again. All that
+    /// differ are hashed, since the process that wrote may have set the seal back.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn quarantine_rewritten(
-        &self,
-        output: &OutputRecord,
-        before: &OutputSnapshot,
-        outside: &DigestCache,
-    ) -> Result<()> {
-        let later = self.stamp(output, outside);
-        let paths: Vec<&Path> = match &later {
-            Ok(later) => before.changed_paths(later).collect(),
-            // Its manifest itself is gone or was written.
-            Err(_) => before.objects().collect(),
-        };
-        for path in paths {
+    pub fn quarantine_rewritten(&self, before: &OutputSnapshot) -> Result<()> {
+        for path in before.changed_paths()? {
             let (Some(digest), Ok(metadata)) = (layout::digest_of_path(path), fs::symlink_metadata(path)) else {
                 continue;
             };

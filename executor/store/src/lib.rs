@@ -20,7 +20,6 @@ mod ingest;
 mod integrity;
 mod inventory;
 mod layout;
-mod lock_inheritors;
 mod lock_owner;
 mod locks;
 mod manifest;

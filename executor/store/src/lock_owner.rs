@@ -5,10 +5,11 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::lock_inheritors;
 use super::record::{host_name, timestamp};
+use cwm_core::os;
 
 /// Who holds a lock; one JSON line in the lock's file. Read only to tell whom we wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +39,11 @@ impl LockOwner {
         }
     }
 
-    /// With what keeps the lock of the file `path`, if the process that took it has ended.
+    /// Adds the process that still holds the lock of the file `path`, if the owner has ended: a background child of a command
+    /// inherits the descriptor of the lock.
     pub(super) fn or_heir(self, path: &Path) -> LockOwner {
-        let has_ended = self.host == host_name() && !lock_inheritors::is_running(self.pid);
-        LockOwner { heir: has_ended.then(|| lock_inheritors::of(path)).flatten(), ..self }
+        let has_ended = self.host == host_name() && !is_running(self.pid);
+        LockOwner { heir: has_ended.then(|| os::process_with_open(path)).flatten(), ..self }
     }
 }
 
@@ -70,4 +72,9 @@ pub(super) fn write_lock_owner(file: &mut File, holder: &LockOwner) -> io::Resul
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(format!("{text}\n").as_bytes())
+}
+
+/// True if a process of this number runs on this machine; a zombie does not.
+fn is_running(pid: u32) -> bool {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(os::is_running)
 }

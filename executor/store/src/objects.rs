@@ -1,12 +1,15 @@
 //! Content by its hash: what is there, and what a stage made that may become so.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::Store;
 use super::manifest::{Manifest, ManifestError};
+use super::mtime_seal;
 use super::record::OutputShape;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, read_regular_file};
@@ -74,6 +77,29 @@ impl Store {
             ManifestError::Wrong(what) => FileError::damaged(&path, what),
         })
     }
+}
+
+impl Store {
+    /// Seals a synced file and gives it the name of its content. Adds the folders whose names must be synced afterwards to
+    /// `touched`.
+    pub(super) fn place_object(&self, path: &Path, digest: &Digest, touched: &mut BTreeSet<PathBuf>) -> Result<()> {
+        self.disk.seal(path, mtime_seal::second_of(digest, SystemTime::now()))?;
+        let place = self.object_path(digest);
+        let shard = shard_of(&place);
+        if !shard.is_dir() {
+            // Shards are made with the store; this one was removed since.
+            self.disk.make_folder(shard)?;
+            touched.insert(shard_of(shard).to_owned());
+        }
+        touched.insert(shard.to_owned());
+        let _only_one = self.lock_replacing(&place)?;
+        self.disk.place(path, &place)
+    }
+}
+
+/// The folder that holds `path`.
+pub(super) fn shard_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
 }
 
 /// A file that a stage made.

@@ -56,10 +56,15 @@ impl OutputSnapshot {
         !self.outside.is_empty()
     }
 
-    /// The objects of which the file system says something else than it said by this stamp.
-    pub(super) fn changed_paths<'a>(&'a self, later: &'a OutputSnapshot) -> impl Iterator<Item = &'a Path> {
-        let differs = |(path, before): &(&PathBuf, &Option<(Stat, u32)>)| later.objects.get(*path) != Some(*before);
-        self.objects.iter().filter(differs).map(|(path, _)| path.as_path())
+    /// Returns the objects whose metadata is no longer that of this snapshot.
+    pub(super) fn changed_paths(&self) -> Result<Vec<&Path>> {
+        let mut changed = Vec::new();
+        for (path, before) in &self.objects {
+            if look_at_object(path)? != *before {
+                changed.push(path.as_path());
+            }
+        }
+        Ok(changed)
     }
 
     /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over, and

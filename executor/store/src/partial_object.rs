@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::hashing::hash_own_file;
+use super::hashing::{hash_own_file, read_full};
 use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
@@ -167,17 +167,4 @@ fn common_prefix(one: &mut impl Read, other: &mut impl Read) -> io::Result<u64> 
             return Ok(same);
         }
     }
-}
-
-fn read_full(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match from.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

@@ -36,12 +36,8 @@ impl Store {
                 if object.is_file() {
                     return Ok(object);
                 }
-                if let Some(reference) = &output.outside {
-                    for path in self.places_of(reference) {
-                        if outside.snapshot(&path).is_ok_and(|snapshot| snapshot.digest == output.digest) {
-                            return Ok(path);
-                        }
-                    }
+                if let Ok(Some(path)) = self.find_outside(output, outside) {
+                    return Ok(path);
                 }
                 Err(match &output.outside {
                     Some(reference) => FileError::Missing {

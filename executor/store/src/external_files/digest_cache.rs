@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -11,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use super::cache_file::{self, Entries, Entry};
 use super::fingerprint::FileFingerprint;
 use crate::Store;
+use crate::hashing::read_full;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Stat};
 
@@ -178,7 +178,7 @@ impl DigestCache {
         let mut block = vec![0; BLOCK.min(usize::try_from(stat.size).unwrap_or(BLOCK).max(1))];
         let mut length = 0u64;
         loop {
-            match read_block(&mut file, &mut block).map_err(reading)? {
+            match read_full(&mut file, &mut block).map_err(reading)? {
                 0 => break,
                 n => {
                     hasher.update_rayon(&block[..n]);
@@ -192,18 +192,4 @@ impl DigestCache {
         }
         Ok(FileFingerprint { path, stat, digest: Digest(*hasher.finalize().as_bytes()), is_stable })
     }
-}
-
-/// Fills `block` as far as the file goes.
-fn read_block(file: &mut File, block: &mut [u8]) -> std::io::Result<usize> {
-    let mut filled = 0;
-    while filled < block.len() {
-        match file.read(&mut block[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
