@@ -1,6 +1,5 @@
 //! `cwm ls`: the results that a store has.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use cwm_contract::{Label, amount};
@@ -11,7 +10,8 @@ use crate::locate::{open_store, pipeline_file};
 use crate::output::{print_json, print_text};
 use crate::workspace::{SkippedRecordsWarning, warn_about_lock_file, warn_about_tags};
 use cwm_core::{Digest, Error, ExitCode, Key};
-use cwm_gc::{selection, tags};
+use cwm_gc::selection;
+use cwm_gc::tags::{self, Tag};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{ActionRecord, EvictionReason, Store};
@@ -59,86 +59,31 @@ pub fn run(store: Option<&Path>, arguments: &LsArguments) -> Result<ExitCode, Er
     warn_about_lock_file(&lock);
     let tags = tags::list(&store)?;
     warn_about_tags(&tags);
-    let (mut records, mut absent) = (Vec::new(), Vec::new());
-    let mut words = Vec::new();
-    for word in &arguments.what {
-        match word.strip_prefix(tags::PREFIX) {
+    let (mut listed, mut selection) = (Vec::new(), Vec::new());
+    for what in &arguments.what {
+        match what.strip_prefix(tags::PREFIX) {
             Some(name) => {
                 let tag = tags::find(&store, name)?.ok_or_else(|| no_tag(name))?;
-                let (found, not_here) = results_of_lock(&store, &tag.lock)?;
-                records.extend(found);
-                absent.extend(not_here);
+                listed.extend(results_of_lock(&store, &tag.lock)?);
             }
-            None => words.push(word.clone()),
+            None => selection.push(what.clone()),
         }
     }
-    if !words.is_empty() || arguments.what.is_empty() {
-        let (mut found, mut not_here) = results_of_lock(&store, &lock)?;
+    if !selection.is_empty() || arguments.what.is_empty() {
+        let mut found = results_of_lock(&store, &lock)?;
         if arguments.all {
-            found = every(&store)?;
+            found.retain(|result| result.record.is_none());
+            found.extend(all_results(&store)?);
         }
-        let known = found.iter().map(|record| &record.label).chain(not_here.iter().map(|(label, _)| label));
-        let known: Vec<Label> = known.cloned().collect();
-        let meant = selection::stages(&words, known.iter())?;
-        found.retain(|record| selection::matches_selection(&record.label, &meant));
-        not_here.retain(|(label, _)| selection::matches_selection(label, &meant));
-        records.extend(found);
-        absent.extend(not_here);
+        let selected = selection::stages(&selection, found.iter().map(|result| &result.label))?;
+        found.retain(|result| selection::matches_selection(&result.label, &selected));
+        listed.extend(found);
     }
+    listed.sort_by_key(|result| result.record.is_none());
     let files = DigestCache::of_store(&store);
-    let names = |lock: &LockFile, record: &ActionRecord| {
-        let outputs = record.output_digests();
-        lock.cells().any(|(_, line)| line.key == record.key && line.outputs == outputs)
-    };
-    let locked: BTreeMap<(Key, BTreeMap<String, Digest>), ()> =
-        lock.cells().map(|(_, line)| ((line.key, line.outputs.clone()), ())).collect();
     let mut rows = Vec::new();
-    for record in &records {
-        let missing = store.missing_or_corrupt(record, &files)?;
-        let state = match record.dropped {
-            _ if missing.is_empty() => "present",
-            _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
-            Some(EvictionReason::NotKept) => "dropped",
-            Some(EvictionReason::Collected) => "collected",
-            Some(EvictionReason::NotPulled) => "not pulled",
-            None => "missing",
-        };
-        let tagged = tags.iter().filter(|tag| names(&tag.lock, record)).map(|tag| tag.name.clone());
-        let tagged: Vec<String> = tagged.collect();
-        for (name, output) in &record.outputs {
-            rows.push(Row {
-                label: record.label.to_string(),
-                output: name.clone(),
-                format: Some(output.format.to_string()),
-                bytes: Some(output.size),
-                digest: output.digest,
-                key: record.key,
-                made: Some(record.circumstances.started.to_string()),
-                origin: Some(record.origin()),
-                state,
-                locked: locked.contains_key(&(record.key, record.output_digests())),
-                tags: tagged.clone(),
-            });
-        }
-    }
-    for (label, line) in &absent {
-        let is_named = |lock: &LockFile| lock.cells().any(|(_, other)| other == line);
-        let tagged: Vec<String> = tags.iter().filter(|tag| is_named(&tag.lock)).map(|tag| tag.name.clone()).collect();
-        for (name, digest) in &line.outputs {
-            rows.push(Row {
-                label: label.to_string(),
-                output: name.clone(),
-                format: None,
-                bytes: None,
-                digest: *digest,
-                key: line.key,
-                made: None,
-                origin: None,
-                state: "not here",
-                locked: locked.contains_key(&(line.key, line.outputs.clone())),
-                tags: tagged.clone(),
-            });
-        }
+    for result in &listed {
+        rows.extend(rows_of(result, &store, &files, &lock, &tags)?);
     }
     if arguments.json {
         print_json(&rows)?;
@@ -153,36 +98,92 @@ pub fn no_tag(name: &str) -> Error {
     Error::usage(format!("there is no tag `{name}`")).hint("`cwm tag` lists them")
 }
 
-/// The results that a lock file names, under the labels that it gives them; those without a record are left out.
-pub(super) fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
-    Ok(results_of_lock(store, lock)?.0)
+/// A result that is listed.
+struct ListedResult {
+    label: Label,
+    line: LockLine,
+    /// Its record; nothing if the store has no such result.
+    record: Option<ActionRecord>,
 }
 
-/// Results, and lines of a lock file of which the store has none.
-type Found = (Vec<ActionRecord>, Vec<(Label, LockLine)>);
-
-/// The results that a lock file names, and its other lines.
-fn results_of_lock(store: &Store, lock: &LockFile) -> Result<Found, Error> {
-    let (mut records, mut absent) = (Vec::new(), Vec::new());
-    for (label, line) in lock.cells() {
-        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
-        let label: Label = label.parse().map_err(Error::usage)?;
-        match record.filter(|record| record.output_digests() == line.outputs) {
-            Some(record) => records.push(ActionRecord { label, ..record }),
-            None => absent.push((label, line.clone())),
+/// Returns the rows of a result, one an output.
+fn rows_of(
+    result: &ListedResult,
+    store: &Store,
+    files: &DigestCache,
+    lock: &LockFile,
+    tags: &[Tag],
+) -> Result<Vec<Row>, Error> {
+    let ListedResult { label, line, record } = result;
+    let record = record.as_ref();
+    let is_named_by = |lock: &LockFile| lock.cells().any(|(_, other)| other == line);
+    let tagged = tags.iter().filter(|tag| is_named_by(&tag.lock)).map(|tag| tag.name.clone());
+    let (tagged, locked): (Vec<String>, bool) = (tagged.collect(), is_named_by(lock));
+    let state = match record {
+        Some(record) => state(record, store, files)?,
+        None => "not here",
+    };
+    let row = |(name, digest): (&String, &Digest)| {
+        let output = record.and_then(|record| record.outputs.get(name));
+        Row {
+            label: label.to_string(),
+            output: name.clone(),
+            format: output.map(|output| output.format.to_string()),
+            bytes: output.map(|output| output.size),
+            digest: *digest,
+            key: line.key,
+            made: record.map(|record| record.circumstances.started.to_string()),
+            origin: record.map(ActionRecord::origin),
+            state,
+            locked,
+            tags: tagged.clone(),
         }
-    }
-    Ok((records, absent))
+    };
+    Ok(line.outputs.iter().map(row).collect())
 }
 
-/// All results, sorted by label, the first made first.
-fn every(store: &Store) -> Result<Vec<ActionRecord>, Error> {
+fn state(record: &ActionRecord, store: &Store, files: &DigestCache) -> Result<&'static str, Error> {
+    let missing = store.missing_or_corrupt(record, files)?;
+    Ok(match record.dropped {
+        _ if missing.is_empty() => "present",
+        _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
+        Some(EvictionReason::NotKept) => "dropped",
+        Some(EvictionReason::Collected) => "collected",
+        Some(EvictionReason::NotPulled) => "not pulled",
+        None => "missing",
+    })
+}
+
+/// Returns the records of the results that a lock file names, under the labels that it gives them.
+pub(super) fn of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ActionRecord>, Error> {
+    let results = results_of_lock(store, lock)?.into_iter();
+    Ok(results.filter_map(|ListedResult { label, record, .. }| Some(ActionRecord { label, ..record? })).collect())
+}
+
+/// Returns the results that a lock file names.
+fn results_of_lock(store: &Store, lock: &LockFile) -> Result<Vec<ListedResult>, Error> {
+    let mut results = Vec::new();
+    for (label, line) in lock.cells() {
+        let label: Label = label.parse().map_err(Error::usage)?;
+        let record = store.candidates(&line.key, Some(&line.outputs))?.into_iter().next();
+        let record = record.filter(|record| record.output_digests() == line.outputs);
+        results.push(ListedResult { label, line: line.clone(), record });
+    }
+    Ok(results)
+}
+
+/// Returns all results of the store, sorted by label, the first made first.
+fn all_results(store: &Store) -> Result<Vec<ListedResult>, Error> {
     let mut records = Vec::new();
     for key in store.keys()? {
         records.extend(store.actions(&key)?);
     }
     records.sort_by(|a, b| (&a.label, a.circumstances.started).cmp(&(&b.label, b.circumstances.started)));
-    Ok(records)
+    let listed = |record: ActionRecord| {
+        let line = LockLine { key: record.key, outputs: record.output_digests() };
+        ListedResult { label: record.label.clone(), line, record: Some(record) }
+    };
+    Ok(records.into_iter().map(listed).collect())
 }
 
 fn text(rows: &[Row], all: bool) -> String {

@@ -99,7 +99,7 @@ stages:
     let run = context.run(&[]);
     assert!(run.ran.iter().eq(["bystander"]), "{:?}", run.ran);
     assert_eq!(run.failed["victim"], "killed (signal 9)");
-    assert_eq!(run.failed["crashed"], "its process crashed: signal 6 (abort)");
+    assert_eq!(run.failed["crashed"], "its process crashed: signal 6 (SIGABRT)");
     assert_eq!(context.cwm(&["verify"]).code, 0);
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cwm_contract::{ExpectedChecksum, Format, Label, Resources, Values};
 use serde::{Deserialize, Serialize};
 
-use cwm_core::{Components, Error, Key};
+use cwm_core::{Components, Digest, Error, Key};
 use cwm_store::external_files::FileFingerprint;
 use cwm_store::{OutputRecord, OutputShape, WorkFolder};
 
@@ -21,35 +21,35 @@ pub struct ActionFile {
     pub format: u32,
     /// The key; always `components.key()`.
     pub key: Key,
-    /// Who asked for it: the first cell of the plan that has this key.
+    /// The cell that requested it: the first cell of the plan that has this key.
     pub label: Label,
     /// The pipeline's file stem.
     pub pipeline: String,
-    /// What the key is made of.
+    /// The components of the key.
     pub components: Components,
-    /// What to run.
+    /// The work.
     pub body: ActionBody,
     /// Inputs by name, each in the order of the plan.
     pub inputs: BTreeMap<String, Vec<ActionInput>>,
-    /// Whether an input is a group, even if it holds one artifact.
+    /// The inputs that are groups, even if they hold one artifact.
     pub groups: Vec<String>,
     /// Outputs to make.
     pub outputs: BTreeMap<String, ActionOutput>,
     /// Share of the machine.
     pub resources: Resources,
-    /// Why it runs, in words, one cause a line.
+    /// The causes for which it runs, one a line.
     pub cause: Vec<String>,
     /// Run even if the store has a result.
     pub force: bool,
     /// Which of the files from outside may be executed, where it is done on a node that sees none of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executable: Vec<PathBuf>,
-    /// What is recorded, by output name, where the action is only to be compared with that.
+    /// The recorded outputs by name, where the action is only compared with them.
     #[serde(default)]
     pub recorded: Option<BTreeMap<String, OutputRecord>>,
 }
 
-/// What an action runs.
+/// The work of an action.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionBody {
@@ -59,7 +59,7 @@ pub enum ActionBody {
         values: Values,
         /// Files given as parameters, as they were when the key was made.
         files: Vec<FileFingerprint>,
-        /// What is known from earlier of what it fetches.
+        /// The checksums that pins have for what it fetches.
         #[serde(default)]
         expected: Vec<ExpectedChecksum>,
     },
@@ -76,12 +76,22 @@ pub enum ActionBody {
     },
 }
 
+impl ActionBody {
+    /// Returns the files from outside that are no inputs: parameters of a stage, dependencies of a command.
+    pub fn files(&self) -> Vec<&FileFingerprint> {
+        match self {
+            ActionBody::Stage { files, .. } => files.iter().collect(),
+            ActionBody::Command { deps, .. } => deps.values().collect(),
+        }
+    }
+}
+
 /// One artifact of an input.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ActionInput {
     /// The label under which the stage sees it.
     pub label: Label,
-    /// What it is.
+    /// The artifact itself.
     pub artifact: Artifact,
 }
 
@@ -96,43 +106,52 @@ pub enum Artifact {
 }
 
 impl Artifact {
-    /// The name of a link to it called `base`: with its extension, if it has one.
+    /// Returns the digest of its content.
+    pub fn digest(&self) -> Digest {
+        match self {
+            Artifact::Output(output) => output.digest,
+            Artifact::Outside(snapshot) => snapshot.digest,
+        }
+    }
+
+    /// Returns the name of a link to it called `base`: with its extension, if it has one.
     pub fn file_name(&self, base: &str) -> String {
         let extension = match self {
             Artifact::Output(output) => output.shape.extension().to_owned(),
             Artifact::Outside(snapshot) => snapshot.path.extension().unwrap_or_default().to_string_lossy().into_owned(),
         };
-        if extension.is_empty() { base.to_owned() } else { format!("{base}.{extension}") }
+        with_extension(base, &extension)
     }
 }
 
 /// One output.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ActionOutput {
-    /// What it holds.
+    /// The format of its content.
     pub format: Format,
     /// A file or a folder.
     pub shape: OutputShape,
-    /// Whether it may be a folder although `shape` is a file.
+    /// True if it may be a folder although `shape` is a file.
     #[serde(default)]
     pub or_folder: bool,
 }
 
 impl ActionOutput {
-    /// The name of the file or folder in `out/` of the output called `name`.
+    /// Returns the name of the file or folder in `out/` of the output called `name`.
     pub fn file_name(&self, name: &str) -> String {
-        match self.shape.extension() {
-            "" => name.to_owned(),
-            extension => format!("{name}.{extension}"),
-        }
+        with_extension(name, self.shape.extension())
     }
+}
+
+fn with_extension(base: &str, extension: &str) -> String {
+    if extension.is_empty() { base.to_owned() } else { format!("{base}.{extension}") }
 }
 
 impl ActionFile {
     /// Reads and checks an action file.
     ///
     /// # Errors
-    /// It cannot be read, is of a newer format, is not what its key says, or was made by other code than this binary.
+    /// It cannot be read, is of a newer format, or does not belong to the key.
     pub fn read(work: &WorkFolder, key: &Key) -> Result<Self, Error> {
         let path = work.action_file();
         let action: ActionFile = work.read_action()?;

@@ -8,19 +8,18 @@ use std::sync::{Arc, Mutex};
 
 use cwm_contract::{Event, Failure};
 
-use super::attempt_context::AttemptContext;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailureKind, ActionMessage, Failed, failed};
 use super::watchdog::{Watchdog, WatchdogTarget};
-use super::work::do_work;
+use super::work::{AttemptContext, do_work};
 use super::{ActionBody, out_of_memory, usage};
 use crate::probe;
 use cwm_core::{Digest, Error};
 use cwm_store::Difference;
 
 impl AttemptContext<'_> {
-    /// Does the work and records what came out, which is returned by output name. `has_checkpoint` is whether it goes on from
-    /// what an earlier attempt kept.
+    /// Does the work and records the result, whose digests are returned by output name. `has_checkpoint` is true if it resumes from
+    /// a checkpoint of an earlier attempt.
     ///
     /// # Errors
     /// It failed; then nothing is recorded.
@@ -41,7 +40,7 @@ impl AttemptContext<'_> {
         recorded
     }
 
-    /// The log in the work folder is what is recorded.
+    /// Copies the log into the work folder, from where it is recorded.
     fn bring_log(&self) -> Result<(), Failed> {
         let own = self.work.log();
         if self.log == own {
@@ -51,7 +50,7 @@ impl AttemptContext<'_> {
         copied.map_err(|error| failed(Error::io("copy the log", &self.log, error)))
     }
 
-    /// What the stage's probe gives. The work is done, and this is no part of it: why there is none is told in the log alone.
+    /// Takes the stage's probe. The work is done without it, so a failure goes to the log alone.
     fn probe(&self) -> BTreeMap<String, Digest> {
         let ActionBody::Stage { values, .. } = &self.action.body else { return BTreeMap::new() };
         let Some(stage) = self.registry.get(&self.action.components.kind) else { return BTreeMap::new() };
@@ -64,7 +63,7 @@ impl AttemptContext<'_> {
         })
     }
 
-    /// Does the work anew and compares what comes out with what is recorded; nothing else is changed.
+    /// Does the work again and compares the result with the recorded one; nothing else is changed.
     ///
     /// # Errors
     /// It failed, or there is nothing to compare with.
@@ -75,14 +74,14 @@ impl AttemptContext<'_> {
         let mut differences = Vec::new();
         for (name, output) in &made.outputs {
             let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
-            let recorded = recorded
-                .ok_or_else(|| failed(Error::store(format!("the recorded result lacks the output `{name}`"))))?;
+            let recorded =
+                recorded.ok_or_else(|| failed(Error::store(format!("the recorded result has no output `{name}`"))))?;
             differences.extend(self.store.differences(name, output, recorded, &self.files).map_err(failed)?);
         }
         Ok(differences)
     }
 
-    /// Does the work; what it read, and the events of which the record is made.
+    /// Does the work. Returns its inputs, and the events for its record.
     fn work(&self) -> Result<(Inputs, Vec<Event>), Failed> {
         let (store, files, action) = (&self.store, &self.files, &self.action);
         let kept = Arc::new(Mutex::new(Vec::new()));
@@ -98,14 +97,14 @@ impl AttemptContext<'_> {
         );
         let ran = catch_unwind(AssertUnwindSafe(|| do_work(self, &inputs, kept.clone())));
         let fault = match (ran, watchdog.finish()) {
-            // What was finished within its grace is finished.
+            // Work that finished within its grace period is finished.
             (Ok(Ok(())), _) => None,
             (_, Some(over)) => Some(over),
             (Ok(Err(fault)), None) => Some(fault),
             (Err(panic), None) => Some(panicked(panic.as_ref())),
         };
         if let Some(fault) = fault {
-            // Others may read what it read: its own failure is what is told.
+            // Others may read these inputs too. The failure to report is that of the work.
             if let Err(error) = inputs.quarantine_rewritten(store) {
                 let _ = writeln!(std::io::stderr(), "{}", error.message);
             }
@@ -123,7 +122,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Failed {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
     let failure = Failure::internal(format!("panicked: {text}"));
-    if text.lines().any(out_of_memory::tells) {
+    if text.lines().any(out_of_memory::is_reported_in) {
         return (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT));
     }
     (ActionFailureKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log"))

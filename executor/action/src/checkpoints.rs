@@ -1,4 +1,4 @@
-//! Whether what an earlier attempt kept may be gone on from.
+//! Decides if an attempt may resume from the checkpoints of an earlier one.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -9,20 +9,20 @@ use super::{ActionBody, ActionFile};
 use cwm_core::{Error, Registry, list_some};
 use cwm_store::{CheckpointStamp, WorkFolder};
 
-/// Names that are told before the rest is counted.
-const TOLD: usize = 4;
+/// The number of checkpoints that are listed; of more, only their number.
+const LISTED: usize = 4;
 
-/// What the names end in of what a stage found damaged and set aside: no attempt goes on from it.
-const ASIDE: &str = ".damaged";
+/// The ending of a checkpoint that a stage found damaged and set aside: no attempt resumes from it.
+const DAMAGED: &str = ".damaged";
 
-/// What writes `keep/` in an attempt, and whether its device is certain before the stage has told what it computes on.
+/// The writer of `keep/` in an attempt. Its device may be uncertain until the stage reports it.
 #[derive(Clone)]
 pub struct CheckpointOwner {
     stamp: CheckpointStamp,
     is_certain: bool,
 }
 
-/// What goes on from there writes now, as far as can be told before it starts.
+/// Returns the owner of the checkpoints of this attempt, as far as it is known before the start.
 pub fn owner(registry: &Registry, action: &ActionFile) -> CheckpointOwner {
     let computes = match &action.body {
         ActionBody::Stage { .. } => registry.get(&action.components.kind).is_some_and(|stage| stage.uses_devices()),
@@ -37,7 +37,7 @@ pub fn owner(registry: &Registry, action: &ActionFile) -> CheckpointOwner {
     }
 }
 
-/// The kind of device that it will compute on. What was granted a GPU may still find that it cannot be used.
+/// Returns the kind of device that it will compute on, and true if that is certain: a granted GPU may turn out unusable.
 fn device(registry: &Registry, resources: &Resources) -> (&'static str, bool) {
     match resources.device {
         DeviceChoice::Cpu => (CheckpointStamp::PROCESSOR, true),
@@ -50,16 +50,17 @@ fn device(registry: &Registry, resources: &Resources) -> (&'static str, bool) {
 }
 
 impl CheckpointOwner {
-    /// Once the stage told what it computes on: `cpu`, or a GPU and its name.
-    pub fn on(&self, told: &str) -> CheckpointOwner {
-        let device = if told == CheckpointStamp::PROCESSOR { CheckpointStamp::PROCESSOR } else { CheckpointStamp::GPU };
+    /// Returns the owner on the device that the stage reported: `cpu`, or a GPU and its name.
+    pub fn on(&self, reported: &str) -> CheckpointOwner {
+        let device =
+            if reported == CheckpointStamp::PROCESSOR { CheckpointStamp::PROCESSOR } else { CheckpointStamp::GPU };
         CheckpointOwner { stamp: CheckpointStamp { device: device.to_owned(), ..self.stamp.clone() }, is_certain: true }
     }
 }
 
-/// Makes `keep/` ready for an attempt; once more when its device is certain. What other code kept is thrown away, and the
-/// log says what it was. What was kept on another device is not touched: the refusal says how it is gone on from, and what
-/// to delete to begin anew.
+/// Prepares `keep/` for an attempt; once more when its device is certain. Checkpoints of other code are deleted, with a line in
+/// the log. Checkpoints of another device are not touched: the refusal has the option that resumes from them, and the folder to
+/// delete to start again.
 ///
 /// # Errors
 /// The disk refuses.
@@ -70,7 +71,7 @@ pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), 
     let found = match work.read_stamp() {
         Ok(found) => found,
         Err(error) if !kept.is_empty() => {
-            let what = format!("an earlier attempt kept {}, and which code it was of cannot be told", list_kept(&kept));
+            let what = format!("an earlier attempt kept {}, and their code is not known", list_kept(&kept));
             let hint = format!("delete {} to start again", folder.display());
             return Ok(Err(Failure::input(format!("{what}: {error}")).hint(hint)));
         }
@@ -80,8 +81,10 @@ pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), 
         Some(found) if found == *stamp => return Ok(Ok(())),
         Some(found) if (found.format, &found.binary) != (stamp.format, &stamp.binary) => {
             let (kept, folder) = (list_kept(&kept), folder.display());
-            let words = format!("other code kept {kept} in {folder}: it is deleted, and the stage starts again");
-            let _ = writeln!(std::io::stderr(), "{words}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "other code kept {kept} in {folder}: it is deleted, and the stage starts again"
+            );
             work.forget_kept()?;
         }
         Some(_) if !kept.is_empty() && !is_certain => return Ok(Ok(())),
@@ -92,8 +95,8 @@ pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), 
     Ok(Ok(()))
 }
 
-/// Holds what was kept against the device that the stage computes on, once it tells. If they do not fit, the stage is
-/// stopped, as on request, before it has gone on from there; why is left in `refused`.
+/// Compares the checkpoints with the device that the stage reports. If they do not fit, the stage is stopped, as on request,
+/// before it resumes from them; the reason is left in `refused`.
 pub fn device_check(
     registry: &Registry,
     work: &WorkFolder,
@@ -117,20 +120,20 @@ fn refusal(work: &WorkFolder, found: &CheckpointStamp, stamp: &CheckpointStamp, 
     let (then, now, kept, folder) = (name(found), name(stamp), list_kept(kept), work.keep());
     let option = if found.device == CheckpointStamp::GPU { "cuda:0" } else { "cpu" };
     Failure::input(format!(
-        "an earlier attempt on {then} kept {kept}; going on from there on {now} would give what neither gives"
+        "an earlier attempt on {then} kept {kept}; to resume from there on {now} would give what neither gives"
     ))
-    .hint(format!("`--device {option}` goes on from there; to start again on {now}, delete {}", folder.display()))
+    .hint(format!("`--device {option}` resumes from there; to start again on {now}, delete {}", folder.display()))
 }
 
-/// Those of the names in `keep/` that an attempt may go on from.
+/// Returns the names in `keep/` from which an attempt may resume.
 pub fn usable(mut names: Vec<String>) -> Vec<String> {
-    names.retain(|name| !name.ends_with(ASIDE));
+    names.retain(|name| !name.ends_with(DAMAGED));
     names
 }
 
 /// `curves.jsonl, step-000000005000.safetensors`
 pub fn list_kept(names: &[String]) -> String {
-    if names.is_empty() { "nothing".to_owned() } else { list_some(names, TOLD) }
+    if names.is_empty() { "nothing".to_owned() } else { list_some(names, LISTED) }
 }
 
 #[cfg(test)]
@@ -184,7 +187,7 @@ mod tests {
             prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap();
             std::fs::write(work.keep().join("a"), "").unwrap();
             let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
-            assert!(failure.hint.unwrap().starts_with("`--device cuda:0` goes on"));
+            assert!(failure.hint.unwrap().starts_with("`--device cuda:0` resumes"));
         }
     }
 
@@ -242,7 +245,7 @@ mod tests {
         let (_folder, work) = with_kept(&["step"]);
         std::fs::write(work.keep().join(".stamp"), "{").unwrap();
         let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
-        assert!(failure.message.contains("kept step, and which code it was of cannot be told"), "{failure}");
+        assert!(failure.message.contains("kept step, and their code is not known"), "{failure}");
         assert_eq!(work.kept().unwrap(), ["step"]);
     }
 }

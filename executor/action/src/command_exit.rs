@@ -1,4 +1,4 @@
-//! How a command ended that did not end well: in words, and want of memory told apart.
+//! Describes how a command failed, and tells a lack of memory apart from other causes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::out_of_memory;
 use super::protocol::{ActionFailureKind, Failed};
 use cwm_core::os::out_of_memory_kills;
 
-/// What is compared when a command has ended with what it was when it began.
+/// The state of the log and of the kernel when a command began.
 pub struct CommandLog {
     log: PathBuf,
     log_began_at: u64,
@@ -17,7 +17,7 @@ pub struct CommandLog {
 }
 
 impl CommandLog {
-    /// A command begins that tells what it does in this log.
+    /// Begins to watch a command that writes this log.
     pub fn begin(log: &Path) -> Self {
         let log_began_at = std::fs::metadata(log).map_or(0, |log| log.len());
         CommandLog { log: log.to_owned(), log_began_at, kills: out_of_memory_kills() }
@@ -27,41 +27,41 @@ impl CommandLog {
         ExitEvidence {
             killed: out_of_memory_kills() > self.kills,
             log_line: out_of_memory::find_in_log(&self.log, self.log_began_at),
-            lacks_module: lacks_module(&self.log, self.log_began_at),
+            module_missing: module_missing(&self.log, self.log_began_at),
         }
     }
 }
 
-/// What speaks of want of memory.
+/// Evidence of the cause of a failure.
 struct ExitEvidence {
-    /// The kernel killed something for it while the command ran.
+    /// True if the kernel killed a process for lack of memory while the command ran.
     killed: bool,
-    /// A line of the log says so.
+    /// The line of the log that reports a lack of memory.
     log_line: Option<String>,
-    /// An interpreter says in the log that it does not find a module.
-    lacks_module: bool,
+    /// True if the log has an interpreter's error about a missing module.
+    module_missing: bool,
 }
 
-/// As Python and Node say it, in the end of a log.
-fn lacks_module(log: &Path, from: u64) -> bool {
-    let words = ["ModuleNotFoundError:", "Error: Cannot find module", "Error [ERR_MODULE_NOT_FOUND]"];
-    read_log_tail(log, from, 16 << 10).is_ok_and(|tail| words.iter().any(|words| tail.contains(words)))
+/// Returns true if the end of a log has the error of Python or Node about a missing module.
+fn module_missing(log: &Path, from: u64) -> bool {
+    let errors = ["ModuleNotFoundError:", "Error: Cannot find module", "Error [ERR_MODULE_NOT_FOUND]"];
+    read_log_tail(log, from, 16 << 10).is_ok_and(|tail| errors.iter().any(|error| tail.contains(error)))
 }
 
-/// How a command ended, with another status than 0 or by a signal.
+/// Describes the failure of a command, which ended with another status than 0 or by a signal.
 pub fn failure(code: Option<i32>, signal: Option<i32>, command_log: &CommandLog) -> Failed {
     describe(code, signal, command_log.evidence())
 }
 
 fn describe(code: Option<i32>, signal: Option<i32>, evidence: ExitEvidence) -> Failed {
-    // A shell says that what it called was ended by a signal in this way.
+    // A shell has this status if a signal ended what it called.
     let inner = code.filter(|code| (129..=192).contains(code)).map(|code| code - 128);
     let ended = match (code, signal, inner) {
         (Some(code), _, Some(inner)) => {
-            format!("its command ended with exit status {code}: what it called was ended by {}", named(inner))
+            format!("its command ended with exit status {code}: what it called was ended by {}", describe_signal(inner))
         }
         (Some(code), ..) => format!("its command ended with exit status {code}"),
-        (None, Some(signal), _) => format!("its command was ended by {}", named(signal)),
+        (None, Some(signal), _) => format!("its command was ended by {}", describe_signal(signal)),
         (None, None, _) => "its command ended without status or signal".to_owned(),
     };
     let was_killed = signal.or(inner) == Some(libc::SIGKILL);
@@ -89,7 +89,7 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: ExitEvidence) -> F
                 (Some(127), _) => Some(
                     "a program was not found: it is looked for in PATH, and files of the pipeline's folder are there only if `deps:` names them",
                 ),
-                _ if evidence.lacks_module => Some(
+                _ if evidence.module_missing => Some(
                     "modules of the pipeline's folder are found only if `deps:` names them, such as `deps: [\"scripts/**\"]`",
                 ),
                 _ => None,
@@ -99,23 +99,12 @@ fn describe(code: Option<i32>, signal: Option<i32>, evidence: ExitEvidence) -> F
     }
 }
 
-fn named(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGKILL => "killed",
-        libc::SIGSEGV => "segmentation fault",
-        libc::SIGABRT => "abort",
-        libc::SIGBUS => "bus error",
-        libc::SIGILL => "illegal instruction",
-        libc::SIGFPE => "arithmetic",
-        libc::SIGTERM => "terminated",
-        libc::SIGINT => "interrupted",
-        libc::SIGHUP => "hung up",
-        libc::SIGPIPE => "broken pipe",
-        libc::SIGXFSZ => "file too large",
-        libc::SIGXCPU => "too much CPU time",
-        _ => return format!("signal {signal}"),
-    };
-    format!("signal {signal} ({name})")
+/// Names a signal: `signal 9 (SIGKILL)`.
+pub fn describe_signal(signal: i32) -> String {
+    match signal_hook::low_level::signal_name(signal) {
+        Some(name) => format!("signal {signal} ({name})"),
+        None => format!("signal {signal}"),
+    }
 }
 
 #[cfg(test)]
@@ -129,7 +118,7 @@ mod tests {
         line: Option<&str>,
     ) -> (ActionFailureKind, String) {
         let (kind, failure) =
-            describe(code, signal, ExitEvidence { killed, log_line: line.map(str::to_owned), lacks_module: false });
+            describe(code, signal, ExitEvidence { killed, log_line: line.map(str::to_owned), module_missing: false });
         (kind, failure.message)
     }
 
@@ -140,15 +129,14 @@ mod tests {
         assert_eq!(described(Some(1), None, false, None), (Command, plain.into()));
         // Some other program may have been killed.
         assert_eq!(described(Some(1), None, true, None), (Command, plain.into()));
-        let segfault =
-            "its command ended with exit status 139: what it called was ended by signal 11 (segmentation fault)";
+        let segfault = "its command ended with exit status 139: what it called was ended by signal 11 (SIGSEGV)";
         assert_eq!(described(Some(139), None, false, None), (Command, segfault.into()));
         let killed = described(Some(137), None, true, None);
         assert_eq!(killed.0, OutOfMemory);
-        assert!(killed.1.ends_with("signal 9 (killed): killed by the kernel, out of memory"), "{}", killed.1);
+        assert!(killed.1.ends_with("signal 9 (SIGKILL): killed by the kernel, out of memory"), "{}", killed.1);
         assert_eq!(described(Some(137), None, false, None).0, Command);
         let shell =
-            (OutOfMemory, "its command was ended by signal 9 (killed): killed by the kernel, out of memory".into());
+            (OutOfMemory, "its command was ended by signal 9 (SIGKILL): killed by the kernel, out of memory".into());
         assert_eq!(described(None, Some(9), true, None), shell);
         let python = described(Some(1), None, false, Some("MemoryError"));
         assert_eq!(python, (OutOfMemory, format!("{plain}: out of memory, as its log tells (MemoryError)")));

@@ -17,7 +17,7 @@ use cwm_core::{Digest, os};
 use cwm_store::external_files::FileFingerprint;
 use rustix::process::Pid;
 
-/// What a command gets: where its inputs and outputs are.
+/// The paths that a command works with.
 pub struct Layout<'a> {
     /// The current folder of the command; copies of its `deps` stand in it under their relative paths.
     pub folder: &'a Path,
@@ -29,7 +29,7 @@ pub struct Layout<'a> {
     pub temporary: &'a Path,
     /// Cores it may use.
     pub cores: usize,
-    /// Where it writes what it tells.
+    /// Its log.
     pub log: &'a Path,
 }
 
@@ -58,8 +58,8 @@ pub fn environment(action: &BTreeMap<String, String>, layout: &Layout<'_>) -> BT
     variables
 }
 
-/// Runs `run` under `sh -euc` and waits for it. What it leaves running in the background is killed: it could still write
-/// to what is recorded. Asked to stop, all of it is waited for.
+/// Runs `run` under `sh -euc` and waits for it. Processes that it leaves in the background are killed: they could still write
+/// to the result. After a request to stop, all of them are waited for.
 ///
 /// # Errors
 /// The shell cannot be started, or the command ends with another status than 0, by a signal, or on request.
@@ -83,7 +83,7 @@ pub fn run(
         }
     }
     for name in inherited {
-        // One that is not set stays so: with `sh -u` whoever uses it fails, unless it says `${NAME:-}`.
+        // One that is not set stays so: with `sh -u` its use fails, except as `${NAME:-}`.
         if let Some(value) = std::env::var_os(name) {
             shell.env(name, value);
         }
@@ -100,21 +100,21 @@ pub fn run(
             Ok(())
         });
     }
-    orphans::adopt().map_err(|failure| (ActionFailureKind::System, failure))?;
+    os::adopt_orphans().map_err(|error| refused("adopt processes", error))?;
     let mut child = shell.spawn().map_err(|error| refused("start /bin/sh", error))?;
     let pid = Pid::from_child(&child);
-    let mut asked = false;
+    let mut is_stopped = false;
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => {
-                // A batch system asks all processes of a job at once, and this one may be the last to hear it.
+                // A batch system signals all processes of a job at once, and this one may be the last to receive it.
                 let by_term = status.signal() == Some(libc::SIGTERM) || status.code() == Some(128 + libc::SIGTERM);
-                asked |= by_term && is_asked_within(cancellation, A_MOMENT);
+                is_stopped |= by_term && is_cancelled_within(cancellation, SIGNAL_DELAY);
                 break status;
             }
             Ok(None) => {
-                if cancellation.is_cancelled() && !asked {
-                    asked = true;
+                if cancellation.is_cancelled() && !is_stopped {
+                    is_stopped = true;
                     orphans::ask_to_stop();
                 }
                 os::wait_briefly_for(pid);
@@ -122,14 +122,14 @@ pub fn run(
             Err(error) => return Err(refused("wait for the command", error)),
         }
     };
-    if asked {
+    if is_stopped {
         orphans::await_all();
     } else {
         // A shell that was killed left nothing behind on purpose.
         orphans::kill_all(status.code().is_some());
     }
-    if asked {
-        // Even with status 0: whoever listens to the request may end early and call that well.
+    if is_stopped {
+        // Even with status 0: a command may handle the signal and end early with that.
         return Err((ActionFailureKind::Cancelled, Failure::cancelled()));
     }
     match (status.code(), status.signal()) {
@@ -138,10 +138,10 @@ pub fn run(
     }
 }
 
-/// How much later than a command its own process may hear that both are to stop.
-const A_MOMENT: Duration = Duration::from_millis(500);
+/// The delay with which this process may receive a signal that its command received too.
+const SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
-fn is_asked_within(cancellation: &Cancellation, time: Duration) -> bool {
+fn is_cancelled_within(cancellation: &Cancellation, time: Duration) -> bool {
     let began = Instant::now();
     while !cancellation.is_cancelled() && began.elapsed() < time {
         std::thread::sleep(Duration::from_millis(10));
@@ -152,7 +152,7 @@ fn is_asked_within(cancellation: &Cancellation, time: Duration) -> bool {
 /// Up to this size dependencies are copied.
 const COPIED: u64 = 16 << 20;
 
-/// Whether a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
+/// Returns true if a command gets this dependency as a link, and could therefore meet other bytes than those in its key. Code is
 /// copied: through a link an interpreter finds modules beside the file that it stands for, which no key knows of, and
 /// writes what it compiled beside it.
 pub fn is_linked(dependency: &FileFingerprint) -> bool {
@@ -214,13 +214,13 @@ pub fn lay_out(
     Ok(paths)
 }
 
-/// Copies a dependency, which is what its key says.
+/// Copies a dependency, whose content must be that of the key.
 fn copy(dependency: &FileFingerprint, at: &Path) -> Result<(), Failure> {
     std::fs::copy(&dependency.path, at).map_err(|error| Failure::io("copy", &dependency.path, error))?;
     let copied = std::fs::read(at).map_err(|error| Failure::io("read", at, error))?;
     if Digest::of(&copied) != dependency.digest {
-        let words = format!("{} was changed before the command could begin", dependency.path.display());
-        return Err(Failure::input(words).hint("run again once the file is at rest"));
+        let problem = format!("{} was changed before the command could begin", dependency.path.display());
+        return Err(Failure::input(problem).hint("run again once the file is at rest"));
     }
     Ok(())
 }

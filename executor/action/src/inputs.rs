@@ -1,4 +1,4 @@
-//! What an action reads: found, and looked at again when it has ended.
+//! The inputs of an action: found at the start, and checked for changes at the end.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use cwm_store::{OutputRecord, OutputSnapshot, Store};
 pub struct Inputs {
     /// By input name, each in the order of the plan.
     pub groups: BTreeMap<String, Vec<GroupInput>>,
-    /// Files from outside among them, as they are at the start.
+    /// The files from outside among them, as they are at the start.
     outside: Vec<FileFingerprint>,
-    /// What is read from the store: the input's name, and what the file system says of it at the start.
+    /// The inputs in the store, by name, with their state in the file system at the start.
     stamps: Vec<(String, OutputRecord, OutputSnapshot)>,
-    /// What is read from the store, with where it lies.
+    /// The inputs in the store, with their paths.
     pub stored: Vec<(PathBuf, OutputRecord)>,
 }
 
-/// What is wrong with content of the store, and as which input it was to be read.
+/// Adds the name of the input to an error about content of the store.
 fn of_input(name: &str, error: FileError) -> Error {
     let mut error = Error::from(error);
     error.message = format!("its input `{name}` cannot be read: {}", error.message);
@@ -65,7 +65,7 @@ impl Inputs {
         Ok(found)
     }
 
-    /// Sets aside what of them was written in the store since they were found.
+    /// Quarantines the inputs that were rewritten in the store since they were found.
     ///
     /// # Errors
     /// The store cannot be read or written.
@@ -78,15 +78,11 @@ impl Inputs {
 
     /// Every file from outside that the action reads.
     pub fn watched<'a>(&'a self, action: &'a ActionFile) -> impl Iterator<Item = &'a FileFingerprint> {
-        let given: Vec<&FileFingerprint> = match &action.body {
-            ActionBody::Stage { files, .. } => files.iter().collect(),
-            ActionBody::Command { deps, .. } => deps.values().collect(),
-        };
-        self.outside.iter().chain(given)
+        self.outside.iter().chain(action.body.files())
     }
 
-    /// What was changed of them since they were found, if anything: then what was made of them is not theirs. What was made
-    /// lies in `out`.
+    /// Returns the failure of an action whose inputs changed since they were found: its result is not that of the inputs. The
+    /// result lies in `out`.
     ///
     /// # Errors
     /// One cannot be read.
@@ -97,18 +93,16 @@ impl Inputs {
         action: &ActionFile,
         out: &Path,
     ) -> Result<Option<Failed>, Error> {
-        let given: Vec<&FileFingerprint> = match &action.body {
-            ActionBody::Stage { files, .. } => files.iter().collect(),
-            // Of the others the command had copies.
-            ActionBody::Command { deps, .. } => deps.values().filter(|file| command_stage::is_linked(file)).collect(),
-        };
-        for snapshot in self.outside.iter().chain(given) {
+        let is_command = matches!(action.body, ActionBody::Command { .. });
+        // A command has copies of its other dependencies.
+        let is_read = |file: &&FileFingerprint| !is_command || command_stage::is_linked(file);
+        for snapshot in self.outside.iter().chain(action.body.files().into_iter().filter(is_read)) {
             if !snapshot.is_unchanged()? {
                 let (file, changed) =
                     (snapshot.path.display(), if snapshot.path.exists() { "changed" } else { "was removed" });
-                let words = format!("{file} {changed} while the stage ran, so its result is not recorded");
+                let problem = format!("{file} {changed} while the stage ran, so its result is not recorded");
                 let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
-                let failure = Failure::input(words).hint(hint);
+                let failure = Failure::input(problem).hint(hint);
                 return Ok(Some((ActionFailureKind::Input, failure)));
             }
         }
@@ -119,18 +113,18 @@ impl Inputs {
             }
             if let Some(link) = stamp.linked_below(out) {
                 let shown = link.strip_prefix(out).unwrap_or(&link).display();
-                let words =
+                let problem =
                     format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
-                let failure = Failure::input(words).hint("write a copy: `cp` in place of `ln`");
+                let failure = Failure::input(problem).hint("write a copy: `cp` in place of `ln`");
                 return Ok(Some((ActionFailureKind::Output, failure)));
             }
             if !now.is_ok_and(|now| stamp.unmodified_since(&now)) {
                 store.quarantine_rewritten(stamp)?;
-                let words =
+                let problem =
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \
                             must be changed; a run makes the input again";
-                return Ok(Some((ActionFailureKind::Input, Failure::input(words).hint(hint))));
+                return Ok(Some((ActionFailureKind::Input, Failure::input(problem).hint(hint))));
             }
         }
         Ok(None)

@@ -1,4 +1,4 @@
-//! What stands in a key for what must not: files by content, secrets and variables by digest.
+//! Parameters as they enter a key: files by content, secrets and variables by digest.
 //!
 //! The engine makes keys with this, and the process of an action checks with it that nothing changed since.
 
@@ -11,10 +11,10 @@ use cwm_contract::{Failure, ParameterSpec, Secret, SourceFiles, SourceLocation, 
 use cwm_core::{Digest, Error};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 
-/// What stands before the name of a variable of the environment among the parameters of a key.
+/// The prefix of a variable of the environment among the parameters of a key.
 pub const VARIABLE: &str = "env ";
 
-/// Begins the names of those that tell what a command declares of an output.
+/// The prefix of the declaration of a command's output.
 pub const OUTPUT: &str = "output ";
 
 /// Variables that a command takes over from the environment, as they enter the key: by digest, since they may be

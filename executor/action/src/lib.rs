@@ -5,7 +5,6 @@
 
 mod action_file;
 mod attempt;
-mod attempt_context;
 mod checkpoints;
 mod command_exit;
 mod command_stage;
@@ -33,19 +32,20 @@ use std::path::Path;
 use cwm_contract::{Cancellation, Failure};
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
+pub use command_exit::describe_signal;
 pub use log_tail::read_log_tail;
 pub use process_tree::kill_descendants;
 pub use protocol::{ActionFailureKind, ActionMessage};
 pub use terms::AttemptOptions;
 pub use usage::user;
 
-use attempt_context::AttemptContext;
 use cwm_core::{Digest, Error, ExitCode, Key, Registry};
 use cwm_store::external_files::DigestCache;
 use cwm_store::{Difference, KeyLock, Store, WorkFolder};
 pub use streams::MessageWriter;
+use work::AttemptContext;
 
-/// How a stage's work ended, before it is told to the executor.
+/// The outcome of an action, before it is reported to the executor.
 pub enum Outcome {
     /// The result is recorded: the digest of each output, by name.
     Recorded(BTreeMap<String, Digest>),
@@ -61,7 +61,7 @@ pub enum Outcome {
 /// 0 when a result is recorded.
 ///
 /// # Errors
-/// The action file or the store cannot be used; failures of the stage itself are told on the event stream and give
+/// The action file or the store cannot be used; failures of the stage itself are reported on the event stream and give
 /// [`ExitCode::STAGE_FAILED`].
 pub fn exec(
     events: Option<&Path>,
@@ -74,37 +74,27 @@ pub fn exec(
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let outcome = match perform(&messages, &cancellation) {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            let (kind, failure) = protocol::failed(error);
-            Outcome::Failed(kind, failure)
-        }
-    };
-    Ok(match outcome {
-        Outcome::Recorded(outputs) => {
-            messages.send(&ActionMessage::Recorded(outputs));
-            ExitCode::OK
-        }
-        Outcome::AlreadyRecorded => {
-            messages.send(&ActionMessage::AlreadyRecorded);
-            ExitCode::OK
-        }
-        Outcome::Checked(differences) => {
-            messages.send(&ActionMessage::Checked(differences));
-            ExitCode::OK
-        }
+    let outcome = perform(&messages, &cancellation).unwrap_or_else(|error| {
+        let (kind, failure) = protocol::failed(error);
+        Outcome::Failed(kind, failure)
+    });
+    let message = match outcome {
+        Outcome::Recorded(outputs) => ActionMessage::Recorded(outputs),
+        Outcome::AlreadyRecorded => ActionMessage::AlreadyRecorded,
+        Outcome::Checked(differences) => ActionMessage::Checked(differences),
         Outcome::Failed(kind, failure) => {
             streams::end_line_of_log();
             // The log may be on a full disk.
             let _ = writeln!(std::io::stderr(), "{}", failure.message);
-            messages.send(&ActionMessage::Failed { kind, message: failure.message, hint: failure.hint });
-            ExitCode::STAGE_FAILED
+            ActionMessage::Failed { kind, message: failure.message, hint: failure.hint }
         }
-    })
+    };
+    messages.send(&message);
+    let has_failed = matches!(message, ActionMessage::Failed { .. });
+    Ok(if has_failed { ExitCode::STAGE_FAILED } else { ExitCode::OK })
 }
 
-/// Has the key's lock, after whoever has it now; nothing if it was asked to stop meanwhile.
+/// Takes the lock of the key, waiting for its present holder. Returns nothing if a stop was requested meanwhile.
 ///
 /// # Errors
 /// The store cannot be used.
@@ -126,7 +116,7 @@ pub fn locked(
     Ok(lock?)
 }
 
-/// Does the work in the store at `root`; what it says goes into the log there, or into the one at `log`.
+/// Performs an action in the store at `root`; its output goes into the log there, or into the one at `log`.
 ///
 /// # Errors
 /// The store or the action file cannot be used.
@@ -149,7 +139,7 @@ pub fn perform(
     let recorded = store.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&work, key) {
         Ok(action) => action,
-        // Or have checked it: who asked for this check writes the file anew.
+        // Or it was checked: the run that requested this check writes the file again.
         Err(_) if recorded || terms.check => return Ok(already_recorded(&work)),
         Err(error) => return Err(error),
     };
@@ -182,7 +172,7 @@ pub fn perform(
                 remove(&attempt.work);
                 Outcome::Checked(differences)
             }
-            // The log stays, which tells why.
+            // The log stays, which has the reason.
             Err((kind, failure)) => {
                 attempt.work.discard_output()?;
                 Outcome::Failed(kind, failure)
@@ -193,24 +183,24 @@ pub fn perform(
         Ok(outputs) => Outcome::Recorded(outputs),
         Err((kind, mut failure)) => {
             if kind != ActionFailureKind::Cancelled && disk_is_full(root) {
-                // Its own words may be lost: the log is on that disk too.
+                // Its own message may be lost: the log is on that disk too.
                 failure.message += "; the disk of the store is full (No space left on device)";
                 failure.hint =
                     Some("free space on that disk, then run again: nothing that was recorded is lost".into());
             }
-            // Not what it kept, which the next attempt goes on from.
+            // Its checkpoints stay, from which the next attempt resumes.
             attempt.work.discard_output()?;
             Outcome::Failed(kind, failure)
         }
     })
 }
 
-/// It was asked to stop before it had done anything.
+/// Returns the outcome of an action that was stopped before it did anything.
 pub fn stopped() -> Outcome {
     Outcome::Failed(ActionFailureKind::Cancelled, Failure::cancelled())
 }
 
-/// Whether an attempt goes on from what an earlier one kept in this folder.
+/// Returns true if this folder has a checkpoint from which an attempt resumes.
 ///
 /// # Errors
 /// The disk refuses.
@@ -218,27 +208,27 @@ pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, Error> {
     Ok(!checkpoints::usable(work.kept()?).is_empty())
 }
 
-/// Somebody else made the result; nobody needs what lies in the work folder any more.
+/// Removes the work folder of an action whose result another process recorded.
 pub fn already_recorded(work: &WorkFolder) -> Outcome {
     remove(work);
     Outcome::AlreadyRecorded
 }
 
-/// What stays of the work folder of something that is done is only in the way.
+/// Removes the work folder of an action that is done; a failure is only reported.
 fn remove(work: &WorkFolder) {
     if let Err(error) = work.remove() {
         let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
     }
 }
 
-/// Whether a file system has room for nothing worth writing.
+/// Returns true if a file system has no room left.
 fn disk_is_full(root: &Path) -> bool {
     rustix::fs::statvfs(root).is_ok_and(|disk| disk.f_bavail * disk.f_frsize < 64 * 1024)
 }
 
-/// A rebuild in the middle of a run must not record new code under an old key; nor may a secret, a variable of the
-/// environment, or a file given as a parameter, that changed since the key was made. What a stage only brings in depends on none of them but its files, which are
-/// looked at when it has ended.
+/// Fails if components of the key changed since the key was made: code that was rebuilt in the middle of a run, a secret, a
+/// variable of the environment, or a file given as a parameter. External sources depend on their files alone, which are checked
+/// at the end.
 fn check_components(registry: &Registry, action: &ActionFile, files: &DigestCache) -> Result<(), Error> {
     if let ActionBody::Command { inherited, .. } = &action.body
         && let Some((name, _)) =

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The last `most` bytes of a log as text, of those that follow byte `from`.
+/// Returns the last `most` bytes of a log as text, of those that follow byte `from`.
 ///
 /// # Errors
 /// It is not there, or cannot be read.
@@ -13,7 +13,7 @@ pub fn read_log_tail(log: &Path, from: u64, most: u64) -> io::Result<String> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most).max(from)))?;
     let mut bytes = Vec::new();
-    // What is written meanwhile is not waited for.
+    // Content that is written meanwhile is not waited for.
     file.take(most).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,21 +1,11 @@
-//! What a command leaves running when its shell has ended.
+//! The processes that a command leaves running when its shell has ended.
 
 use std::io::Write;
 
-use cwm_contract::Failure;
 use cwm_core::os;
 use rustix::process::{Signal, WaitOptions, getpgid, getpgrp, getpid, kill_current_process_group, kill_process, wait};
 
 use super::process_tree;
-
-/// From now on, processes whose parents end become children of this one, however deep they are and whatever their
-/// process group.
-///
-/// # Errors
-/// The system refuses.
-pub fn adopt() -> Result<(), Failure> {
-    os::adopt_orphans().map_err(|error| Failure::system(format!("cannot adopt processes: {error}")))
-}
 
 /// Asks all that a command consists of to stop. Under an executor most of it shares this process's group, in which this
 /// process itself only notes the signal; elsewhere the group is not ours to signal.
@@ -37,10 +27,10 @@ pub fn await_all() {
     while !matches!(wait(WaitOptions::empty()), Err(error) if error != rustix::io::Errno::INTR) {}
 }
 
-/// Kills every child that is left, and theirs in turn; whether that is told. Only where this process has no children but a
-/// command's.
-pub fn kill_all(tell: bool) {
-    let mut reported = !tell;
+/// Kills every child that is left, and theirs in turn; `with_note` adds a line to the log. Only where this process has no children
+/// but a command's.
+pub fn kill_all(with_note: bool) {
+    let mut reported = !with_note;
     loop {
         match wait(WaitOptions::NOHANG) {
             // One is gone; its children are ours now.
@@ -52,7 +42,7 @@ pub fn kill_all(tell: bool) {
                         writeln!(std::io::stderr(), "the command left processes in the background; they are killed");
                 }
                 if left.is_empty() {
-                    // This kernel does not tell who they are.
+                    // This kernel does not list them.
                     return;
                 }
                 for child in left {

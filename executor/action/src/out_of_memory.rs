@@ -1,26 +1,26 @@
-//! Want of memory, told apart from a crash.
+//! Recognises a lack of memory in logs.
 
 use std::path::Path;
 
 use super::log_tail::read_log_tail;
 
-/// What to do about it.
+/// The advice for a lack of memory.
 pub const HINT: &str = "give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`";
 
 /// How much of the end of a log is looked at, in bytes.
 const END: u64 = 16 * 1024;
 
-/// The line, among the last of a log, in which a program says that it could get no memory; from byte `from` on.
+/// Returns the last line near the end of a log, from byte `from` on, in which a program reports a lack of memory.
 pub fn find_in_log(log: &Path, from: u64) -> Option<String> {
     let text = read_log_tail(log, from, END).ok()?;
-    text.lines().rev().find(|line| tells(line)).map(|line| line.trim().chars().take(200).collect())
+    text.lines().rev().find(|line| is_reported_in(line)).map(|line| line.trim().chars().take(200).collect())
 }
 
-/// Whether a line tells of it: what Rust, C++, Python, Java, the C library and CUDA say in it.
-pub fn tells(line: &str) -> bool {
+/// Returns true if a line reports a lack of memory, as Rust, C++, Python, Java, the C library and CUDA do.
+pub fn is_reported_in(line: &str) -> bool {
     let whole = ["std::bad_alloc", "MemoryError", "OutOfMemoryError", "Cannot allocate memory", "out of memory"];
     let rust = line.contains("memory allocation of ") && line.contains(" bytes failed");
-    rust || whole.iter().any(|words| line.contains(words)) || line.contains("Out of memory")
+    rust || whole.iter().any(|error| line.contains(error)) || line.contains("Out of memory")
 }
 
 #[cfg(test)]
@@ -38,10 +38,10 @@ mod tests {
             "java.lang.OutOfMemoryError: Java heap space",
             "sort: fork: Cannot allocate memory",
         ] {
-            assert!(tells(line), "{line}");
+            assert!(is_reported_in(line), "{line}");
         }
         for line in ["memory allocation of the cells", "assertion failed", "no memory of it", ""] {
-            assert!(!tells(line), "{line}");
+            assert!(!is_reported_in(line), "{line}");
         }
     }
 

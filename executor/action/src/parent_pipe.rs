@@ -17,9 +17,7 @@ pub fn watch() {
         let mut stdin = stdin.lock();
         let mut buffer = [0; 64];
         while matches!(stdin.read(&mut buffer), Ok(n) if n > 0) {}
-        process_tree::kill_descendants(rustix::process::getpid());
-        // SAFETY: kill(0, …) signals this process's own group and touches no memory.
-        unsafe { libc::kill(0, libc::SIGKILL) };
+        process_tree::kill_self();
     });
 }
 

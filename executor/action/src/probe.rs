@@ -11,7 +11,7 @@ use cwm_contract::{Cancellation, Failure, ProbeContext, Stage, Values};
 use cwm_core::{Components, Digest, Key, list_some};
 use cwm_store::ActionRecord;
 
-/// What comparing the probe that a result was recorded with and one of today's code says.
+/// The comparison of the probe of a recorded result with the probe of today's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeComparison {
     /// All of it is the same.
@@ -28,7 +28,7 @@ pub enum ProbeComparison {
 const NAMED: usize = 6;
 
 impl ProbeComparison {
-    /// In words; `label` is the cell's.
+    /// Describes it for people; `label` is the cell's.
     pub fn words(&self, label: &str) -> String {
         match self {
             ProbeComparison::Same => {
@@ -38,7 +38,7 @@ impl ProbeComparison {
                 format!("its probe gives something else with today's code: {}", list_some(names, NAMED))
             }
             ProbeComparison::NoProbe => {
-                "this result has no probe: nothing tells whether the change of code matters".into()
+                "this result has no probe: it is not known if the change of code matters".into()
             }
             ProbeComparison::Unavailable(why) => format!("its probe cannot be taken here: {why}"),
         }
@@ -65,7 +65,7 @@ impl ProbeRunner {
         if record.probe.is_empty() {
             return ProbeComparison::NoProbe;
         }
-        // What it reads has no part in a probe.
+        // Inputs have no part in a probe.
         let apart = Components { inputs: BTreeMap::new(), ..components.clone() };
         let number = self.taken.len();
         let taken = self.taken.entry(apart.key()).or_insert_with(|| {
@@ -93,7 +93,7 @@ fn difference(before: &BTreeMap<String, Digest>, now: &BTreeMap<String, Digest>)
 /// removed at the end.
 ///
 /// # Errors
-/// Why it cannot be had: the machine refused, it was asked to stop, or it panicked.
+/// The machine refused, a stop was requested, or the probe panicked.
 pub fn take(
     stage: &dyn Stage,
     values: &Values,
@@ -101,7 +101,7 @@ pub fn take(
     cancellation: &Cancellation,
 ) -> Result<BTreeMap<String, Digest>, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
-    // As it is named everywhere, so that words that tell a path can be freed of it.
+    // The canonical path, so that it can be removed from messages.
     let folder = &fs::canonicalize(folder).map_err(|error| Failure::io("find", folder, error))?;
     let context = ProbeContext::new(values, folder, cancellation.clone());
     let taken = catch_unwind(AssertUnwindSafe(|| stage.probe(&context)))

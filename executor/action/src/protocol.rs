@@ -1,4 +1,4 @@
-//! What the process of a stage tells the executor: one JSON object a line on its standard output.
+//! The messages of an action's process to the executor: one JSON object a line on its standard output.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use cwm_store::Difference;
 pub enum ActionMessage {
     /// Another process holds the key; this one waits.
     Waiting {
-        /// Who holds it, in words: pid, host, command.
+        /// The holder for people: pid, host, command.
         holder: String,
     },
     /// Work begins.
     Started,
-    /// Something the stage told.
+    /// An event of the stage.
     Event(Event),
     /// Another process had recorded a result meanwhile; nothing was done.
     AlreadyRecorded,
@@ -29,16 +29,16 @@ pub enum ActionMessage {
     Checked(Vec<Difference>),
     /// It failed.
     Failed {
-        /// What sort of failure.
+        /// The kind of failure.
         kind: ActionFailureKind,
-        /// What was wrong.
+        /// The problem.
         message: String,
-        /// What to do.
+        /// A remedy.
         hint: Option<String>,
     },
 }
 
-/// The sort of a failure, as it crosses the process boundary.
+/// The kind of a failure, as it crosses the process boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionFailureKind {
@@ -54,38 +54,38 @@ pub enum ActionFailureKind {
     Panic,
     /// A command ended with another status than 0.
     Command,
-    /// What it made is not what it declares: an output is missing, undeclared, or no plain file.
+    /// Its outputs are not those that it declares: one is missing, undeclared, or no plain file.
     Output,
-    /// The kernel, or the program itself, ended it for want of memory.
+    /// The kernel, or the program itself, ended it for lack of memory.
     OutOfMemory,
     /// It held more memory than its `limits:` allow.
     MemoryLimit,
     /// It ran longer than its `limits:` allow.
     TimeLimit,
-    /// Its process ended without a word: by a signal, mostly.
+    /// Its process ended without a message: by a signal, mostly.
     Crash,
     /// Its process was ended from outside.
     Killed,
 }
 
 impl ActionFailureKind {
-    /// Whether another attempt may go better, though nothing that it depends on changed. One that went over its time may
-    /// where it goes on from what it `kept`.
-    pub fn is_transient(self, kept: bool) -> bool {
+    /// Returns true if another attempt may succeed with the same inputs. One that exceeded its time may where it resumes from a
+    /// checkpoint.
+    pub fn is_transient(self, has_checkpoint: bool) -> bool {
         match self {
             ActionFailureKind::System | ActionFailureKind::Panic | ActionFailureKind::Command => true,
             ActionFailureKind::OutOfMemory | ActionFailureKind::Crash | ActionFailureKind::Killed => true,
-            ActionFailureKind::TimeLimit => kept,
+            ActionFailureKind::TimeLimit => has_checkpoint,
             ActionFailureKind::Input | ActionFailureKind::Cancelled | ActionFailureKind::Internal => false,
             ActionFailureKind::Output | ActionFailureKind::MemoryLimit => false,
         }
     }
 }
 
-/// A failure with its sort.
+/// A failure with its kind.
 pub type Failed = (ActionFailureKind, Failure);
 
-/// What kept the store or the machine from being used, as a failure of the action.
+/// Converts an error of the store or the machine to a failure of the action.
 pub fn failed(error: impl Into<Error>) -> Failed {
     let error: Error = error.into();
     let failure = Failure { hint: error.hints.first().cloned(), ..Failure::internal(error.message) };

@@ -1,9 +1,8 @@
-//! What a stage brings in from outside unchanged, as it stands in a key: by the sum of its content as far as that is
-//! known, so that neither the stage's code nor where the content comes from matters.
+//! The external sources of a stage in a key: by the checksum of their content as far as that is known, so that neither the stage's code nor where the content comes from matters.
 //!
 //! In the key's parameters this is `source`: one content, or a list of `{"name": …, "content": …}`. A content is
-//! `{"$sha256": sum}` where a parameter or a pin says the sum, `{"$file": digest}` for a file, and `{"$url": url}` for
-//! what nobody has seen yet; the last two with `first_bytes` where only the beginning is meant.
+//! `{"$sha256": sum}` where a parameter or a pin has the sum, `{"$file": digest}` for a file, and `{"$url": url}` for
+//! what was not fetched yet; the last two with `first_bytes` where only the beginning is meant.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +12,7 @@ use cwm_core::{Components, Error};
 use cwm_project::pins::Pins;
 use cwm_store::external_files::{DigestCache, FileFingerprint};
 
-/// The one parameter in the key of a stage that brings in.
+/// The one parameter in the key of a stage with external sources.
 pub const SOURCE: &str = "source";
 
 const SHA256: &str = "$sha256";
@@ -77,12 +76,12 @@ fn content(kind: &str, text: &str, first_bytes: Option<u64>) -> Value {
     Value::Map(map)
 }
 
-/// Whether something in this key is known by its URL only.
+/// Returns true if something in this key is known by its URL only.
 pub fn has_unpinned_url(components: &Components) -> bool {
     components.parameters.get(SOURCE).is_some_and(|value| unpinned_urls(value) > 0)
 }
 
-/// How many contents are known by their URL only.
+/// Counts the contents that are known by their URL only.
 pub fn unpinned_urls(value: &Value) -> usize {
     match value {
         Value::Map(map) if map.contains_key(URL) => 1,
@@ -117,12 +116,12 @@ fn put_checksums(value: &mut Value, fetched: &[FetchResult]) {
     }
 }
 
-/// A content, or several, as people read them; nothing for other values.
+/// Returns a content, or several, for people; nothing for other values.
 pub fn readable(value: &Value) -> Option<String> {
     match value {
         Value::List(items) => {
-            let words: Option<Vec<String>> = items.iter().map(readable).collect();
-            words.map(|words| format!("[{}]", words.join(", ")))
+            let items: Option<Vec<String>> = items.iter().map(readable).collect();
+            items.map(|items| format!("[{}]", items.join(", ")))
         }
         Value::Map(map) => {
             if let Some(content) = map.get("content") {
@@ -131,15 +130,15 @@ pub fn readable(value: &Value) -> Option<String> {
             let (kind, text) = map.iter().find(|(kind, _)| kind.starts_with('$'))?;
             let text = text.as_text()?;
             let short = text.get(..12).unwrap_or(text);
-            let words = match kind.as_str() {
+            let source = match kind.as_str() {
                 SHA256 => format!("sha256 {short}"),
                 FILE => format!("file {short}"),
                 URL => text.to_owned(),
                 _ => return None,
             };
             Some(match map.get(FIRST_BYTES) {
-                Some(bytes) => format!("the first {bytes} bytes of {words}"),
-                None => words,
+                Some(bytes) => format!("the first {bytes} bytes of {source}"),
+                None => source,
             })
         }
         _ => None,

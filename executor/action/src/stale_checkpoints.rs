@@ -1,4 +1,4 @@
-//! What attempts at the same cell kept under other keys.
+//! Reports checkpoints of the same cell under other keys.
 
 use std::io::Write;
 
@@ -7,18 +7,15 @@ use super::checkpoints::{list_kept, usable};
 use cwm_core::Error;
 use cwm_store::Store;
 
-/// Says in the log of an action that starts anew where attempts at its cell with other parameters, inputs or code kept
-/// something: nothing goes on from there, and who changed one of them may not expect that.
+/// Writes into the log of an action without checkpoints which checkpoints its cell has with other parameters, inputs or code: the
+/// action does not resume from them, which people may not expect after a change.
 pub fn report(store: &Store, action: &ActionFile) {
-    let words = found(store, action).unwrap_or_else(|error| {
-        vec![format!("what attempts with other parameters, inputs or code kept cannot be told: {}", error.message)]
-    });
-    for line in words {
-        let _ = writeln!(std::io::stderr(), "{line}");
-    }
+    let lines = found(store, action)
+        .unwrap_or_else(|error| vec![format!("checkpoints of earlier attempts cannot be listed: {}", error.message)]);
+    lines.iter().for_each(|line| drop(writeln!(std::io::stderr(), "{line}")));
 }
 
-/// A line for each such attempt. What cannot be read is another's, and no fault of this action.
+/// Returns a line for each such work folder. Those that cannot be read are skipped.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -29,13 +26,13 @@ fn found(store: &Store, action: &ActionFile) -> Result<Vec<String>, Error> {
         if key == action.key || work.is_check() {
             continue;
         }
-        // One that is just being removed, or that another version wrote, says nothing of its cell.
-        let (Ok(kept), Ok(other)) = (work.kept(), ActionFile::read(&work, &key)) else { continue };
-        let kept = usable(kept);
-        if !kept.is_empty() && (&other.pipeline, &other.label) == (&action.pipeline, &action.label) {
-            let (kept, folder) = (list_kept(&kept), work.keep());
+        // It may be in removal, or of another version.
+        let (Ok(names), Ok(other)) = (work.kept(), ActionFile::read(&work, &key)) else { continue };
+        let names = usable(names);
+        if !names.is_empty() && (&other.pipeline, &other.label) == (&action.pipeline, &action.label) {
+            let (names, folder) = (list_kept(&names), work.keep());
             lines.push(format!(
-                "with other parameters, inputs or code {kept} was kept in {}: this starts anew, and nothing goes on from there",
+                "with other parameters, inputs or code {names} was kept in {}: this starts anew, and does not resume from there",
                 folder.display()
             ));
         }

@@ -20,12 +20,12 @@ pub struct MessageWriter(Arc<Mutex<Sink>>);
 /// Where the lines go.
 struct Sink {
     file: File,
-    /// Of a file, which somebody looks at now and then: when progress was last written into it.
+    /// For a file, which is read now and then: the last time that progress was written.
     progressed: Option<Option<Instant>>,
 }
 
-/// How often progress goes into a file.
-const NOW_AND_THEN: Duration = Duration::from_secs(10);
+/// The interval at which progress goes into a file.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
 impl MessageWriter {
     /// Takes standard output for events, so that nothing that a library prints gets among them; standard output and
@@ -70,8 +70,8 @@ impl MessageWriter {
         Ok(())
     }
 
-    /// Sends one line. If the executor is gone there is nobody to tell, and the lifeline ends this process. If it does not
-    /// read, stopped by Ctrl-Z for one, what is only news is dropped, so that the work goes on.
+    /// Sends one line. If the executor is gone, the watch of the parent's pipe ends this process. If the executor does not
+    /// read, as after Ctrl-Z, events are dropped, so that the work continues.
     pub fn send(&self, line: &ActionMessage) {
         if let (Ok(text), Ok(mut sink)) = (serde_json::to_string(line), self.0.lock()) {
             if matches!(line, ActionMessage::Event(_)) && !has_room(&sink.file) {
@@ -80,7 +80,7 @@ impl MessageWriter {
             if let (Some(last), ActionMessage::Event(Event::Progress { .. } | Event::Activity(_))) =
                 (&mut sink.progressed, line)
             {
-                if last.is_some_and(|last| last.elapsed() < NOW_AND_THEN) {
+                if last.is_some_and(|last| last.elapsed() < PROGRESS_INTERVAL) {
                     return;
                 }
                 *last = Some(Instant::now());
@@ -94,7 +94,7 @@ impl MessageWriter {
     }
 }
 
-/// Has the log's last line ended, if what a command told last did not end its own.
+/// Ends the last line of the log, if the output of a command did not.
 pub fn end_line_of_log() {
     let log = &os::descriptor_path(2);
     let is_file = std::fs::metadata(log).is_ok_and(|log| log.is_file());
@@ -103,7 +103,7 @@ pub fn end_line_of_log() {
     }
 }
 
-/// Whether a pipe takes a page at once, and so a line of news.
+/// Returns true if a pipe takes a page at once, and so a line.
 fn has_room(pipe: &File) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut descriptors = [PollFd::new(pipe, PollFlags::OUT)];
@@ -116,7 +116,7 @@ pub struct StageReporter {
     pub messages: MessageWriter,
     /// Metrics, aliases and what was fetched, in order.
     pub kept: Arc<Mutex<Vec<Event>>>,
-    /// Hears what the stage computes on, as soon as it tells.
+    /// Receives the device as soon as the stage reports it.
     pub report_device: Box<dyn Fn(&str) + Send + Sync>,
 }
 

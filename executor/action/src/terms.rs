@@ -1,27 +1,26 @@
-//! On which terms an attempt at an action is made.
+//! The options of an attempt at an action.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What the headings in a log begin with.
+/// The beginning of the headings in a log.
 const HEADING: &str = "--- attempt ";
 
-/// What whoever starts an attempt says of it. None of it stands in the action file, which executors share that have come
-/// to the same action from other pipelines, with other limits.
+/// The options of an attempt. They are not in the action file, which executors of other pipelines, with other limits, may share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptOptions {
-    /// Which attempt of this run it is, from 1.
+    /// The number of the attempt in this run, from 1.
     pub attempt: u32,
-    /// How many there may be in all.
+    /// The most attempts that there may be.
     pub attempts: u32,
     /// How long it may run; waiting for another process that does the same is not running.
     pub time: Option<Duration>,
     /// Bytes that its processes may hold together.
     pub memory: Option<u64>,
-    /// Whether the result is only compared with the one that is recorded, and nothing is changed.
+    /// True if the result is only compared with the recorded one, and nothing is changed.
     pub check: bool,
-    /// Who asked for it, in words, for those who wait for it: `cwm run paper.yaml, for model`.
+    /// The command that requested it, for those who wait for it: `cwm run paper.yaml, for model`.
     pub asked_by: Option<String>,
 }
 
@@ -32,28 +31,28 @@ impl Default for AttemptOptions {
 }
 
 impl AttemptOptions {
-    /// How long after it was asked to stop, because its time is over, an attempt is killed: a tenth of its time, but two
-    /// seconds at least and a minute at most.
+    /// Returns the grace period between the request to stop an attempt that exceeded its time and its kill: a tenth of its time,
+    /// but two seconds at least and a minute at most.
     pub fn grace(time: Duration) -> Duration {
         (time / 10).clamp(Duration::from_secs(2), Duration::from_secs(60))
     }
 
-    /// Who does it, for those who wait for it.
+    /// Names the command for those who wait for it.
     pub fn who(&self) -> String {
         self.asked_by.clone().unwrap_or_else(|| std::env::args().take(3).collect::<Vec<_>>().join(" "))
     }
 
-    /// The line in the log before what an attempt tells, where there may be several.
+    /// Returns the line in the log before the output of an attempt, where there may be several.
     pub fn heading(&self) -> Option<String> {
         (self.attempts > 1).then(|| format!("{HEADING}{} of {} ---", self.attempt, self.attempts))
     }
 
-    /// Whether a line of a log is such a heading.
+    /// Returns true if a line of a log is such a heading.
     pub fn is_heading(line: &str) -> bool {
         line.starts_with(HEADING)
     }
 
-    /// The options of `cwm exec` that say this.
+    /// Returns these options as `cwm exec` takes them.
     pub fn options(&self) -> Vec<String> {
         let mut options = vec![format!("--attempt={}", self.attempt), format!("--attempts={}", self.attempts)];
         options.extend(self.time.map(|time| format!("--time={}", time.as_secs_f64())));

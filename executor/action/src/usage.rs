@@ -1,4 +1,4 @@
-//! What an action cost, and its record.
+//! The cost of an action, its outputs, and its record.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,12 +27,12 @@ impl ResourceUsageTimer {
         ResourceUsageTimer { started: jiff::Timestamp::now(), instant: Instant::now(), has_checkpoint: false }
     }
 
-    /// The same, of an attempt that goes on from what an earlier one kept, or does not.
+    /// Sets whether the attempt resumes from a checkpoint.
     pub fn of(self, has_checkpoint: bool) -> Self {
         ResourceUsageTimer { has_checkpoint, ..self }
     }
 
-    /// What the action cost until now, but for what it computed on.
+    /// Returns the cost of the action until now, without the device that it computed on.
     pub fn stop(&self, action: &ActionFile) -> RunInfo {
         // Its own process and the commands that it waited for.
         let (own, children) = (usage_of(libc::RUSAGE_SELF), usage_of(libc::RUSAGE_CHILDREN));
@@ -54,7 +54,7 @@ impl ResourceUsageTimer {
     }
 }
 
-/// Who runs this: the login name where the environment tells it, else the user's number.
+/// Returns the user's login name where the environment has it, else the user's number.
 pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     named.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
@@ -69,7 +69,7 @@ fn usage_of(who: i32) -> libc::rusage {
     }
 }
 
-/// What a stage made, where it lies, and what it told of it.
+/// The outputs of a stage, and what it reported.
 pub struct CollectedOutputs {
     /// By output name.
     pub outputs: BTreeMap<String, NewOutput>,
@@ -78,10 +78,10 @@ pub struct CollectedOutputs {
     computed_on: Option<String>,
 }
 
-/// What a stage that ended well made of its outputs; nothing is touched.
+/// Collects the outputs of a stage that succeeded; nothing is touched.
 ///
 /// # Errors
-/// One is missing, or said to be what it cannot be.
+/// One is missing, or passes something through that is no input.
 pub fn collect_outputs(
     work: &WorkFolder,
     action: &ActionFile,
@@ -113,7 +113,7 @@ pub fn collect_outputs(
             Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
             Some(path) => inputs.content(action, path).ok_or_else(|| {
                 let path = path.display();
-                failed(Error::internal(format!("output `{name}` is said to be {path}, which is none of its inputs")))
+                failed(Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs")))
             })?,
             None if !made.exists() => {
                 let what = if output.shape.is_folder() { "a folder" } else { "a file" };
@@ -146,11 +146,11 @@ pub fn record(
     probe: BTreeMap<String, Digest>,
 ) -> Result<BTreeMap<String, Digest>, Failed> {
     let CollectedOutputs { outputs, metrics, fetched, computed_on } = made;
-    // What was asked for by its URL is known by its sum from now on.
+    // What was requested by its URL is known by its checksum from now on.
     let has_unpinned_url = source_key::has_unpinned_url(&action.components);
     let with_checksums = source_key::with_checksums(&action.components, &fetched);
     if has_unpinned_url && with_checksums.is_none() {
-        return Err(failed(Error::internal("it did not tell the sum of everything that it fetched")));
+        return Err(failed(Error::internal("it did not report the checksum of everything that it fetched")));
     }
     let recorded = store.record(NewAction {
         pipeline: action.pipeline.clone(),

@@ -14,7 +14,7 @@ use super::terms::AttemptOptions;
 use cwm_core::text::exact_duration;
 use cwm_store::WorkFolder;
 
-/// How often memory is looked at.
+/// The interval at which memory is measured.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Watches an attempt until it is dropped.
@@ -28,21 +28,15 @@ struct SharedState {
 #[derive(Default)]
 struct State {
     ended: bool,
-    exceeded: Option<LimitExceeded>,
+    /// The limit that the attempt exceeded.
+    exceeded: Option<Failed>,
 }
 
-/// The limit that an attempt went over.
-#[derive(Clone, Copy)]
-enum LimitExceeded {
-    Time { limit: Duration },
-    Memory { held: u64, limit: u64 },
-}
-
-/// What is done to an attempt that goes over a limit.
+/// The attempt that is stopped when it exceeds a limit.
 pub struct WatchdogTarget {
     /// Asks it to stop at a safe point.
     pub cancellation: Cancellation,
-    /// Whether the work is done by processes that this one started, and not by this one itself.
+    /// True if the work is done by processes that this one started, and not by this one itself.
     pub is_command: bool,
     /// To the executor.
     pub messages: MessageWriter,
@@ -61,11 +55,11 @@ impl Watchdog {
         Watchdog(shared)
     }
 
-    /// Ends the watch; which limit the attempt went over, and in which words, if it did.
+    /// Ends the watch. Returns the failure of an attempt that exceeded a limit.
     pub fn finish(self) -> Option<Failed> {
         let mut state = self.0.state();
         state.ended = true;
-        state.exceeded.take().map(LimitExceeded::failed)
+        state.exceeded.take()
     }
 }
 
@@ -101,7 +95,7 @@ impl SharedState {
             if let Some(limit) = terms.memory {
                 let held = process_tree::memory(getpid(), limit);
                 if held > limit {
-                    return self.end(LimitExceeded::Memory { held, limit }, target);
+                    return self.end(memory_exceeded(held, limit), target);
                 }
             }
         }
@@ -109,55 +103,47 @@ impl SharedState {
 
     /// Asks first: what stops at a safe point keeps what it has.
     fn out_of_time(&self, limit: Duration, target: &WatchdogTarget) {
-        let exceeded = LimitExceeded::Time { limit };
-        self.state().exceeded = Some(exceeded);
-        let _ = writeln!(std::io::stderr(), "{}: asked to stop", exceeded.failed().1.message);
+        let failed = time_exceeded(limit);
+        let _ = writeln!(std::io::stderr(), "{}: asked to stop", failed.1.message);
+        self.state().exceeded = Some(failed);
         target.cancellation.cancel();
         if !self.ends_within(AttemptOptions::grace(limit)) {
-            self.end(exceeded, target);
+            self.end(time_exceeded(limit), target);
         }
     }
 
-    /// Kills the attempt. A command is this process's child, so that this process itself tells how it ended; a stage is
+    /// Kills the attempt. A command is this process's child, so that this process itself reports its end; a stage is
     /// this process.
-    fn end(&self, exceeded: LimitExceeded, target: &WatchdogTarget) {
-        // Held to the end, so that an attempt that ends in this very moment is not told as one that went well.
+    fn end(&self, (kind, failure): Failed, target: &WatchdogTarget) {
+        // Held to the end, so that an attempt that ends in this very moment is not reported as a success.
         let mut state = self.state();
         if state.ended {
             return;
         }
-        state.exceeded = Some(exceeded);
-        let (kind, failure) = exceeded.failed();
         let _ = writeln!(std::io::stderr(), "{}: killed", failure.message);
         if target.is_command {
+            state.exceeded = Some((kind, failure));
             process_tree::kill_descendants(getpid());
             return;
         }
-        // What it made so far must not keep the disk full.
+        // Its partial output must not keep the disk full.
         let _ = target.work.discard_output();
         target.messages.send(&ActionMessage::Failed { kind, message: failure.message, hint: failure.hint });
-        process_tree::kill_descendants(getpid());
-        // SAFETY: kill(0, …) signals this process's own group and touches no memory.
-        unsafe { libc::kill(0, libc::SIGKILL) };
+        process_tree::kill_self();
     }
 }
 
-impl LimitExceeded {
-    fn failed(self) -> Failed {
-        match self {
-            LimitExceeded::Time { limit } => {
-                let failure = Failure::system(format!("it ran longer than its limit of {}", exact_duration(limit)));
-                let hint = "raise `limits: { time: … }` of the stage, or let it do less";
-                (ActionFailureKind::TimeLimit, failure.hint(hint))
-            }
-            LimitExceeded::Memory { held, limit } => {
-                let (held, limit) = (amount::format_bytes(held), amount::format_bytes(limit));
-                let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
-                let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
-                (ActionFailureKind::MemoryLimit, failure.hint(hint))
-            }
-        }
-    }
+fn time_exceeded(limit: Duration) -> Failed {
+    let failure = Failure::system(format!("it ran longer than its limit of {}", exact_duration(limit)));
+    let hint = "raise `limits: { time: … }` of the stage, or let it do less";
+    (ActionFailureKind::TimeLimit, failure.hint(hint))
+}
+
+fn memory_exceeded(held: u64, limit: u64) -> Failed {
+    let (held, limit) = (amount::format_bytes(held), amount::format_bytes(limit));
+    let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
+    let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
+    (ActionFailureKind::MemoryLimit, failure.hint(hint))
 }
 
 #[cfg(test)]
@@ -166,7 +152,7 @@ mod tests {
 
     #[test]
     fn limits_are_told_as_they_are_written() {
-        let exceeded = LimitExceeded::Memory { held: 3 << 30, limit: 2 << 30 }.failed();
+        let exceeded = memory_exceeded(3 << 30, 2 << 30);
         assert!(exceeded.1.message.ends_with("more than its limit of 2.1 GB"));
     }
 }

@@ -5,15 +5,33 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Context, Event, Failure, FailureKind, Task};
+use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, Task};
 
-use super::attempt_context::AttemptContext;
 use super::inputs::Inputs;
 use super::protocol::{ActionFailureKind, Failed};
-use super::streams::StageReporter;
-use super::{ActionBody, checkpoints, command_stage};
+use super::streams::{MessageWriter, StageReporter};
+use super::terms::AttemptOptions;
+use super::{ActionBody, ActionFile, checkpoints, command_stage};
+use cwm_core::Registry;
+use cwm_store::external_files::DigestCache;
+use cwm_store::{KeyLock, Store, WorkFolder};
 
-/// Does the work of an action in its folder; what the record needs of the events is put into `kept`.
+/// An attempt that is about to begin, under the lock of its key.
+pub struct AttemptContext<'a> {
+    pub registry: &'a Registry,
+    pub store: Store,
+    pub files: DigestCache,
+    pub work: WorkFolder,
+    /// The file of its log: in the work folder, unless others read it elsewhere.
+    pub log: PathBuf,
+    pub action: ActionFile,
+    pub lock: KeyLock,
+    pub messages: &'a MessageWriter,
+    pub cancellation: &'a Cancellation,
+    pub terms: &'a AttemptOptions,
+}
+
+/// Does the work of an action in its folder. The events for the record are put into `kept`.
 ///
 /// # Errors
 /// It failed.
@@ -69,7 +87,7 @@ pub fn do_work(attempt: &AttemptContext<'_>, inputs: &Inputs, kept: Arc<Mutex<Ve
     }
 }
 
-/// An output that nobody declared would be lost silently; that is an error.
+/// Fails if an undeclared output was written, which would be lost silently.
 fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Failed> {
     let listed = |error| sorted(Failure::io("list", out, error));
     let entries = match std::fs::read_dir(out) {
@@ -95,7 +113,7 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Fai
     Ok(())
 }
 
-/// A failure that a stage told, or that stood in the way of a command, with its sort.
+/// Adds the kind to a failure of a stage, or of the preparations for a command.
 fn sorted(failure: Failure) -> Failed {
     let kind = match failure.kind {
         FailureKind::Cancelled => ActionFailureKind::Cancelled,

@@ -10,7 +10,7 @@ use cwm_contract::Resources;
 use rustix::process::Pid;
 
 use crate::executor::{ActionUpdate, AttemptFailure, Cancel, ExecutorEvent, ExecutorEvents};
-use cwm_action::{ActionFailureKind, AttemptOptions, kill_descendants, out_of_memory};
+use cwm_action::{ActionFailureKind, AttemptOptions, describe_signal, kill_descendants, out_of_memory};
 use cwm_core::{Error, Key, os};
 use cwm_store::WorkFolder;
 
@@ -149,7 +149,7 @@ fn describe_exit(
         ),
         (Some(signal @ (libc::SIGTERM | libc::SIGINT | libc::SIGHUP)), _) => (
             ActionFailureKind::Cancelled,
-            format!("its process was stopped from outside: signal {signal} ({})", signal_name(signal)),
+            format!("its process was stopped from outside: {}", describe_signal(signal)),
             Some("`cwm run` goes on from there"),
         ),
         // Rust's own way to say it.
@@ -158,7 +158,7 @@ fn describe_exit(
         }
         (Some(signal), _) => (
             ActionFailureKind::Crash,
-            format!("its process crashed: signal {signal} ({})", signal_name(signal)),
+            format!("its process crashed: {}", describe_signal(signal)),
             Some("this is a mistake in cwm or a library; please report it with the log"),
         ),
         (None, _) => {
@@ -169,20 +169,6 @@ fn describe_exit(
     AttemptFailure { kind, reason, hint: hint.map(str::to_owned) }
 }
 
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        libc::SIGSEGV => "segmentation fault",
-        libc::SIGABRT => "abort",
-        libc::SIGBUS => "bus error",
-        libc::SIGILL => "illegal instruction",
-        libc::SIGFPE => "arithmetic",
-        libc::SIGTERM => "terminated",
-        libc::SIGINT => "interrupted",
-        libc::SIGHUP => "hung up",
-        _ => "unexpected",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,9 +176,9 @@ mod tests {
     #[test]
     fn a_silent_end_is_told_in_words() {
         let ended = |raw| describe_exit(&Ok(ExitStatus::from_raw(raw)), false, None).reason;
-        assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (segmentation fault)");
+        assert_eq!(ended(libc::SIGSEGV), "its process crashed: signal 11 (SIGSEGV)");
         assert_eq!(ended(libc::SIGKILL), "killed (signal 9)");
-        assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (terminated)");
+        assert_eq!(ended(libc::SIGTERM), "its process was stopped from outside: signal 15 (SIGTERM)");
         assert_eq!(ended(101 << 8), "its process ended with status 101 without a word");
         let killed = describe_exit(&Ok(ExitStatus::from_raw(libc::SIGKILL)), true, None);
         assert_eq!(

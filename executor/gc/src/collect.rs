@@ -1,4 +1,4 @@
-//! What of a store may go, and having it go.
+//! Garbage collection: what of a store may go, and its removal.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -7,31 +7,32 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::age::Age;
+use super::jobs::BatchJobs;
 use super::reachability::{Reachability, Retention};
+use super::reclaim::Reclaim;
 use super::roots::{Root, roots};
-use crate::jobs::BatchJobs;
 use cwm_action::ActionFile;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs};
 use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry};
 
-/// How long the work folder of a stage that failed or was stopped stays: what it kept is gone on from.
+/// The time for which the work folder of a stage that failed or was stopped stays: the next attempt resumes from there.
 const WORK: Age = Age::days(14);
 
-/// How long a transfer with a remote that nobody goes on with stays.
+/// The time for which an interrupted transfer with a remote stays.
 const TRANSFERS: Age = Age::days(14);
 
-/// How long what was found damaged stays.
+/// The time for which damaged content stays in quarantine.
 const QUARANTINE: Age = Age::days(30);
 
-/// What may go.
+/// The limits of a collection.
 #[derive(Clone, Copy, Debug)]
 pub struct GcOptions {
-    /// Results that were made or used within this stay.
+    /// Results that were made or used within this time stay.
     pub keep: Age,
     /// Only as much goes as brings all content to this many bytes, least recently used first.
     pub max_size: Option<u64>,
-    /// Whether what was fetched from outside goes too, if no root names it.
+    /// True if content from outside goes too, where no root names it.
     pub sources: bool,
 }
 
@@ -40,207 +41,184 @@ pub struct GcOptions {
 pub struct ReclaimedStage {
     /// The stage.
     pub stage: String,
-    /// How many results lose content.
+    /// The number of results that lose content.
     pub results: u64,
-    /// Bytes that this frees: what others share stays.
+    /// The bytes that this frees: shared content stays.
     pub bytes: u64,
 }
 
-/// What goes, and what stays.
-#[derive(Debug, Default)]
+/// The work folder of an action that ended long ago.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReclaimedWork {
+    /// The cell, or the key where the cell is not known.
+    pub label: String,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// The content that goes and that stays; `cwm gc --json` prints it.
+#[derive(Debug, Default, Serialize)]
 pub struct GcPlan {
-    /// By stage, the most bytes first.
+    /// The version of this as JSON.
+    pub format: u32,
+    /// True if it was deleted.
+    pub deleted: bool,
+    /// All bytes that go.
+    pub bytes: u64,
+    /// Results that go by stage, the most bytes first.
     pub stages: Vec<ReclaimedStage>,
-    /// Bytes of content that no record names: of interrupted runs.
+    /// Bytes of content that no record names, of interrupted runs.
     pub unnamed_bytes: u64,
-    /// Work folders of stages that ended long ago: what they were, and bytes.
-    pub work: Vec<(String, u64)>,
+    /// Work folders of stages that ended long ago.
+    pub work: Vec<ReclaimedWork>,
     /// Bytes that interrupted writes left.
     pub leftover_bytes: u64,
     /// Bytes of transfers with remotes that were interrupted long ago.
     pub transfer_bytes: u64,
-    /// Bytes of those that were interrupted lately, and stay: the next attempt goes on with them.
+    /// Bytes of transfers that were interrupted lately, and stay: the next attempt resumes them.
     pub staying_transfer_bytes: u64,
-    /// Bytes that were set aside as damaged.
+    /// Bytes in quarantine.
     pub quarantine_bytes: u64,
     /// Bytes that an interrupted collection had set aside already.
     pub aside_bytes: u64,
+    /// All bytes of content that stay.
+    pub staying_bytes: u64,
     /// Bytes of content that stay, by the strongest reason.
     pub stays: BTreeMap<Retention, u64>,
-    /// What the roots are.
+    /// The roots.
     pub roots: Vec<Root>,
-    /// What is to be moved.
+    /// The garbage to move aside.
+    #[serde(skip)]
     garbage: Garbage,
     /// Files of roots that name nothing any more.
+    #[serde(skip)]
     ended: Vec<PathBuf>,
 }
 
 impl GcPlan {
-    /// Bytes that go.
-    pub fn bytes(&self) -> u64 {
-        let stages: u64 = self.stages.iter().map(|stage| stage.bytes).sum();
-        let work: u64 = self.work.iter().map(|(_, bytes)| bytes).sum();
-        let left = self.leftover_bytes + self.transfer_bytes;
-        stages + work + left + self.unnamed_bytes + self.quarantine_bytes + self.aside_bytes
-    }
-
-    /// Bytes of content that stay.
-    pub fn staying_bytes(&self) -> u64 {
-        self.stays.values().sum()
-    }
-
-    /// Whether nothing goes.
+    /// Returns true if nothing goes.
     pub fn is_empty(&self) -> bool {
         let Garbage { records, objects, work, others } = &self.garbage;
         let nothing = records.is_empty() && objects.is_empty() && work.is_empty() && others.is_empty();
         nothing && self.aside_bytes == 0 && self.ended.is_empty()
     }
-}
 
-/// What would go.
-///
-/// # Errors
-/// The store cannot be read; or something in it is damaged, so that what is wanted cannot be told.
-pub fn plan(store: &Store, jobs: &dyn BatchJobs, wish: GcOptions, now: Timestamp) -> Result<GcPlan> {
-    let roots = roots(store, jobs, now)?;
-    let inventory = store.inventory()?;
-    let since = (wish.keep > Age::days(0)).then(|| wish.keep.before(now));
-    let reach = Reachability::of(store, &inventory, &roots, since, wish.sources);
-    let mut collection = GcPlan { roots, ..GcPlan::default() };
-    let doomed = choose(&inventory, &reach, wish.max_size, &mut collection);
-    for digest in doomed.iter().filter(|digest| inventory.folders.contains_key(*digest)) {
-        collection.garbage.others.push(store.tree_folder(digest));
-    }
-    collection.garbage.objects = doomed;
-    collection.garbage.others.extend(store.trees_without_manifests()?);
-    let ended = wish.keep.max(WORK).before(now);
-    let awaited = jobs.awaited_keys(store);
-    let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
-    for work in inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended) {
-        let key = work.folder.key();
-        let action = ActionFile::read(&work.folder, key);
-        let name = action.map_or_else(|_| key.short(), |action| action.label.to_string());
-        collection.work.push((name, work.bytes + work.kept_bytes));
-        collection.garbage.work.push(work.folder.clone());
-    }
-    let yesterday = Age::days(1).before(now);
-    for (path, bytes) in store.sized(jobs.garbage(store, yesterday).into_iter())? {
-        collection.leftover_bytes += bytes;
-        collection.garbage.others.push(path);
-    }
-    let given_up = wish.keep.max(TRANSFERS).before(now);
-    for left in store.leftovers()? {
-        if left.is_transfer && left.changed >= given_up {
-            collection.staying_transfer_bytes += left.bytes;
-            continue;
-        }
-        *(if left.is_transfer { &mut collection.transfer_bytes } else { &mut collection.leftover_bytes }) += left.bytes;
-        collection.garbage.others.push(left.path);
-    }
-    for (path, bytes) in store.quarantined_before(wish.keep.max(QUARANTINE).before(now))? {
-        collection.quarantine_bytes += bytes;
-        collection.garbage.others.push(path);
-    }
-    collection.aside_bytes = store.garbage_bytes()?;
-    collection.ended = collection.roots.iter().filter_map(|root| root.ended.clone()).collect();
-    Ok(collection)
-}
-
-/// The content that goes, and whose it is.
-fn choose(inventory: &Inventory, reach: &Reachability, max_size: Option<u64>, collection: &mut GcPlan) -> Vec<Digest> {
-    let content = |index: usize| inventory.held[index].content(inventory).collect::<HashSet<Digest>>();
-    let mut wanted: HashMap<Digest, u32> = HashMap::new();
-    for index in 0..inventory.held.len() {
-        content(index).into_iter().for_each(|digest| *wanted.entry(digest).or_default() += 1);
-    }
-    let mut left: u64 = inventory.objects.values().sum();
-    let mut doomed = Vec::new();
-    for (digest, size) in &inventory.objects {
-        if !wanted.contains_key(digest) && !reach.pinned.contains(digest) {
-            doomed.push(*digest);
-            collection.unnamed_bytes += size;
-            left -= size;
-        }
-    }
-    let mut free: Vec<usize> =
-        (0..inventory.held.len()).filter(|index| reach.stands[*index] == Retention::Free).collect();
-    free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].key));
-    let mut taken: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
-    let mut given_up = Vec::new();
-    for index in free {
-        if max_size.is_some_and(|max_size| left <= max_size) {
-            break;
-        }
-        given_up.push(index);
-        let held = &inventory.held[index];
-        let mut bytes = 0;
-        for digest in content(index) {
-            let Some(size) = inventory.objects.get(&digest) else { continue };
-            let count = wanted.entry(digest).or_default();
-            *count = count.saturating_sub(1);
-            if *count == 0 && !reach.pinned.contains(&digest) {
-                doomed.push(digest);
-                bytes += size;
+    fn add_results(&mut self, store: &Store, inventory: &Inventory, reach: &Reachability, max_size: Option<u64>) {
+        let mut reclaim = Reclaim::new(inventory, &reach.pinned, 0..inventory.held.len());
+        self.unnamed_bytes = reclaim.give_up_unnamed();
+        let mut left = inventory.objects.values().sum::<u64>() - self.unnamed_bytes;
+        let mut free: Vec<usize> =
+            (0..inventory.held.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
+        free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].key));
+        let mut stages: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
+        for index in free {
+            if max_size.is_some_and(|max_size| left <= max_size) {
+                break;
+            }
+            let bytes = reclaim.give_up(index);
+            left -= bytes;
+            if bytes > 0 {
+                let stage = stages.entry(&inventory.held[index].label.stage).or_default();
+                stage.results += 1;
+                stage.bytes += bytes;
             }
         }
-        left -= bytes;
-        if bytes > 0 {
-            let stage = taken.entry(&held.label.stage).or_default();
-            stage.results += 1;
-            stage.bytes += bytes;
-        }
+        self.stages =
+            stages.into_iter().map(|(stage, freed)| ReclaimedStage { stage: stage.to_owned(), ..freed }).collect();
+        self.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
+        self.stays = staying_bytes(inventory, reach, &reclaim.content);
+        self.garbage = reclaim.garbage(store);
     }
-    collection.stages =
-        taken.into_iter().map(|(stage, taken)| ReclaimedStage { stage: stage.to_owned(), ..taken }).collect();
-    collection.stages.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.stage.cmp(&b.stage)));
-    doomed.sort();
-    // Only now: content that several share goes with the last of them, and all of them lack it.
-    let lacks = |digest| !inventory.objects.contains_key(&digest) || doomed.binary_search(&digest).is_ok();
-    let lacking = given_up.into_iter().filter(|index| content(*index).into_iter().any(lacks));
-    let lacking = lacking.map(|index| &inventory.held[index]).filter(|held| held.dropped.is_none());
-    collection.garbage.records = lacking.map(|held| held.file.clone()).collect();
-    collection.stays = staying(inventory, reach, &doomed);
-    doomed
+
+    fn add_work(&mut self, entry: &WorkFolderEntry) {
+        let key = entry.folder.key();
+        let action = ActionFile::read(&entry.folder, key);
+        let label = action.map_or_else(|_| key.short(), |action| action.label.to_string());
+        self.work.push(ReclaimedWork { label, bytes: entry.bytes + entry.kept_bytes });
+        self.garbage.work.push(entry.folder.clone());
+    }
+}
+
+/// Plans a collection.
+///
+/// # Errors
+/// The store cannot be read; or something in it is damaged, so that the results that it names are not known.
+pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timestamp) -> Result<GcPlan> {
+    let roots = roots(store, jobs, now)?;
+    let inventory = store.inventory()?;
+    let since = (options.keep > Age::days(0)).then(|| options.keep.before(now));
+    let reach = Reachability::of(store, &inventory, &roots, since, options.sources);
+    let mut plan = GcPlan { format: 1, roots, ..GcPlan::default() };
+    plan.add_results(store, &inventory, &reach, options.max_size);
+    plan.garbage.others.extend(store.trees_without_manifests()?);
+    let ended = options.keep.max(WORK).before(now);
+    let awaited = jobs.awaited_keys(store);
+    let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
+    inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
+    let yesterday = Age::days(1).before(now);
+    for (path, bytes) in store.sized(jobs.garbage(store, yesterday).into_iter())? {
+        plan.leftover_bytes += bytes;
+        plan.garbage.others.push(path);
+    }
+    let abandoned = options.keep.max(TRANSFERS).before(now);
+    for left in store.leftovers()? {
+        if left.is_transfer && left.changed >= abandoned {
+            plan.staying_transfer_bytes += left.bytes;
+            continue;
+        }
+        *(if left.is_transfer { &mut plan.transfer_bytes } else { &mut plan.leftover_bytes }) += left.bytes;
+        plan.garbage.others.push(left.path);
+    }
+    for (path, bytes) in store.quarantined_before(options.keep.max(QUARANTINE).before(now))? {
+        plan.quarantine_bytes += bytes;
+        plan.garbage.others.push(path);
+    }
+    plan.aside_bytes = store.garbage_bytes()?;
+    plan.ended = plan.roots.iter().filter_map(|root| root.ended.clone()).collect();
+    plan.staying_bytes = plan.stays.values().sum();
+    let stages: u64 = plan.stages.iter().map(|stage| stage.bytes).sum();
+    let work: u64 = plan.work.iter().map(|work| work.bytes).sum();
+    let interrupted = plan.unnamed_bytes + plan.leftover_bytes + plan.transfer_bytes;
+    plan.bytes = stages + work + interrupted + plan.quarantine_bytes + plan.aside_bytes;
+    Ok(plan)
 }
 
 /// Bytes of content that stay, by the strongest reason that one of its results has.
-fn staying(inventory: &Inventory, reach: &Reachability, doomed: &[Digest]) -> BTreeMap<Retention, u64> {
+fn staying_bytes(inventory: &Inventory, reach: &Reachability, reclaimed: &HashSet<Digest>) -> BTreeMap<Retention, u64> {
     let mut reasons: HashMap<Digest, Retention> =
         reach.pinned.iter().map(|digest| (*digest, Retention::Root)).collect();
-    for (held, stands) in inventory.held.iter().zip(&reach.stands) {
+    for (held, retention) in inventory.held.iter().zip(&reach.retention) {
         for digest in held.content(inventory) {
-            let reason = reasons.entry(digest).or_insert(*stands);
-            *reason = (*reason).min(*stands);
+            let reason = reasons.entry(digest).or_insert(*retention);
+            *reason = (*reason).min(*retention);
         }
     }
     let mut stays = BTreeMap::new();
-    for (digest, size) in &inventory.objects {
-        if doomed.binary_search(digest).is_err() {
-            *stays.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
-        }
+    for (digest, size) in inventory.objects.iter().filter(|(digest, _)| !reclaimed.contains(*digest)) {
+        *stays.entry(reasons.get(digest).copied().unwrap_or(Retention::Free)).or_default() += size;
     }
     stays
 }
 
-/// Has go what [`plan`] names. The store is held alone while it is looked over and garbage is moved aside, and no longer
-/// when that is deleted. `waiting` is told once, in words, if others use the store.
+/// Removes what [`plan`] names. The store is locked exclusively while it is read and garbage is moved aside, and no longer when
+/// that is deleted. `waiting` is called once, with a message, if others use the store.
 ///
 /// # Errors
-/// As [`plan`]; or the disk refuses: then the next collection goes on from there.
+/// As [`plan`]; or the disk refuses: then the next collection resumes from there.
 pub fn collect(
     store: &Store,
     jobs: &dyn BatchJobs,
-    wish: GcOptions,
+    options: GcOptions,
     now: Timestamp,
     waiting: impl FnOnce(&str),
 ) -> Result<GcPlan> {
     let alone = store.lock_exclusive("cwm gc", waiting)?;
-    let collection = plan(store, jobs, wish, now)?;
-    if !collection.is_empty() {
-        store.set_aside_garbage(&collection.garbage, EvictionReason::Collected, &alone)?;
-        collection.ended.iter().try_for_each(|file| DurableFs::default().remove(file))?;
+    let plan = GcPlan { deleted: true, ..plan(store, jobs, options, now)? };
+    if !plan.is_empty() {
+        store.set_aside_garbage(&plan.garbage, EvictionReason::Collected, &alone)?;
+        plan.ended.iter().try_for_each(|file| DurableFs::default().remove(file))?;
     }
     drop(alone);
     store.delete_garbage()?;
-    Ok(collection)
+    Ok(plan)
 }

@@ -7,7 +7,7 @@ use cwm_core::Key;
 use cwm_store::Store;
 use jiff::Timestamp;
 
-/// What batch jobs still need of a store, and what they left behind. The backend of a cluster answers.
+/// The content of a store that batch jobs still need, and the files that they left. The backend of a cluster implements it.
 pub trait BatchJobs {
     /// The keys of the actions that jobs will still do, or do now.
     fn awaited_keys(&self, store: &Store) -> HashSet<Key>;

@@ -7,6 +7,7 @@ mod check;
 mod collect;
 mod jobs;
 mod reachability;
+mod reclaim;
 mod roots;
 pub mod selection;
 pub mod tags;
@@ -17,7 +18,7 @@ mod usage;
 
 pub use age::Age;
 pub use check::check;
-pub use collect::{GcOptions, GcPlan, ReclaimedStage, collect, plan};
+pub use collect::{GcOptions, GcPlan, collect, plan};
 pub use jobs::BatchJobs;
 pub use reachability::{Reachability, Retention};
 pub use roots::{Root, forget, record_run, roots};

@@ -1,13 +1,13 @@
-//! Which results are still wanted, and why.
+//! The results that stay, and why.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::roots::Root;
 use cwm_core::{Digest, Key};
-use cwm_store::{Inventory, Store};
+use cwm_store::{Inventory, LARGEST_MANIFEST, RecordEntry, Store};
 
 /// Why the content of a result stays, the strongest reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -19,21 +19,21 @@ pub enum Retention {
     Source,
     /// It was made or used lately.
     Recent,
-    /// Nothing asks for it.
+    /// Nothing keeps it.
     Free,
 }
 
-/// What is wanted of a store.
+/// The content of a store that stays.
 #[derive(Debug)]
 pub struct Reachability {
-    /// By index into [`Inventory::held`].
-    pub stands: Vec<Retention>,
+    /// Why each result stays, by index into [`Inventory::held`].
+    pub retention: Vec<Retention>,
     /// Content that stays whatever records name it: roots name it by itself, or it came through a pipe.
     pub pinned: HashSet<Digest>,
 }
 
 impl Reachability {
-    /// What `roots` name; what was made or used `since`; and, unless they are asked for too, sources.
+    /// Keeps what `roots` name; what was made or used `since`; and sources, unless `with_sources`.
     pub fn of(
         store: &Store,
         inventory: &Inventory,
@@ -41,13 +41,12 @@ impl Reachability {
         since: Option<Timestamp>,
         with_sources: bool,
     ) -> Reachability {
-        let stand = |is_source: bool, last_used: Timestamp| match since {
-            _ if is_source && !with_sources => Retention::Source,
-            Some(since) if last_used >= since => Retention::Recent,
+        let without_root = |held: &RecordEntry| match since {
+            _ if held.is_source && !with_sources => Retention::Source,
+            Some(since) if held.last_used >= since => Retention::Recent,
             _ => Retention::Free,
         };
-        let mut stands: Vec<Retention> =
-            inventory.held.iter().map(|held| stand(held.is_source, held.last_used)).collect();
+        let mut retention: Vec<Retention> = inventory.held.iter().map(without_root).collect();
         let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
         for (index, held) in inventory.held.iter().enumerate() {
             by_key.entry(held.key).or_default().push(index);
@@ -57,7 +56,7 @@ impl Reachability {
             let named = key.and_then(|key| by_key.get(&key)).into_iter().flatten();
             let mut is_recorded = false;
             for &index in named.filter(|index| inventory.held[**index].output_digests() == *outputs) {
-                stands[index] = Retention::Root;
+                retention[index] = Retention::Root;
                 is_recorded = true;
             }
             if !is_recorded {
@@ -68,27 +67,22 @@ impl Reachability {
         }
         let made: HashSet<Digest> =
             inventory.held.iter().flat_map(|held| held.outputs.values()).map(|output| output.digest).collect();
-        for (held, stands) in inventory.held.iter().zip(&stands) {
-            // What came through a pipe is nobody's output, and cannot be read again.
-            if !with_sources || *stands != Retention::Free {
+        for (held, retention) in inventory.held.iter().zip(&retention) {
+            // Content from a pipe is no output, and cannot be read again.
+            if !with_sources || *retention != Retention::Free {
                 pinned.extend(held.inputs.iter().filter(|input| !made.contains(*input)));
             }
         }
-        Reachability { stands, pinned }
+        Reachability { retention, pinned }
     }
 }
 
-/// Content without a record: that it is a folder, only it can tell.
+/// Pins content without a record, and what a folder holds: only the content itself shows that it is a folder.
 fn pin(store: &Store, inventory: &Inventory, digest: Digest, pinned: &mut HashSet<Digest>) {
     pinned.extend(inventory.with_children(digest));
-    let may_be_folder = inventory.objects.get(&digest).is_some_and(|size| *size < LARGEST_MANIFEST);
+    let may_be_folder = inventory.objects.get(&digest).is_some_and(|size| *size <= LARGEST_MANIFEST);
     if may_be_folder && !inventory.folders.contains_key(&digest) {
-        let children = store
-            .manifest(&digest)
-            .map(|manifest| manifest.files().values().map(|file| file.digest).collect::<BTreeSet<_>>());
-        pinned.extend(children.unwrap_or_default());
+        let manifest = store.manifest(&digest).ok();
+        pinned.extend(manifest.iter().flat_map(|manifest| manifest.files().values()).map(|file| file.digest));
     }
 }
-
-/// Bytes of a manifest of a million files.
-const LARGEST_MANIFEST: u64 = 256 << 20;

@@ -4,7 +4,7 @@ use cwm_contract::Label;
 
 use cwm_core::Error;
 
-/// Whether `label` is of one of these stages or cells; no words mean all.
+/// Returns true if `label` is of one of these stages or cells; an empty selection means all.
 pub fn matches_selection(label: &Label, words: &[Label]) -> bool {
     let is_of = |word: &Label| {
         let coordinates = &word.coordinates;

@@ -9,10 +9,10 @@ use cwm_core::{DurableFs, Error, FileError};
 use cwm_project::lock_file::{LockFile, LockLine};
 use cwm_store::Store;
 
-/// What stands before the name of a tag where other things may be named too.
+/// The prefix of a tag's name where other things may be named too.
 pub const PREFIX: &str = "tag:";
 
-/// What a tag's file ends in.
+/// The extension of a tag's file.
 const EXTENSION: &str = "lock";
 
 /// Longest name, in bytes.
@@ -23,12 +23,12 @@ const LONGEST: usize = 100;
 pub struct Tag {
     /// The name.
     pub name: String,
-    /// What it names.
+    /// The results that it names.
     pub lock: LockFile,
 }
 
 impl Tag {
-    /// What is wrong with its file, which nobody but cwm writes, in words.
+    /// Returns the damage of its file, which cwm alone writes.
     pub fn damage(&self) -> Option<String> {
         match self.lock.warnings().first() {
             Some(warning) => Some(format!("line {}: {}", warning.line, warning.message)),
@@ -36,25 +36,25 @@ impl Tag {
         }
     }
 
-    /// Refuses a tag of which it cannot be told what it names.
+    /// Fails if the tag is damaged, so that its results are not known.
     ///
     /// # Errors
     /// It is damaged.
     pub fn verify_intact(&self) -> Result<()> {
         let Some(damage) = self.damage() else { return Ok(()) };
-        let what = format!("is damaged, so that what the tag `{}` names cannot be told ({damage})", self.name);
+        let what = format!("is damaged, so that it is not known what the tag `{}` names ({damage})", self.name);
         Err(FileError::refused(self.lock.path(), what, RENEW))
     }
 }
 
-/// What to do about a damaged tag.
+/// The remedy for a damaged tag.
 const RENEW: &str = "`cwm tag NAME --delete` takes the tag away; `cwm tag NAME --replace` gives it to what the lock file names \
                      now, or with `HASH...` to other results";
 
 /// Checks the name of a tag: letters, digits, `.`, `_` and `-`, a letter or digit first.
 ///
 /// # Errors
-/// It is not one, in words.
+/// It is not a name.
 pub fn check_name(name: &str) -> Result<(), Error> {
     let good = name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.len() <= LONGEST

@@ -1,15 +1,15 @@
-//! How much room each stage takes.
+//! The size of a store, and the share of each stage.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
 use cwm_action::ActionFile;
 use cwm_core::Digest;
 use cwm_core::files::Result;
-use cwm_store::{Inventory, Store};
+use cwm_store::Store;
 
-/// What one stage takes.
+/// The size of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StageUsage {
     /// Its name.
@@ -26,7 +26,7 @@ pub struct StageUsage {
     pub kept_bytes: u64,
 }
 
-/// What a store takes.
+/// The size of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// By stage, the most bytes first.
@@ -48,26 +48,21 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What `store` takes.
+    /// Measures `store`.
     ///
     /// # Errors
     /// The store cannot be read, or something in it is damaged.
     pub fn of(store: &Store) -> Result<Usage> {
         let inventory = store.inventory()?;
         let mut usage = Usage { objects: inventory.objects.len() as u64, ..Usage::default() };
-        let mut stages: BTreeMap<&str, StageUsage> = BTreeMap::new();
-        // Stages are few, so a number stands for each.
-        let mut users: HashMap<Digest, BTreeSet<usize>> = HashMap::new();
-        let names: Vec<&str> =
-            inventory.held.iter().map(|held| held.label.stage.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
-        let mut sources = BTreeSet::new();
+        let mut stages: BTreeMap<String, StageUsage> = BTreeMap::new();
+        let mut users: HashMap<Digest, BTreeSet<&str>> = HashMap::new();
+        let mut sources = HashSet::new();
         for held in &inventory.held {
-            let stage = stages.entry(&held.label.stage).or_default();
-            stage.results += 1;
             usage.record_bytes += held.size;
-            let number = names.binary_search(&held.label.stage.as_str()).unwrap_or_default();
-            for digest in held.content(&inventory).filter(|digest| inventory.objects.contains_key(digest)) {
-                users.entry(digest).or_default().insert(number);
+            stages.entry(held.label.stage.clone()).or_default().results += 1;
+            for digest in held.content(&inventory) {
+                users.entry(digest).or_default().insert(&held.label.stage);
                 if held.is_source {
                     sources.insert(digest);
                 }
@@ -75,39 +70,31 @@ impl Usage {
         }
         for (digest, size) in &inventory.objects {
             usage.content_bytes += size;
-            match users.get(digest) {
-                None => usage.unnamed_bytes += size,
-                Some(numbers) => {
-                    let is_shared = numbers.len() > 1;
-                    for number in numbers {
-                        let Some(stage) = stages.get_mut(names[*number]) else { continue };
-                        *(if is_shared { &mut stage.shared_bytes } else { &mut stage.own_bytes }) += size;
-                    }
-                }
+            usage.source_bytes += if sources.contains(digest) { *size } else { 0 };
+            let Some(users) = users.get(digest) else {
+                usage.unnamed_bytes += size;
+                continue;
+            };
+            for name in users {
+                let stage = stages.entry((*name).to_owned()).or_default();
+                *(if users.len() > 1 { &mut stage.shared_bytes } else { &mut stage.own_bytes }) += size;
             }
         }
-        usage.source_bytes = sources.iter().filter_map(|digest| inventory.objects.get(digest)).sum();
-        let mut named: BTreeMap<String, StageUsage> =
-            stages.into_iter().map(|(name, usage)| (name.to_owned(), usage)).collect();
-        usage.add_work(&inventory, &mut named);
-        usage.stages = named.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
-        usage.stages.sort_by(|a, b| b.bytes().cmp(&a.bytes()).then_with(|| a.stage.cmp(&b.stage)));
-        let left = store.leftovers()?.into_iter().map(|left| left.bytes);
-        let quarantined = store.quarantined_before(jiff::Timestamp::MAX)?.into_iter().map(|(_, bytes)| bytes);
-        usage.other_bytes = left.chain(quarantined).sum::<u64>() + store.garbage_bytes()?;
-        Ok(usage)
-    }
-
-    fn add_work(&mut self, inventory: &Inventory, stages: &mut BTreeMap<String, StageUsage>) {
         for work in &inventory.work {
-            self.work_bytes += work.bytes + work.kept_bytes;
-            // One whose action file cannot be read was never started.
+            usage.work_bytes += work.bytes + work.kept_bytes;
+            // An action whose file cannot be read was never started.
             if let Ok(action) = ActionFile::read(&work.folder, work.folder.key()) {
                 let stage = stages.entry(action.label.stage).or_default();
                 stage.work_bytes += work.bytes;
                 stage.kept_bytes += work.kept_bytes;
             }
         }
+        usage.stages = stages.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
+        usage.stages.sort_by(|a, b| b.bytes().cmp(&a.bytes()).then_with(|| a.stage.cmp(&b.stage)));
+        let left = store.leftovers()?.into_iter().map(|left| left.bytes);
+        let quarantined = store.quarantined_before(jiff::Timestamp::MAX)?.into_iter().map(|(_, bytes)| bytes);
+        usage.other_bytes = left.chain(quarantined).sum::<u64>() + store.garbage_bytes()?;
+        Ok(usage)
     }
 
     /// Bytes of all.

@@ -99,13 +99,11 @@ impl Operand {
         }
         let stored = by_hash(text, places)?;
         match (revision(text, places)?, stored) {
-            (Revision::Lock(_), Some(_)) => {
-                Err(Error::usage(format!("`{text}` is a revision in git and a result of the store"))
-                    .hint("give more digits of the one that is meant"))
-            }
-            (Revision::Lock(lock), None) => Ok(Operand { name, found: Found::Lock(lock) }),
+            (Ok(_), Some(_)) => Err(Error::usage(format!("`{text}` is a revision in git and a result of the store"))
+                .hint("give more digits of the one that is meant")),
+            (Ok(lock), None) => Ok(Operand { name, found: Found::Lock(lock) }),
             (_, Some(tables)) => Ok(Operand { name, found: Found::Report(tables) }),
-            (Revision::Unknown(git_message), None) => {
+            (Err(git_message), None) => {
                 let what =
                     "neither a report's folder, nor a lock file, nor a revision in git, nor a report in the store";
                 let error = Error::usage(format!("`{text}` is {what}")).hint(
@@ -154,18 +152,10 @@ fn by_hash(text: &str, places: &Places) -> Result<Option<Vec<TableFile>>, Error>
     }
 }
 
-/// What git makes of a name.
-enum Revision {
-    /// The lock file there.
-    Lock(LockFile),
-    /// It knows no such revision; with what it says, where that is more.
-    Unknown(String),
-}
-
-/// The lock file at `REV` or `REV:path`.
-fn revision(text: &str, places: &Places) -> Result<Revision, Error> {
+/// Returns the lock file at `REV` or `REV:path`; else git's message about the missing revision, which may be empty.
+fn revision(text: &str, places: &Places) -> Result<Result<LockFile, String>, Error> {
     if text.starts_with('-') || text.contains(char::is_control) {
-        return Ok(Revision::Unknown(String::new()));
+        return Ok(Err(String::new()));
     }
     let (revision, path) = match text.split_once(':') {
         Some((revision, path)) => (revision, Some(path)),
@@ -183,7 +173,7 @@ fn revision(text: &str, places: &Places) -> Result<Revision, Error> {
     };
     let commit = format!("{revision}^{{commit}}");
     if let Err(git_message) = git(&folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])? {
-        return Ok(Revision::Unknown(git_message));
+        return Ok(Err(git_message));
     }
     let Ok(bytes) = git(&folder, &["cat-file", "blob", &object])? else {
         let problem = format!("{} is not in git at {revision}", path.display());
@@ -192,10 +182,10 @@ fn revision(text: &str, places: &Places) -> Result<Revision, Error> {
         );
     };
     let lock = LockFile::of(PathBuf::from(object), String::from_utf8_lossy(&bytes).into_owned())?;
-    Ok(Revision::Lock(one(lock)?))
+    one(lock).map(Ok)
 }
 
-/// What git prints; else the first line of what it says.
+/// Returns the output of git; else the first line of its error.
 fn git(folder: &Path, arguments: &[&str]) -> Result<Result<Vec<u8>, String>, Error> {
     match Command::new("git").arg("-C").arg(folder).args(arguments).output() {
         Ok(output) if output.status.success() => Ok(Ok(output.stdout)),

@@ -1,4 +1,4 @@
-//! Two lock files: which cells were added, removed, changed, and why, as far as the store's records tell.
+//! Two lock files: which cells were added, removed, changed, and why, as far as the store has their records.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ pub struct LockDifference {
     /// Cells that only the old one has.
     pub removed: Vec<String>,
     /// Cells that both have, with different keys or outputs: those that changed by themselves first.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedCell>,
     /// How many cells are the same in both.
     pub same: usize,
 }
 
 impl LockDifference {
-    /// Whether there is no difference.
+    /// Returns true if there is no difference.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
@@ -32,16 +32,16 @@ impl LockDifference {
 
 /// A cell that changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Changed {
+pub struct ChangedCell {
     /// Its label.
     pub label: String,
     /// Its key before.
     pub old: Key,
     /// Its key now.
     pub new: Key,
-    /// Whether it made the same bytes all the same.
+    /// True if it made the same bytes all the same.
     pub same_outputs: bool,
-    /// Whether it changed by itself: not only because cells changed that it reads.
+    /// True if it changed by itself: not only because cells changed that it reads.
     pub root: bool,
     /// Why; nothing where a record is missing, or where the key is the same and the bytes are not.
     pub causes: Vec<Cause>,
@@ -76,7 +76,7 @@ pub fn differ(
             found.same += 1;
             continue;
         }
-        let mut changed = Changed {
+        let mut changed = ChangedCell {
             label: (*label).to_owned(),
             old: before.key,
             new: now.key,
@@ -101,7 +101,7 @@ pub fn differ(
     Ok(found)
 }
 
-/// Whether the cause is a cell that changed itself.
+/// Returns true if the cause is a cell that changed itself.
 fn follows(cause: &Cause, moved: &impl Fn(&str) -> bool) -> bool {
     matches!(cause, Cause::Input { source, .. } | Cause::InputRenamed { source, .. } if moved(source))
 }
@@ -122,7 +122,7 @@ fn causes<'l>(
         let (Cause::Input { name, label, source, .. } | Cause::InputRenamed { name, label, source, .. }) = cause else {
             continue;
         };
-        // What is gone was made by somebody before.
+        // Content that is gone was made before.
         let (makers, content) = match digest(new, name, label) {
             Some(now) => (made_now, Some(now)),
             None => (made_before, digest(old, name, label)),

@@ -8,7 +8,7 @@ pub mod table_file;
 pub mod tables;
 mod text;
 
-pub use locks::{Changed, LockDifference, differ};
+pub use locks::{ChangedCell, LockDifference, differ};
 pub use producers::NamedSource;
 pub use table_file::TableFile;
 pub use tables::{ReportDifference, TableDifference, compare};

@@ -1,4 +1,4 @@
-//! Which cell of a lock file made which content. The lock file does not say who reads whom: contents do, and where several cells
+//! Finds the cell of a lock file that made some content. The lock file does not have who reads whom: contents show it, and where several cells
 //! hold the same, when they ran.
 
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use cwm_core::{Digest, Error};
 use cwm_project::lock_file::LockLine;
 use cwm_store::{ActionRecord, Store};
 
-/// What a pipeline names as the source of an input.
+/// The source of an input that a pipeline names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedSource {
     /// A cell, by its label.
@@ -22,7 +22,7 @@ pub enum NamedSource {
 pub(super) struct Producers<'l> {
     lines: &'l BTreeMap<&'l str, &'l LockLine>,
     store: &'l Store,
-    /// Of several cells that made the same, those that changed come first.
+    /// The cells that made each content, those that changed first.
     of: HashMap<Digest, Vec<&'l str>>,
     records: RefCell<HashMap<&'l str, Option<Rc<ActionRecord>>>>,
 }
@@ -55,7 +55,7 @@ impl<'l> Producers<'l> {
         Ok(record)
     }
 
-    /// Whether `maker` made `content`.
+    /// Returns true if `maker` made `content`.
     pub(super) fn makes(&self, maker: &str, content: &Digest) -> bool {
         self.lines.get(maker).is_some_and(|line| line.outputs.values().any(|made| made == content))
     }
@@ -70,8 +70,8 @@ impl<'l> Producers<'l> {
         Ok(None)
     }
 
-    /// Whether `maker` reads what `reader` made, or what was made of that, and ran after it. Of two copies of one content each
-    /// seems to rest on the other: then time tells.
+    /// Returns true if `maker` depends on what `reader` made, and ran after it. Of two copies of one content each seems to depend
+    /// on the other: then the time decides.
     fn comes_after(&self, maker: &str, reader: &str) -> Result<bool, Error> {
         let (Some(later), Some(earlier)) = (self.record(maker)?, self.record(reader)?) else { return Ok(false) };
         if later.circumstances.started < earlier.circumstances.started {

@@ -1,19 +1,19 @@
-//! What rows and columns are called, so that each is compared with itself wherever it stands.
+//! Names of rows and columns, by which each is compared with itself wherever it stands.
 //!
 //! A row's name is the texts of the shared columns, then those of every further column that holds words alone (a fate, a
-//! test set, the label of a training). What words say about a row rather than which one it is stays out.
+//! test set, the label of a training). Text about a row that does not identify it stays out.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::table_file::{Column, Row, TableFile};
 
-/// The column that says something about a row.
+/// The column with remarks about a row.
 const NOTE: &str = "Note";
 
-/// The column that says where a row's numbers come from: of one run which, otherwise how many.
+/// The column with the source of a row's numbers: of one run which, otherwise how many.
 const SOURCE: &str = "Source";
 
-/// What stands where there is nothing.
+/// The texts of empty cells.
 const NOTHING: [&str; 3] = ["", "–", "not run"];
 
 /// Names of the columns, each with its place.
@@ -41,7 +41,7 @@ pub(super) fn rows(old: &TableFile, new: &TableFile) -> (Names, Names) {
     (named(&olds), named(&news))
 }
 
-/// What a row's name is made of.
+/// The parts of a row's name.
 struct Words<'t> {
     at: usize,
     kind: &'t str,

@@ -1,8 +1,6 @@
 //! A report's `tables/NAME.json` (`docs/formats.md`), as far as a comparison needs it.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use cwm_core::Error;
 
@@ -14,7 +12,7 @@ pub const TABLE_FORMAT: u64 = 2;
 pub struct TableFile {
     /// Name of its files: `table-08`.
     pub id: String,
-    /// What it is, in a few words.
+    /// Its title.
     pub title: String,
     /// Columns, from the left.
     pub columns: Vec<Column>,
@@ -49,36 +47,52 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// A cell. Floats that JSON lacks are text there: `inf`, `-inf`, `nan`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// A cell. Floats that JSON does not have are text there: `inf`, `-inf`, `nan`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// As printed.
     pub text: String,
     /// The number behind it.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, with = "json_number", skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Its standard deviation over runs.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, with = "json_number", skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
     /// Lower end of its interval.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, with = "json_number", skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its interval.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, with = "json_number", skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }
 
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    match Value::deserialize(deserializer)? {
-        Value::Null => Ok(None),
-        Value::Number(number) => Ok(number.as_f64()),
-        Value::String(text) => match text.as_str() {
-            "inf" => Ok(Some(f64::INFINITY)),
-            "-inf" => Ok(Some(f64::NEG_INFINITY)),
-            "nan" => Ok(Some(f64::NAN)),
-            _ => Err(D::Error::custom(format!("`{text}` is not a number"))),
-        },
-        other => Err(D::Error::custom(format!("{other} is not a number"))),
+/// Numbers as JSON has them, with text for what it does not have.
+pub(super) mod json_number {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::Value;
+
+    pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        match number {
+            None => serializer.serialize_none(),
+            Some(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Some(number) if number.is_nan() => serializer.serialize_str("nan"),
+            Some(number) => serializer.serialize_str(if *number > 0.0 { "inf" } else { "-inf" }),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Null => Ok(None),
+            Value::Number(number) => Ok(number.as_f64()),
+            Value::String(text) => match text.as_str() {
+                "inf" => Ok(Some(f64::INFINITY)),
+                "-inf" => Ok(Some(f64::NEG_INFINITY)),
+                "nan" => Ok(Some(f64::NAN)),
+                _ => Err(D::Error::custom(format!("`{text}` is not a number"))),
+            },
+            other => Err(D::Error::custom(format!("{other} is not a number"))),
+        }
     }
 }
 
@@ -103,8 +117,8 @@ impl TableFile {
             None => Ok(table),
             Some(row) => {
                 let (cells, columns) = (table.rows[row].cells.len(), table.columns.len());
-                let words = format!("row {} has {cells} cells, and there are {columns} columns", row + 1);
-                Err(Error::usage(format!("{name} is not a table of a report: {words}")))
+                let problem = format!("row {} has {cells} cells, and there are {columns} columns", row + 1);
+                Err(Error::usage(format!("{name} is not a table of a report: {problem}")))
             }
         }
     }

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::row_names::{columns, rows};
-use super::table_file::{Cell, TableFile};
+use super::table_file::{Cell, TableFile, json_number};
 
 /// How two reports differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -22,13 +22,13 @@ pub struct ReportDifference {
 }
 
 impl ReportDifference {
-    /// Whether there is no difference.
+    /// Returns true if there is no difference.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }
 }
 
-/// Which of the two has something that the other lacks.
+/// The one of two reports that has something alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Only {
@@ -43,9 +43,9 @@ pub enum Only {
 pub struct TableDifference {
     /// Name of its files.
     pub id: String,
-    /// What it is.
+    /// Its title.
     pub title: String,
-    /// Whether one report alone has it.
+    /// The report that has it alone, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Only>,
     /// Columns that only the new one has.
@@ -74,75 +74,31 @@ pub struct CellDifference {
     /// The column's headings.
     pub column: String,
     /// Before.
-    pub old: PrintedValue,
+    pub old: Cell,
     /// Now.
-    pub new: PrintedValue,
-    /// New less old, where both are numbers; text for what JSON lacks.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number")]
+    pub new: Cell,
+    /// New less old, where both are numbers; text for what JSON does not have.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_number::serialize")]
     pub difference: Option<f64>,
-    /// What differs: `text`, `value`, `deviation`, `low`, `high`.
+    /// The parts that differ: `text`, `value`, `deviation`, `low`, `high`.
     pub what: Vec<&'static str>,
-}
-
-/// A cell as it is printed, with the numbers behind it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PrintedValue {
-    /// As printed.
-    pub text: String,
-    /// The number.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number")]
-    pub value: Option<f64>,
-    /// Its standard deviation.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number")]
-    pub deviation: Option<f64>,
-    /// Lower end of its interval.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number")]
-    pub low: Option<f64>,
-    /// Upper end of its interval.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "number")]
-    pub high: Option<f64>,
-}
-
-fn number<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    match number {
-        None => serializer.serialize_none(),
-        Some(number) if number.is_finite() => serializer.serialize_f64(*number),
-        Some(number) if number.is_nan() => serializer.serialize_str("nan"),
-        Some(number) => serializer.serialize_str(if *number > 0.0 { "inf" } else { "-inf" }),
-    }
-}
-
-impl From<&Cell> for PrintedValue {
-    fn from(cell: &Cell) -> Self {
-        let Cell { text, value, deviation, low, high } = cell.clone();
-        PrintedValue { text, value, deviation, low, high }
-    }
 }
 
 /// Compares all tables. Numbers are equal if they differ by at most `tolerance`, times the greater of the two where that
 /// is over 1; how they are printed counts only where `tolerance` is 0.
 pub fn compare(old: &[TableFile], new: &[TableFile], tolerance: f64) -> ReportDifference {
-    let by_id = |tables: &'_ [TableFile]| -> BTreeMap<String, usize> {
-        tables.iter().enumerate().map(|(index, table)| (table.id.clone(), index)).collect()
-    };
     let (olds, news) = (by_id(old), by_id(new));
     let mut found = ReportDifference::default();
     for id in olds.keys().chain(news.keys()).collect::<BTreeSet<_>>() {
-        let only = |table: &TableFile, only| TableDifference {
-            id: table.id.clone(),
-            title: table.title.clone(),
-            only: Some(only),
-            ..TableDifference::default()
-        };
         let difference = match (olds.get(id), news.get(id)) {
-            (Some(a), Some(b)) => {
-                let difference = compare_tables(&old[*a], &new[*b], tolerance);
+            (Some(old), Some(new)) => {
+                let difference = compare_tables(old, new, tolerance);
                 found.compared += 1;
                 found.cells += difference.compared;
                 difference
             }
-            (Some(a), None) => only(&old[*a], Only::Old),
-            (None, Some(b)) => only(&new[*b], Only::New),
+            (Some(table), None) => TableDifference::only(table, Only::Old),
+            (None, Some(table)) => TableDifference::only(table, Only::New),
             (None, None) => continue,
         };
         if !difference.is_empty() {
@@ -152,7 +108,17 @@ pub fn compare(old: &[TableFile], new: &[TableFile], tolerance: f64) -> ReportDi
     found
 }
 
+fn by_id(tables: &[TableFile]) -> BTreeMap<&str, &TableFile> {
+    tables.iter().map(|table| (table.id.as_str(), table)).collect()
+}
+
 impl TableDifference {
+    /// The difference of a table that one report alone has.
+    fn only(table: &TableFile, only: Only) -> TableDifference {
+        let (id, title) = (table.id.clone(), table.title.clone());
+        TableDifference { id, title, only: Some(only), ..TableDifference::default() }
+    }
+
     fn is_empty(&self) -> bool {
         let lists = [&self.columns_added, &self.columns_removed, &self.rows_added, &self.rows_removed];
         self.only.is_none() && self.cells.is_empty() && lists.iter().all(|list| list.is_empty())
@@ -162,17 +128,17 @@ impl TableDifference {
 fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDifference {
     let (old_columns, new_columns) = (columns(old), columns(new));
     let (old_rows, new_rows) = rows(old, new);
-    let lacking = |these: &[(String, usize)], others: &[(String, usize)]| -> Vec<String> {
+    let missing = |these: &[(String, usize)], others: &[(String, usize)]| -> Vec<String> {
         let others: BTreeSet<&String> = others.iter().map(|(name, _)| name).collect();
         these.iter().map(|(name, _)| name).filter(|name| !others.contains(name)).cloned().collect()
     };
     let mut found = TableDifference {
         id: new.id.clone(),
         title: new.title.clone(),
-        columns_added: lacking(&new_columns, &old_columns),
-        columns_removed: lacking(&old_columns, &new_columns),
-        rows_added: lacking(&new_rows, &old_rows),
-        rows_removed: lacking(&old_rows, &new_rows),
+        columns_added: missing(&new_columns, &old_columns),
+        columns_removed: missing(&old_columns, &new_columns),
+        rows_added: missing(&new_rows, &old_rows),
+        rows_removed: missing(&old_rows, &new_rows),
         ..TableDifference::default()
     };
     let old_columns: HashMap<String, usize> = old_columns.into_iter().collect();
@@ -187,7 +153,8 @@ fn compare_tables(old: &TableFile, new: &TableFile, tolerance: f64) -> TableDiff
             if !what.is_empty() {
                 let difference = old.value.zip(new.value).map(|(old, new)| new - old);
                 let (row, column) = (row.clone(), column.clone());
-                found.cells.push(CellDifference { row, column, old: old.into(), new: new.into(), difference, what });
+                let (old, new) = (old.clone(), new.clone());
+                found.cells.push(CellDifference { row, column, old, new, difference, what });
             }
         }
     }

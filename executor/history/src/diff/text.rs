@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::locks::{Changed, LockDifference};
-use super::tables::{CellDifference, Only, PrintedValue, ReportDifference, TableDifference};
+use super::locks::{ChangedCell, LockDifference};
+use super::table_file::Cell;
+use super::tables::{CellDifference, Only, ReportDifference, TableDifference};
 use cwm_core::{list_some, plural};
 use cwm_engine::Cause;
 
@@ -17,7 +18,8 @@ impl LockDifference {
     /// A line a group of cells that changed in one way, those that changed by themselves first; then the counts.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let (roots, followers): (Vec<&Changed>, Vec<&Changed>) = self.changed.iter().partition(|cell| cell.root);
+        let (roots, followers): (Vec<&ChangedCell>, Vec<&ChangedCell>) =
+            self.changed.iter().partition(|cell| cell.root);
         if !roots.is_empty() {
             text += "changed by themselves:\n";
             for (labels, why) in alike(&roots, why_changed) {
@@ -65,13 +67,13 @@ fn counted(stage: &str, labels: &[&str]) -> String {
     }
 }
 
-/// Cells of one stage that `why` says the same of, in the order of the first of them.
-fn alike<'c>(cells: &[&'c Changed], why: impl Fn(&Changed) -> Vec<String>) -> Vec<(Vec<&'c str>, Vec<String>)> {
+/// Groups cells of one stage with the same `why`, in the order of the first of them.
+fn alike<'c>(cells: &[&'c ChangedCell], why: impl Fn(&ChangedCell) -> Vec<String>) -> Vec<(Vec<&'c str>, Vec<String>)> {
     let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     for cell in cells {
         let why = why(cell);
         let stage = stage_of(&cell.label);
-        match groups.iter_mut().find(|(labels, said)| *said == why && stage_of(labels[0]) == stage) {
+        match groups.iter_mut().find(|(labels, known)| *known == why && stage_of(labels[0]) == stage) {
             Some((labels, _)) => labels.push(&cell.label),
             None => groups.push((vec![&cell.label], why)),
         }
@@ -87,7 +89,7 @@ fn cells(labels: &[&str]) -> String {
     }
 }
 
-fn why_changed(cell: &Changed) -> Vec<String> {
+fn why_changed(cell: &ChangedCell) -> Vec<String> {
     let (inputs, others): (Vec<&Cause>, Vec<&Cause>) =
         cell.causes.iter().partition(|cause| matches!(cause, Cause::Input { .. }));
     let mut lines: Vec<String> = others.iter().map(ToString::to_string).collect();
@@ -105,12 +107,12 @@ fn why_changed(cell: &Changed) -> Vec<String> {
     lines
 }
 
-fn same_bytes(cell: &Changed) -> Option<&'static str> {
+fn same_bytes(cell: &ChangedCell) -> Option<&'static str> {
     (cell.same_outputs).then_some("the result is the same")
 }
 
 /// The stages that made the inputs that differ.
-fn sources(cell: &Changed) -> String {
+fn sources(cell: &ChangedCell) -> String {
     let stages = cell.causes.iter().filter_map(|cause| match cause {
         Cause::Input { source, .. } => Some(stage_of(source)),
         _ => None,
@@ -119,13 +121,13 @@ fn sources(cell: &Changed) -> String {
     stages.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Which stages' changes it follows.
-fn because_of(cell: &Changed) -> String {
-    let mut words = sources(cell);
+/// The stages whose changes it follows.
+fn because_of(cell: &ChangedCell) -> String {
+    let mut text = sources(cell);
     if let Some(same) = same_bytes(cell) {
-        words += &format!(" ({same})");
+        text += &format!(" ({same})");
     }
-    words
+    text
 }
 
 impl ReportDifference {
@@ -138,7 +140,7 @@ impl ReportDifference {
         text += &match (self.is_empty(), self.cells) {
             (true, _) => format!("the same in all {all} of {compared}\n"),
             (false, 0) => format!("no cell in common in {compared}\n"),
-            // Of other rows or columns alone, which are told above.
+            // The rows or columns that one has alone are listed above.
             (false, _) if cells == 0 => format!("the same in all {all} that both have, in {compared}\n"),
             (false, _) => format!("{cells} of {all} in {compared} differ\n"),
         };
@@ -152,7 +154,7 @@ impl TableDifference {
             Some(Only::Old) => return format!("{} ({}): only in the first\n", self.id, self.title),
             Some(Only::New) => return format!("{} ({}): only in the second\n", self.id, self.title),
             None if self.compared == 0 => return self.nothing_in_common(),
-            // Other rows or columns alone are told below.
+            // The rows or columns that one has alone are listed below.
             None if self.cells.is_empty() => format!("{} ({}):\n", self.id, self.title),
             None => format!("{} ({}): {} of {} cells differ\n", self.id, self.title, self.cells.len(), self.compared),
         };
@@ -170,10 +172,8 @@ impl TableDifference {
         }
         text
     }
-}
 
-impl TableDifference {
-    /// Where rows or columns are all others, as with prefixes of another length, their names would tell nothing.
+    /// Where rows or columns are all others, as with prefixes of another length, their names would not help.
     fn nothing_in_common(&self) -> String {
         let changes =
             [(&self.columns_removed, &self.columns_added, "column"), (&self.rows_removed, &self.rows_added, "row")];
@@ -189,7 +189,7 @@ impl TableDifference {
 impl std::fmt::Display for CellDifference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let whole = self.what.iter().any(|what| ["deviation", "low", "high"].contains(what));
-        write!(f, "{} | {}: {} -> {}", self.row, self.column, self.old.words(whole), self.new.words(whole))?;
+        write!(f, "{} | {}: {} -> {}", self.row, self.column, self.old.printed(whole), self.new.printed(whole))?;
         match self.difference {
             Some(difference) if difference != 0.0 && difference.is_finite() => {
                 let sign = if difference > 0.0 { "+" } else { "" };
@@ -200,25 +200,23 @@ impl std::fmt::Display for CellDifference {
     }
 }
 
-/// A number as tables print it. Figures beyond the sixth say nothing of a difference, and float arithmetic fills them with
+/// A number as tables print it. Digits beyond the sixth have no meaning in a difference, and float arithmetic fills them with
 /// noise.
 fn short(number: f64) -> String {
     let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
     rounded.to_string().replace('-', "−")
 }
 
-impl PrintedValue {
-    /// As printed; with deviation and interval if those are what differs.
-    fn words(&self, whole: bool) -> String {
-        let mut words = self.text.clone();
-        if whole {
-            words += &self.deviation.map(|deviation| format!(" ± {}", short(deviation))).unwrap_or_default();
-            words += &self
-                .low
-                .zip(self.high)
-                .map(|(low, high)| format!(" [{}, {}]", short(low), short(high)))
-                .unwrap_or_default();
+impl Cell {
+    /// Returns the printed text, `with_spread` followed by deviation and interval.
+    fn printed(&self, with_spread: bool) -> String {
+        let mut text = self.text.clone();
+        if let (Some(deviation), true) = (self.deviation, with_spread) {
+            text += &format!(" ± {}", short(deviation));
         }
-        words
+        if let (Some(low), Some(high), true) = (self.low, self.high, with_spread) {
+            text += &format!(" [{}, {}]", short(low), short(high));
+        }
+        text
     }
 }

@@ -1,144 +1,119 @@
-//! What stands in a page of the provenance: the same, with what repeats told once and digests as short as the page shows
-//! them. A sweep has thousands of cells, and a page is to be sent by mail.
+//! The provenance that stands in a page: without what repeats, and with digests as short as the page shows them. A sweep has
+//! thousands of cells, and a page is to be sent by mail.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use super::{CellProvenance, Provenance};
 
-/// Hexadecimal digits that are left of keys and digests: those that the page shows, and that `cwm show` knows them by.
+/// Hexadecimal digits of keys and digests that the page shows, and that `cwm show` accepts.
 const DIGITS: usize = 12;
 
-/// `told` is a [`super::Provenance`] as JSON. Parameters (and which of them the pipeline gives) that are the same in all cells
-/// of a stage move into its entry of `stages`; the digest of an input is left out where its cell tells it.
-pub fn compact(mut told: Value) -> Value {
-    if let Some(object) = told.as_object_mut() {
-        // By fingerprint, what code it is of: nothing in the page looks there.
-        object.remove("code");
+/// Shortens the provenance. Parameters (and which of them the pipeline gives) that are the same in all cells of a stage move
+/// into its entry of `stages`; the digest of an input is left out where its cell has it.
+pub fn compact(mut provenance: Provenance) -> Provenance {
+    // Nothing in the page looks up code.
+    provenance.code = None;
+    let mut digests: HashMap<(String, String), String> = HashMap::new();
+    for (label, cell) in &provenance.cells {
+        let outputs = cell.outputs.iter();
+        digests.extend(outputs.map(|(port, output)| ((label.clone(), port.clone()), output.digest.clone())));
     }
-    let digests = digests(&told);
-    let mut shared: BTreeMap<String, [Map<String, Value>; 2]> = BTreeMap::new();
-    for (label, cell) in cells(&mut told) {
-        shorten(cell.get_mut("key"));
-        for output in entries(cell.get_mut("outputs")) {
-            shorten(output.get_mut("digest"));
-        }
-        for input in entries(cell.get_mut("inputs")).flat_map(|group| group.as_array_mut().into_iter().flatten()) {
-            let named = |name: &str| input.get(name).and_then(Value::as_str);
-            let known =
-                named("cell").zip(named("output")).and_then(|(cell, port)| digests.get(&format!("{cell}.{port}")));
-            if known.is_some() && known == input.get("digest") {
-                input.as_object_mut().map(|input| input.remove("digest"));
-            } else {
-                shorten(input.get_mut("digest"));
-            }
-        }
-        let of = [object(cell.get("parameters")), given(cell)];
-        match shared.get_mut(stage(label)) {
-            None => _ = shared.insert(stage(label).to_owned(), of),
-            Some(known) => {
-                for (known, of) in known.iter_mut().zip(of) {
-                    known.retain(|name, value| of.get(name) == Some(&*value));
-                }
-            }
+    for cell in provenance.cells.values_mut() {
+        cell.key.truncate(DIGITS);
+        cell.outputs.values_mut().for_each(|output| output.digest.truncate(DIGITS));
+        for input in cell.inputs.values_mut().flatten() {
+            let source = input.cell.clone().zip(input.output.clone());
+            let made = source.and_then(|source| digests.get(&source));
+            input.digest = input.digest.take().filter(|digest| made != Some(digest));
+            input.digest.iter_mut().for_each(|digest| digest.truncate(DIGITS));
         }
     }
-    for (label, cell) in cells(&mut told) {
-        let Some([parameters, _]) = shared.get(stage(label)) else { continue };
-        if let Some(own) = cell.get_mut("parameters").and_then(Value::as_object_mut) {
-            own.retain(|name, _| !parameters.contains_key(name));
-        }
-        if let (Some([_, given]), Some(own)) =
-            (shared.get(stage(label)), cell.get_mut("given").and_then(Value::as_array_mut))
-        {
-            own.retain(|name| name.as_str().is_none_or(|name| !given.contains_key(name)));
-        }
+    let mut cells: HashMap<&str, Vec<&mut CellProvenance>> = HashMap::new();
+    for (label, cell) in &mut provenance.cells {
+        cells.entry(label.split('[').next().unwrap_or_default()).or_default().push(cell);
     }
-    for total in told.get_mut("stages").and_then(Value::as_array_mut).into_iter().flatten() {
-        let name = total.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if let (Some([parameters, given]), Some(total)) = (shared.remove(&name), total.as_object_mut()) {
-            total.insert("parameters".to_owned(), Value::Object(parameters));
-            total.insert("given".to_owned(), given.into_iter().map(|(name, _)| Value::String(name)).collect());
+    for stage in &mut provenance.stages {
+        let Some(mut cells) = cells.remove(stage.name.as_str()) else { continue };
+        let (mut parameters, mut given) = (cells[0].parameters.clone(), cells[0].given.clone());
+        for cell in &cells {
+            parameters.retain(|name, value| cell.parameters.get(name) == Some(&*value));
+            given.retain(|name| cell.given.contains(name));
         }
+        for cell in &mut cells {
+            cell.parameters.retain(|name, _| !parameters.contains_key(name));
+            cell.given.retain(|name| !given.contains(name));
+        }
+        (stage.parameters, stage.given) = (Some(parameters), Some(given));
     }
-    told
-}
-
-/// The stage of a label.
-fn stage(label: &str) -> &str {
-    label.split('[').next().unwrap_or_default()
-}
-
-fn cells(told: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
-    told.get_mut("cells").and_then(Value::as_object_mut).into_iter().flatten()
-}
-
-fn entries(map: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
-    map.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
-}
-
-fn object(value: Option<&Value>) -> Map<String, Value> {
-    value.and_then(Value::as_object).cloned().unwrap_or_default()
-}
-
-/// The names of the parameters that the pipeline gives, as keys.
-fn given(cell: &Value) -> Map<String, Value> {
-    let names = cell.get("given").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    names.map(|name| (name.to_owned(), Value::Null)).collect()
-}
-
-/// Of all outputs, by `label.output`, whole.
-fn digests(told: &Value) -> BTreeMap<String, Value> {
-    let cells = told.get("cells").and_then(Value::as_object).into_iter().flatten();
-    let outputs = cells.flat_map(|(label, cell)| {
-        let outputs = cell.get("outputs").and_then(Value::as_object).into_iter().flatten();
-        outputs
-            .map(move |(port, output)| (format!("{label}.{port}"), output.get("digest").cloned().unwrap_or_default()))
-    });
-    outputs.collect()
-}
-
-fn shorten(digest: Option<&mut Value>) {
-    if let Some(Value::String(digest)) = digest {
-        digest.truncate(DIGITS);
-    }
+    provenance
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use std::collections::BTreeMap;
 
+    use cwm_contract::Value;
+    use serde_json::{Value as Json, json};
+
+    use super::super::{InputProvenance, OutputProvenance, StageTotals};
     use super::*;
 
-    fn cell(parameters: Value, inputs: Value) -> Value {
-        json!({
-            "stage": "train", "key": "ab".repeat(32), "parameters": parameters, "given": ["lr", "seed"], "code": "0123",
-            "inputs": inputs, "outputs": {"curves": {"format": "curves", "digest": "cd".repeat(32), "size": 9}},
-        })
+    fn cell(
+        parameters: impl IntoIterator<Item = (String, Value)>,
+        inputs: BTreeMap<String, Vec<InputProvenance>>,
+    ) -> CellProvenance {
+        let output = OutputProvenance { format: "curves".into(), digest: "cd".repeat(32), size: 9 };
+        CellProvenance {
+            key: "ab".repeat(32),
+            parameters: parameters.into_iter().collect(),
+            given: vec!["lr".into(), "seed".into()],
+            inputs,
+            outputs: BTreeMap::from([("curves".into(), output)]),
+            ..CellProvenance::default()
+        }
+    }
+
+    fn numbers(parameters: &[(&str, i128)]) -> Vec<(String, Value)> {
+        parameters.iter().map(|(name, value)| ((*name).to_owned(), Value::Int(*value))).collect()
+    }
+
+    fn input(cell: &str, output: &str, digest: &str) -> InputProvenance {
+        let (cell, output) = (Some(cell.to_owned()), Some(output.to_owned()));
+        InputProvenance { cell, output, digest: Some(digest.repeat(32)), ..InputProvenance::default() }
+    }
+
+    fn provenance(stages: &[&str], cells: impl IntoIterator<Item = (String, CellProvenance)>) -> Provenance {
+        let stage = |name: &&str| StageTotals { name: (*name).to_owned(), ..StageTotals::default() };
+        Provenance {
+            code: Some(BTreeMap::new()),
+            stages: stages.iter().map(stage).collect(),
+            cells: cells.into_iter().collect(),
+            ..Provenance::default()
+        }
+    }
+
+    fn json(provenance: &Provenance) -> Json {
+        serde_json::to_value(provenance).unwrap()
     }
 
     #[test]
     fn what_all_cells_of_a_stage_share_stands_once() {
-        let read = json!({"a": [
-            {"cell": "m[lr=1]", "output": "curves", "digest": "cd".repeat(32)},
-            {"cell": "lost", "output": "curves", "digest": "ef".repeat(32)},
-            {"file": "x.pgn", "digest": "01".repeat(32)},
-        ]});
-        let told = json!({
-            "code": {"0123": {}}, "stages": [{"name": "m"}, {"name": "bins"}],
-            "cells": {
-                "bins": cell(json!({"width": 5}), read),
-                "m[lr=1]": cell(json!({"lr": 1, "clip": 1.0, "seed": 0}), json!({})),
-                "m[lr=2]": cell(json!({"lr": 2, "clip": 1.0, "seed": 0}), json!({})),
-            },
-        });
-        let small = compact(told);
-        assert_eq!(
-            small["stages"],
-            json!([
-                {"name": "m", "parameters": {"clip": 1.0, "seed": 0}, "given": ["lr", "seed"]},
-                {"name": "bins", "parameters": {"width": 5}, "given": ["lr", "seed"]},
-            ])
+        let file =
+            InputProvenance { file: Some("x.pgn".into()), digest: Some("01".repeat(32)), ..InputProvenance::default() };
+        let read = vec![input("m[lr=1]", "curves", "cd"), input("lost", "curves", "ef"), file];
+        let whole = provenance(
+            &["m", "bins"],
+            [
+                ("bins".into(), cell(numbers(&[("width", 5)]), BTreeMap::from([("a".into(), read)]))),
+                ("m[lr=1]".into(), cell(numbers(&[("lr", 1), ("clip", 7), ("seed", 0)]), BTreeMap::new())),
+                ("m[lr=2]".into(), cell(numbers(&[("lr", 2), ("clip", 7), ("seed", 0)]), BTreeMap::new())),
+            ],
         );
+        assert!(json(&whole)["code"].is_object() && json(&whole)["stages"][0].get("given").is_none());
+        let small = json(&compact(whole));
+        let shared = |stage: usize| (&small["stages"][stage]["parameters"], &small["stages"][stage]["given"]);
+        assert_eq!(shared(0), (&json!({"clip": 7, "seed": 0}), &json!(["lr", "seed"])));
+        assert_eq!(shared(1), (&json!({"width": 5}), &json!(["lr", "seed"])));
         assert_eq!(small["cells"]["m[lr=2]"]["parameters"], json!({"lr": 2}));
         assert_eq!(small["cells"]["m[lr=2]"]["key"], "abababababab");
         let of_bins = &small["cells"]["bins"];
@@ -158,18 +133,17 @@ mod tests {
     #[test]
     fn a_sweep_of_thousands_fits_in_a_page() {
         let parameters = |number: usize| {
-            let mut all: Map<String, Value> =
-                (0..30).map(|name| (format!("parameter_{name}"), json!("a value of some length"))).collect();
-            all.insert("lr".to_owned(), json!(number));
-            Value::Object(all)
+            let text = |name| (format!("parameter_{name}"), Value::Text("a value of some length".into()));
+            (0..30).map(text).chain([("lr".to_owned(), Value::Int(number as i128))])
         };
-        let read = json!({"train": [{"cell": "tokens", "output": "train", "digest": "12".repeat(32)}],
-                          "validation": [{"cell": "tokens", "output": "validation", "digest": "34".repeat(32)}]});
+        let read = BTreeMap::from([
+            ("train".to_owned(), vec![input("tokens", "train", "12")]),
+            ("validation".to_owned(), vec![input("tokens", "validation", "34")]),
+        ]);
         let label = |number| format!("sweep[family=transformer,size=d512/l6,lr=0.003,warmup=10000,number={number}]");
-        let cells: Map<String, Value> =
-            (0..2_500).map(|number| (label(number), cell(parameters(number), read.clone()))).collect();
-        let told = json!({"stages": [{"name": "sweep"}], "cells": cells});
-        let (whole, small) = (told.to_string().len(), compact(told).to_string().len());
-        assert!(whole > 3_000_000 && small < 1_500_000, "{whole} became {small}");
+        let cells = (0..2_500).map(|number| (label(number), cell(parameters(number), read.clone())));
+        let whole = provenance(&["sweep"], cells);
+        let (before, after) = (json(&whole).to_string().len(), json(&compact(whole)).to_string().len());
+        assert!(before > 3_000_000 && after < 1_500_000, "{before} became {after}");
     }
 }

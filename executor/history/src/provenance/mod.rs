@@ -14,26 +14,24 @@ use std::collections::BTreeMap;
 use cwm_contract::Value;
 use serde::Serialize;
 
-use cwm_core::{Digest, Key};
-
 pub use files::files;
 pub use gather::gather;
 
 /// Version of the format of [`Provenance`].
 pub const PROVENANCE_FORMAT: u32 = 1;
 
-/// How much is told: a report is published, its records are not.
+/// What an exported report discloses: reports are published, records are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Disclosure {
-    /// Without names of people and machines, folders and what may be a secret.
+    /// No names of people and machines, no folders, nothing that may be a secret.
     #[default]
     Public,
-    /// With names of people and machines, and with paths; never with secrets.
+    /// Names of people and machines, and paths; never secrets.
     Full,
 }
 
 /// `provenance.json`: `docs/formats.md` describes each field.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Provenance {
     /// [`PROVENANCE_FORMAT`].
     pub format: u32,
@@ -47,8 +45,9 @@ pub struct Provenance {
     pub stages: Vec<StageTotals>,
     /// The machines, in the order in which they stand in `cells`.
     pub machines: Vec<MachineProvenance>,
-    /// Code by fingerprint: digests of its parts.
-    pub code: BTreeMap<String, BTreeMap<String, String>>,
+    /// Code by fingerprint, with the digests of its parts; not in a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<BTreeMap<String, BTreeMap<String, String>>>,
     /// Every cell that the report rests on, and its own, by label.
     pub cells: BTreeMap<String, CellProvenance>,
 }
@@ -70,12 +69,18 @@ pub struct StageTotals {
     pub peak_memory_bytes: u64,
     /// Bytes of all outputs.
     pub bytes: u64,
+    /// Parameters that are the same in all cells; in a page alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<BTreeMap<String, Value>>,
+    /// Parameters that the pipeline gives to all cells; in a page alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Vec<String>>,
 }
 
-/// A machine that something was made on.
+/// A machine that results were made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineProvenance {
-    /// Its host name; `machine 1` where names are not told.
+    /// Its host name; `machine 1` where names are not disclosed.
     pub name: String,
     /// Operating system and architecture: `linux x86_64`.
     pub os: String,
@@ -84,12 +89,12 @@ pub struct MachineProvenance {
 }
 
 /// One cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CellProvenance {
     /// Kind of stage.
     pub stage: String,
-    /// Of its action.
-    pub key: Key,
+    /// Key of its action.
+    pub key: String,
     /// As they stand in the key, without secrets.
     pub parameters: BTreeMap<String, Value>,
     /// The parameters that the pipeline gives; the others have their defaults.
@@ -97,22 +102,22 @@ pub struct CellProvenance {
     /// In [`Provenance::code`]; nothing for stages whose code is in no key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Whether that is older code than the one at hand, and the change was accepted.
+    /// True if that is older code than the one at hand, and the change was accepted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accepted: bool,
-    /// What it read, by input.
+    /// Its inputs by name.
     pub inputs: BTreeMap<String, Vec<InputProvenance>>,
-    /// What it made, by output.
+    /// Its outputs by name.
     pub outputs: BTreeMap<String, OutputProvenance>,
-    /// What came from the network.
+    /// Content from the network.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<FetchProvenance>,
     /// When, where and at what cost.
-    pub made: Made,
+    pub made: RunProvenance,
 }
 
 /// One artifact that a cell read: another's output, or a file from outside.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputProvenance {
     /// The cell that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,18 +128,18 @@ pub struct InputProvenance {
     /// The file from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Of its content; nothing where the cell is known by content that it brought in itself.
+    /// Digest of its content; nothing where the cell is known by content that it brought in itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub digest: Option<Digest>,
+    pub digest: Option<String>,
 }
 
 /// One output of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutputProvenance {
-    /// What it holds.
+    /// Its format.
     pub format: String,
-    /// Of its content.
-    pub digest: Digest,
+    /// Digest of its content.
+    pub digest: String,
     /// Bytes.
     pub size: u64,
 }
@@ -144,28 +149,28 @@ pub struct OutputProvenance {
 pub struct FetchProvenance {
     /// Where it was, without user and query.
     pub url: String,
-    /// Of what came.
+    /// SHA-256 of the content.
     pub sha256: String,
-    /// How much came.
+    /// Bytes of the content.
     pub bytes: u64,
 }
 
 /// When, where, by whom and at what cost a result was made.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Made {
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunProvenance {
     /// When it was started: RFC 3339, UTC, whole seconds.
     pub at: String,
-    /// By whom, where names are told.
+    /// The user, where names are disclosed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Whether it was not computed: somebody gave files as its result.
+    /// True if it was not computed: somebody gave files as its result.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub taken: bool,
     /// The name of the machine in [`Provenance::machines`].
     pub on: String,
     /// Cores that it could use.
     pub cores: usize,
-    /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
+    /// The device, where the stage reports it: `cpu`, or a GPU and its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Accelerators that it had.

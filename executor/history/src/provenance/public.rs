@@ -1,4 +1,4 @@
-//! What must not stand on a page that people publish.
+//! Removes from the provenance what must not stand on a page that people publish.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,36 +9,37 @@ use super::Disclosure;
 use cwm_pipeline::plan::COMMAND_RUN;
 use cwm_pipeline::spec::COMMAND;
 
-/// What a file's address begins with.
+/// The scheme of a file's address.
 const FILE: &str = "file://";
 
-/// A parameter as it stands in a key, for people. Of a secret not even the digest is told: a short one could be guessed
-/// from it. The text of a command is what was done, and is told with its paths.
-pub fn parameter(kind: &str, name: &str, value: &Value, telling: Disclosure) -> Value {
+/// Returns a parameter of a key for people. Not even the digest of a secret is disclosed: a short one could be guessed from it.
+/// The text of a command keeps its paths, since it says what was done.
+pub fn parameter(kind: &str, name: &str, value: &Value, disclosure: Disclosure) -> Value {
     match value {
         Value::Text(text) if (kind, name) == (COMMAND, COMMAND_RUN) => Value::Text(without_logins(text, false)),
-        _ => told(value, telling),
+        _ => public_value(value, disclosure),
     }
 }
 
-fn told(value: &Value, telling: Disclosure) -> Value {
+fn public_value(value: &Value, disclosure: Disclosure) -> Value {
     match value {
         Value::Map(map) if map.contains_key("$secret") => Value::Text("(secret)".to_owned()),
         Value::Map(map) => {
             let each = |(name, item): (&String, &Value)| match (name.as_str(), item) {
                 ("$url", Value::Text(text)) => (name.clone(), Value::Text(url(text))),
-                _ => (name.clone(), told(item, telling)),
+                _ => (name.clone(), public_value(item, disclosure)),
             };
             Value::Map(map.iter().map(each).collect::<BTreeMap<_, _>>())
         }
-        Value::List(items) => Value::List(items.iter().map(|item| told(item, telling)).collect()),
-        Value::Text(text) => Value::Text(word(text, telling)),
+        Value::List(items) => Value::List(items.iter().map(|item| public_value(item, disclosure)).collect()),
+        Value::Text(text) => Value::Text(public_text(text, disclosure)),
         other => other.clone(),
     }
 }
 
-/// A text that begins as a path loses its folders, whatever spaces it has; addresses in it lose users and queries.
-fn word(text: &str, telling: Disclosure) -> String {
+/// Returns a text whose addresses have neither users nor queries. If it begins as a path, whatever spaces that has, it loses
+/// its folders.
+fn public_text(text: &str, disclosure: Disclosure) -> String {
     let text = without_logins(text, true);
     let path = match text.get(..FILE.len()) {
         // `file://host/path`, most often without the host.
@@ -49,12 +50,12 @@ fn word(text: &str, telling: Disclosure) -> String {
         _ => text.as_str(),
     };
     let is_path = path.trim_start().starts_with('/') && path.matches('/').count() > 1;
-    if is_path { file(Path::new(path), telling) } else { path.to_owned() }
+    if is_path { file(Path::new(path), disclosure) } else { path.to_owned() }
 }
 
-/// A file from outside: its name alone, or its path.
-pub fn file(path: &Path, telling: Disclosure) -> String {
-    match (telling, path.file_name()) {
+/// Returns the name of a file from outside, or with [`Disclosure::Full`] its path.
+pub fn file(path: &Path, disclosure: Disclosure) -> String {
+    match (disclosure, path.file_name()) {
         (Disclosure::Full, _) => path.to_string_lossy().into_owned(),
         (Disclosure::Public, Some(name)) => name.to_string_lossy().into_owned(),
         // It ends in `..`, or is the root.
@@ -62,17 +63,17 @@ pub fn file(path: &Path, telling: Disclosure) -> String {
     }
 }
 
-/// An address without what logs people in: the user before the host, and the query after the path.
+/// Returns an address without credentials: without the user before the host and the query after the path.
 pub fn url(text: &str) -> String {
     let text = without_users(text);
     text.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-/// A text whose addresses have neither users nor queries. A query ends at a space; where an address may have spaces
+/// Returns a text whose addresses have neither users nor queries. A query ends at a space; where an address may have spaces
 /// itself, one in a later word is cut, too.
 fn without_logins(text: &str, has_spaces: bool) -> String {
     let text = without_users(text);
-    let mut told = String::with_capacity(text.len());
+    let mut kept = String::with_capacity(text.len());
     let mut in_address = false;
     for word in text.split_inclusive(char::is_whitespace) {
         let host = word.find("://");
@@ -80,27 +81,27 @@ fn without_logins(text: &str, has_spaces: bool) -> String {
         let from = host.unwrap_or(0);
         match word[from..].find(['?', '#']).filter(|_| in_address) {
             Some(at) => {
-                told.push_str(&word[..from + at]);
-                told.extend(word.chars().next_back().filter(|last| last.is_whitespace()));
+                kept.push_str(&word[..from + at]);
+                kept.extend(word.chars().next_back().filter(|last| last.is_whitespace()));
             }
-            None => told.push_str(word),
+            None => kept.push_str(word),
         }
     }
-    told
+    kept
 }
 
-/// A text without what stands between `://` and the last `@` before the path.
+/// Removes what stands between `://` and the last `@` before the path.
 fn without_users(text: &str) -> String {
-    let mut told = String::with_capacity(text.len());
+    let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (scheme, after) = rest.split_at(at + "://".len());
-        told.push_str(scheme);
+        kept.push_str(scheme);
         let host = &after[..after.find(|next: char| next == '/' || next.is_whitespace()).unwrap_or(after.len())];
         rest = &after[host.rfind('@').map_or(0, |at| at + 1)..];
     }
-    told.push_str(rest);
-    told
+    kept.push_str(rest);
+    kept
 }
 
 #[cfg(test)]

@@ -44,10 +44,7 @@ fn files(action: &ActionFile) -> Vec<&FileFingerprint> {
         Artifact::Outside(snapshot) => Some(snapshot),
         Artifact::Output(_) => None,
     });
-    match &action.body {
-        ActionBody::Stage { files, .. } => inputs.chain(files).collect(),
-        ActionBody::Command { deps, .. } => inputs.chain(deps.values()).collect(),
-    }
+    inputs.chain(action.body.files()).collect()
 }
 
 /// The external files of one action, in a folder that is removed with this value.

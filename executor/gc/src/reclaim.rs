@@ -1,0 +1,85 @@
+//! The content that goes with results that are given up: all that no other result names.
+
+use std::collections::{HashMap, HashSet};
+
+use cwm_core::Digest;
+use cwm_store::{Garbage, Inventory, Store};
+
+/// Results that are given up, and the content that goes with them.
+pub struct Reclaim<'i> {
+    inventory: &'i Inventory,
+    /// Content that stays whatever names it.
+    pinned: &'i HashSet<Digest>,
+    /// The number of results that hold each content.
+    references: HashMap<Digest, u32>,
+    /// Results that are given up, by index into [`Inventory::held`].
+    given_up: Vec<usize>,
+    /// The content that goes.
+    pub content: HashSet<Digest>,
+}
+
+impl<'i> Reclaim<'i> {
+    /// Gives up nothing yet. `holders` are the results that hold their content, by index into [`Inventory::held`].
+    pub fn new(
+        inventory: &'i Inventory,
+        pinned: &'i HashSet<Digest>,
+        holders: impl Iterator<Item = usize>,
+    ) -> Reclaim<'i> {
+        let mut references: HashMap<Digest, u32> = HashMap::new();
+        for digest in holders.flat_map(|index| content(inventory, index)) {
+            *references.entry(digest).or_default() += 1;
+        }
+        Reclaim { inventory, pinned, references, given_up: Vec::new(), content: HashSet::new() }
+    }
+
+    /// Gives up the content that no result holds. Returns its bytes.
+    pub fn give_up_unnamed(&mut self) -> u64 {
+        let mut bytes = 0;
+        for (digest, size) in &self.inventory.objects {
+            if !self.references.contains_key(digest) && !self.pinned.contains(digest) {
+                self.content.insert(*digest);
+                bytes += size;
+            }
+        }
+        bytes
+    }
+
+    /// Gives up a result, which is one of the holders. Returns the bytes that go with it: shared content goes with the last of
+    /// its holders.
+    pub fn give_up(&mut self, index: usize) -> u64 {
+        self.given_up.push(index);
+        let mut bytes = 0;
+        for digest in content(self.inventory, index) {
+            let Some(size) = self.inventory.objects.get(&digest) else { continue };
+            let count = self.references.entry(digest).or_default();
+            *count = count.saturating_sub(1);
+            if *count == 0 && !self.pinned.contains(&digest) && self.content.insert(digest) {
+                bytes += size;
+            }
+        }
+        bytes
+    }
+
+    /// Returns what is to be moved aside: the content, the trees of its folders, and the records to mark. A record is marked if
+    /// any of its content goes or is missing already.
+    pub fn garbage(&self, store: &Store) -> Garbage {
+        let Inventory { held, objects, folders, .. } = self.inventory;
+        let is_missing = |digest: Digest| !objects.contains_key(&digest) || self.content.contains(&digest);
+        let incomplete = |index: &&usize| content(self.inventory, **index).into_iter().any(is_missing);
+        let records = self.given_up.iter().filter(incomplete).map(|index| &held[*index]);
+        let mut garbage = Garbage {
+            records: records.filter(|held| held.dropped.is_none()).map(|held| held.file.clone()).collect(),
+            objects: self.content.iter().copied().collect(),
+            ..Garbage::default()
+        };
+        garbage.objects.sort();
+        let trees = garbage.objects.iter().filter(|digest| folders.contains_key(*digest));
+        garbage.others = trees.map(|digest| store.tree_folder(digest)).collect();
+        garbage
+    }
+}
+
+/// The content of a result, each once.
+fn content(inventory: &Inventory, index: usize) -> HashSet<Digest> {
+    inventory.held[index].content(inventory).collect()
+}
