@@ -162,6 +162,12 @@ impl<'m> World<'m> {
         Ok(match effect {
             Effect::Decide(cell) => {
                 prop_assert_eq!(self.scheduler.state(cell), CellState::Deciding);
+                prop_assert_eq!(
+                    self.scheduler.run_state(),
+                    RunState::Running,
+                    "{} was decided in a run that ends",
+                    cell
+                );
                 Some(Event::Decided(cell, self.decide(cell, random)))
             }
             Effect::Submit(cell) => {
@@ -192,6 +198,7 @@ impl<'m> World<'m> {
             }
             Effect::Retrying { attempt, .. } => {
                 prop_assert!(attempt <= 3);
+                prop_assert!(self.scheduler.run_state() < RunState::Stopping, "a retry after the request to stop");
                 None
             }
             Effect::Failed(_) | Effect::GaveUp(_) | Effect::Stopped(_) => None,
@@ -362,8 +369,8 @@ fn go(models: &[Model], seed: u64, stop_after: Option<(usize, bool)>) -> Result<
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No cell leaves `Done` but by invalidation, every cell ends, one cell at a time has a key, and never more is allocated
-    /// than there is.
+    /// No cell leaves `Done` but by invalidation, every cell ends, one cell at a time has a key, never more is allocated
+    /// than there is, and a run that is to stop decides and retries nothing.
     #[test]
     fn the_laws_hold_in_any_order(models in models(), seed in any::<u64>()) {
         go(&models, seed, None)?;
