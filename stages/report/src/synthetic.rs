@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
-use polars_core::df;
-use polars_core::prelude::{Column, DataFrame};
-use polars_io::prelude::ParquetWriter;
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use parquet::arrow::ArrowWriter;
 
 /// One scored label and its bins.
 #[derive(Clone, Debug)]
@@ -56,89 +56,98 @@ pub(crate) fn scored(size: &str, seed: i64, test: &str, metrics: [f64; 4], bins:
 pub(crate) fn write_bins(folder: &Path, scored: &[Scored]) {
     std::fs::create_dir_all(folder).unwrap();
     let rows: Vec<&Scored> = scored.iter().collect();
-    let metric = |index: usize| rows.iter().map(|row| row.metrics[index]).collect::<Vec<f64>>();
+    let metric = |index: usize| numbers(rows.iter().map(|row| row.metrics[index]));
     let mut overall = naming(&rows);
-    overall
-        .hstack_mut(
-            df!(
-                "games" => rows.iter().map(|row| row.games).collect::<Vec<u64>>(),
-                "positions" => rows.iter().map(|row| 100 * row.bins.len() as u64).collect::<Vec<u64>>(),
-                "status" => rows.iter().map(|row| row.status.clone()).collect::<Vec<Option<String>>>(),
-                "trained_games" => vec![Some(3_762u64); rows.len()],
-                "epochs" => vec![Some(3.0); rows.len()],
-                "loss" => rows.iter().map(|row| (!row.without_loss).then_some(row.metrics[0])).collect::<Vec<_>>(),
-                "labelwise" => metric(1), "exact" => metric(2), "trajectory" => metric(3),
-            )
-            .unwrap()
-            .columns(),
-        )
-        .unwrap();
+    overall.extend([
+        column("games", counts(rows.iter().map(|row| row.games))),
+        column("positions", counts(rows.iter().map(|row| 100 * row.bins.len() as u64))),
+        column("status", texts(rows.iter().map(|row| row.status.clone()))),
+        column("trained_games", counts(rows.iter().map(|_| 3_762))),
+        column("epochs", numbers(rows.iter().map(|_| 3.0))),
+        column("loss", numbers(rows.iter().map(|row| (!row.without_loss).then_some(row.metrics[0])))),
+        column("labelwise", metric(1)),
+        column("exact", metric(2)),
+        column("trajectory", metric(3)),
+    ]);
     for (index, name) in ["loss", "labelwise", "exact", "trajectory"].iter().enumerate() {
-        let middle = rows.iter().map(|row| (*row, row.metrics[index])).collect::<Vec<_>>();
-        overall.hstack_mut(&intervals(name, &middle)).unwrap();
+        let middles = rows.iter().map(|row| (*row, row.metrics[index])).collect::<Vec<_>>();
+        overall.extend(intervals(name, &middles));
     }
     if rows.iter().any(|row| row.settings.is_some()) {
-        let column =
-            |index: usize| rows.iter().map(|row| row.settings.map(|settings| settings[index])).collect::<Vec<_>>();
-        let warmup = column(1).into_iter().map(|steps| steps.map(|steps| steps as u64)).collect::<Vec<_>>();
-        let settings = df!(
-            "lr" => column(0), "warmup" => warmup, "beta2" => column(2), "weight_decay" => column(3),
-            "lr_floor" => column(4),
-        );
-        overall.hstack_mut(settings.unwrap().columns()).unwrap();
+        let setting = |index: usize| rows.iter().map(move |row| row.settings.map(|settings| settings[index]));
+        for (index, name) in [(0, "lr"), (2, "beta2"), (3, "weight_decay"), (4, "lr_floor")] {
+            overall.push(column(name, numbers(setting(index))));
+        }
+        overall.push(column("warmup", counts(setting(1).map(|steps| steps.map(|steps| steps as u64)))));
     }
-    write(&folder.join("overall.parquet"), &mut overall);
+    write(&folder.join("overall.parquet"), overall);
 
     let bins: Vec<(&Scored, usize)> =
         rows.iter().flat_map(|row| (0..row.bins.len()).map(move |bin| (*row, bin))).collect();
     let start = |(row, bin): &(&Scored, usize)| row.bin_width * *bin as u64;
     let mut prefix = naming(&bins.iter().map(|(row, _)| *row).collect::<Vec<_>>());
-    prefix
-        .hstack_mut(
-            df!(
-                "bin_start" => bins.iter().map(start).collect::<Vec<u64>>(),
-                "bin_end" => bins.iter().map(|bin| start(bin) + bin.0.bin_width).collect::<Vec<u64>>(),
-                "positions" => vec![100u64; bins.len()],
-                "loss" => bins.iter().map(|(row, _)| (!row.without_loss).then_some(0.5)).collect::<Vec<_>>(),
-                "labelwise" => bins.iter().map(|(row, bin)| row.bins[*bin].0).collect::<Vec<f64>>(),
-                "exact" => bins.iter().map(|(row, bin)| row.bins[*bin].1).collect::<Vec<f64>>(),
-            )
-            .unwrap()
-            .columns(),
-        )
-        .unwrap();
+    prefix.extend([
+        column("bin_start", counts(bins.iter().map(start))),
+        column("bin_end", counts(bins.iter().map(|bin| start(bin) + bin.0.bin_width))),
+        column("positions", counts(bins.iter().map(|_| 100))),
+        column("loss", numbers(bins.iter().map(|(row, _)| (!row.without_loss).then_some(0.5)))),
+        column("labelwise", numbers(bins.iter().map(|(row, bin)| row.bins[*bin].0))),
+        column("exact", numbers(bins.iter().map(|(row, bin)| row.bins[*bin].1))),
+    ]);
     let middles =
         |read: fn(&(f64, f64)) -> f64| bins.iter().map(|(row, bin)| (*row, read(&row.bins[*bin]))).collect::<Vec<_>>();
-    prefix.hstack_mut(&intervals("labelwise", &middles(|bin| bin.0))).unwrap();
-    prefix.hstack_mut(&intervals("exact", &middles(|bin| bin.1))).unwrap();
-    write(&folder.join("prefix.parquet"), &mut prefix);
+    prefix.extend(intervals("labelwise", &middles(|bin| bin.0)));
+    prefix.extend(intervals("exact", &middles(|bin| bin.1)));
+    write(&folder.join("prefix.parquet"), prefix);
 }
 
-/// The two columns of a metric's interval, if any row has one; bins of earlier versions lack them.
-fn intervals(name: &str, middles: &[(&Scored, f64)]) -> Vec<Column> {
+/// The two columns of a metric's interval, if any row has one; bins of earlier versions have none.
+fn intervals(name: &str, middles: &[(&Scored, f64)]) -> Vec<(String, ArrayRef)> {
     if middles.iter().all(|(row, _)| row.within.is_none()) {
         return Vec::new();
     }
     let edge = |ending: &str, sign: f64| {
         let values = middles.iter().map(|(row, middle)| row.within.map(|within| middle + sign * within));
-        Column::new(format!("{name}_{ending}").into(), values.collect::<Vec<Option<f64>>>())
+        column(&format!("{name}_{ending}"), numbers(values))
     };
     vec![edge("low", -1.0), edge("high", 1.0)]
 }
 
-fn naming(rows: &[&Scored]) -> DataFrame {
-    let text = |read: fn(&Scored) -> &str| rows.iter().map(|row| read(row).to_owned()).collect::<Vec<String>>();
-    df!(
-        "label" => text(|row| &row.label),
-        "family" => text(|row| &row.family),
-        "size" => text(|row| &row.size),
-        "seed" => rows.iter().map(|row| row.seed).collect::<Vec<Option<i64>>>(),
-        "parameters" => rows.iter().map(|row| row.parameters).collect::<Vec<Option<u64>>>(),
-        "test" => text(|row| &row.test),
-    )
-    .unwrap()
+fn naming(rows: &[&Scored]) -> Vec<(String, ArrayRef)> {
+    let text = |read: fn(&Scored) -> &str| texts(rows.iter().map(|row| read(row).to_owned()));
+    vec![
+        column("label", text(|row| &row.label)),
+        column("family", text(|row| &row.family)),
+        column("size", text(|row| &row.size)),
+        column("seed", Arc::new(rows.iter().map(|row| row.seed).collect::<Int64Array>())),
+        column("parameters", counts(rows.iter().map(|row| row.parameters))),
+        column("test", text(|row| &row.test)),
+    ]
 }
 
-fn write(path: &Path, frame: &mut DataFrame) {
-    ParquetWriter::new(File::create(path).unwrap()).finish(frame).unwrap();
+/// A column with its name.
+pub(crate) fn column(name: &str, values: ArrayRef) -> (String, ArrayRef) {
+    (name.to_owned(), values)
+}
+
+/// Values of a column of texts.
+pub(crate) fn texts<T: Into<Option<String>>>(values: impl Iterator<Item = T>) -> ArrayRef {
+    Arc::new(values.map(Into::into).collect::<StringArray>())
+}
+
+/// Values of a column of counts.
+pub(crate) fn counts<T: Into<Option<u64>>>(values: impl Iterator<Item = T>) -> ArrayRef {
+    Arc::new(values.map(Into::into).collect::<UInt64Array>())
+}
+
+fn numbers<T: Into<Option<f64>>>(values: impl Iterator<Item = T>) -> ArrayRef {
+    Arc::new(values.map(Into::into).collect::<Float64Array>())
+}
+
+/// Writes columns as a Parquet file.
+pub(crate) fn write(path: &Path, columns: Vec<(String, ArrayRef)>) {
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), rows.schema(), None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
 }

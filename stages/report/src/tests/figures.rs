@@ -1,12 +1,9 @@
 //! The figures of a whole report, and their files in the hands of other programs.
 
-use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
 use cwm_page::Block;
-use polars_core::df;
-use polars_io::prelude::ParquetWriter;
 
 use super::{files, read, rows, run, trial};
 use crate::papers::chess_world_model::contents::{Measured, sections};
@@ -16,7 +13,7 @@ use crate::papers::chess_world_model::model::{MAIN_FAMILIES, SIZES};
 use crate::papers::chess_world_model::read::{bins, errors};
 use crate::papers::chess_world_model::results::Results;
 use crate::papers::chess_world_model::test_set::TestSet;
-use crate::synthetic::{Scored, scored, write_bins};
+use crate::synthetic::{Scored, column, counts, scored, texts, write, write_bins};
 
 /// The paper's 28 models on its test sets and two more, with its numbers or some that are as good.
 fn paper_rows() -> Vec<Scored> {
@@ -45,17 +42,23 @@ fn paper_rows() -> Vec<Scored> {
 
 /// Label i is wrong in i + 1 positions, and first in 75 - i of the 100 games that go wrong.
 fn write_errors(folder: &Path, rows: &[Scored]) {
-    let text = |read: fn(&Scored) -> &str| {
-        rows.iter().flat_map(|row| std::iter::repeat_n(read(row).to_owned(), 75)).collect::<Vec<String>>()
+    let text = |name: &str, read: fn(&Scored) -> &str| {
+        column(name, texts(rows.iter().flat_map(|row| std::iter::repeat_n(read(row).to_owned(), 75))))
     };
-    let count = |read: fn(u64) -> u64| (0..rows.len() as u64 * 75).map(|row| read(row % 75)).collect::<Vec<u64>>();
-    let mut frame = df!(
-        "label" => text(|row| &row.label), "family" => text(|row| &row.family), "size" => text(|row| &row.size),
-        "test" => text(|row| &row.test), "index" => count(|index| index), "wrong" => count(|index| index + 1),
-        "first" => count(|index| 75 - index), "positions" => count(|_| 1000), "games" => count(|_| 100),
-    )
-    .unwrap();
-    ParquetWriter::new(File::create(folder.join("errors.parquet")).unwrap()).finish(&mut frame).unwrap();
+    let count =
+        |name: &str, read: fn(u64) -> u64| column(name, counts((0..rows.len() as u64 * 75).map(|row| read(row % 75))));
+    let columns = vec![
+        text("label", |row| &row.label),
+        text("family", |row| &row.family),
+        text("size", |row| &row.size),
+        text("test", |row| &row.test),
+        count("index", |index| index),
+        count("wrong", |index| index + 1),
+        count("first", |index| 75 - index),
+        count("positions", |_| 1000),
+        count("games", |_| 100),
+    ];
+    write(&folder.join("errors.parquet"), columns);
 }
 
 /// As small multiples 28 models are readable: nowhere does a text lie over another or leave the figure.
@@ -65,7 +68,7 @@ fn figures_of_28_models_are_readable() {
     let rows = paper_rows();
     write_bins(folder.path(), &rows);
     write_errors(folder.path(), &rows);
-    let results = Results::gather(bins::read(folder.path()).unwrap()).unwrap();
+    let results = Results::gather(&bins::read(folder.path()).unwrap()).unwrap();
     let errors = gather(&errors::read(folder.path()).unwrap(), &results);
     assert_eq!(errors.len(), 28 * 4);
     let given = Measured { errors, ..Measured::default() };
@@ -135,25 +138,20 @@ fn a_table_of_wrong_labels_that_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let trial = trial(folder.path(), &rows());
     let path = folder.path().join("bins/errors.parquet");
-    let write = |frame: &mut polars_core::prelude::DataFrame| {
-        ParquetWriter::new(File::create(&path).unwrap()).finish(frame).unwrap();
-    };
     let refused = || errors::read(path.parent().unwrap()).unwrap_err().message;
-    write(&mut df!("label" => ["a"]).unwrap());
+    let one = |name: &str| column(name, counts([1].into_iter()));
+    let naming = ["label", "family", "size", "test"].map(|name| column(name, texts(["a".to_owned()].into_iter())));
+    let others = ["wrong", "first", "positions", "games"].map(one);
+    let with_index = |index| [naming.to_vec(), others.to_vec(), vec![column("index", index)]].concat();
+
+    write(&path, naming[..1].to_vec());
     assert!(refused().ends_with("errors.parquet has no column `family`"), "{}", refused());
-    let (text, one) = (["a"], [1u64]);
-    write(
-        &mut df!("label" => text, "family" => text, "size" => text, "test" => text, "index" => [75u64], "wrong" => one,
-            "first" => one, "positions" => one, "games" => one)
-        .unwrap(),
-    );
+    write(&path, with_index(counts([75].into_iter())));
     assert!(refused().ends_with("has labels beyond the 75 of a position"), "{}", refused());
-    write(
-        &mut df!("label" => text, "family" => text, "size" => text, "test" => text, "index" => [0i32], "wrong" => one,
-            "first" => one, "positions" => one, "games" => one)
-        .unwrap(),
-    );
+    write(&path, with_index(texts(["0".to_owned()].into_iter())));
     assert!(refused().contains("the column `index` of"), "{}", refused());
+    write(&path, with_index(counts([None].into_iter())));
+    assert!(refused().ends_with("has missing values"), "{}", refused());
     std::fs::write(&path, "no Parquet").unwrap();
     assert!(run(trial).unwrap_err().message.contains("is no readable Parquet file"));
 }

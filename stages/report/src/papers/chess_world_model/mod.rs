@@ -44,7 +44,7 @@ impl Paper for ChessWorldModel {
     fn chapter(&self, context: &Context, config: &Config) -> Result<Option<Chapter>, Failure> {
         let facts = PaperFacts::load().map_err(Failure::internal)?;
         let (results, wrong) = match context.optional_input("bins") {
-            Some(folder) => (Results::gather(read::bins::read(folder)?)?, read::errors::read(folder)?),
+            Some(folder) => (Results::gather(&read::bins::read(folder)?)?, read::errors::read(folder)?),
             None => Default::default(),
         };
         let measured = Measured {

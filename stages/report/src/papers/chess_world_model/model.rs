@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 
 use cwm_contract::Label;
+use cwm_page::visible;
+
+use crate::papers::chess_world_model::read::bins::Scored;
 
 /// Families in the paper's order (Tables 4 and 8) and its names; the one that the paper does not report last.
 const FAMILIES: [(&str, &str); 8] = [
@@ -39,6 +42,11 @@ impl Model {
     /// The model behind the scores labelled `label`.
     pub(crate) fn new(label: &str, family: &str, size: &str) -> Self {
         Model { family: family.to_owned(), size: size.to_owned(), coordinates: coordinates(label) }
+    }
+
+    /// The model of a scored cell.
+    pub(crate) fn of(scored: &Scored) -> Self {
+        Model::new(&visible(&scored.label), &visible(&scored.family), &visible(&scored.size))
     }
 
     /// What tells this model from another of the same family and size: `lr=0.001`, or nothing.

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cwm_contract::{Failure, Label};
 use cwm_page::{MeanStd, visible};
-use polars_core::prelude::{Column, DataFrame, PolarsError, PolarsResult, SortMultipleOptions, polars_err};
 
 use crate::papers::chess_world_model::model::Model;
-use crate::papers::chess_world_model::read::bins::Bins;
+use crate::papers::chess_world_model::read::bins::{Bins, OverallRow, PrefixRow, Scored};
 use crate::papers::chess_world_model::settings::Settings;
 use crate::papers::chess_world_model::test_set::TestSet;
 use crate::papers::chess_world_model::training::{BEST, DIVERGED, Departures, Training, trainings};
@@ -54,7 +53,46 @@ pub(crate) struct Overall {
     pub(crate) trajectory: MeanStd,
 }
 
+impl Run {
+    fn of(row: &OverallRow) -> Self {
+        Run {
+            label: visible(&row.scored.label),
+            seed: row.scored.seed,
+            diverged: row.status.as_deref() == Some(DIVERGED),
+            best: row.checkpoint.as_deref() == Some(BEST),
+            validated: row.validated_on_test == Some(true),
+            loss: row.loss,
+            labelwise: row.labelwise,
+            exact: row.exact,
+            trajectory: row.trajectory,
+            settings: row.settings,
+        }
+    }
+}
+
 impl Overall {
+    /// Of the rows of one model and test set.
+    fn of(rows: &[&OverallRow]) -> Self {
+        let each: Vec<Run> = rows.iter().map(|row| Run::of(row)).collect();
+        let over = |read: fn(&Run) -> MeanStd| MeanStd::over(&each.iter().map(read).collect::<Vec<_>>());
+        let losses: Vec<MeanStd> = each.iter().filter_map(|run| run.loss).collect();
+        Overall {
+            runs: each.len(),
+            departures: Departures {
+                diverged: each.iter().filter(|run| run.diverged).count(),
+                best: each.iter().filter(|run| run.best).count(),
+            },
+            games: rows.iter().map(|row| row.games).max().unwrap_or(0),
+            positions: rows.iter().map(|row| row.positions).max().unwrap_or(0),
+            // Predictions of another program may have no loss.
+            loss: (!losses.is_empty()).then(|| MeanStd::over(&losses)),
+            labelwise: over(|run| run.labelwise),
+            exact: over(|run| run.exact),
+            trajectory: over(|run| run.trajectory),
+            each,
+        }
+    }
+
     /// Labels of the scores that it is from.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &String> {
         self.each.iter().map(|run| &run.label)
@@ -73,6 +111,23 @@ pub(crate) struct PrefixBin {
     pub(crate) positions: u64,
     pub(crate) labelwise: MeanStd,
     pub(crate) exact: MeanStd,
+}
+
+impl PrefixBin {
+    /// Of the rows of one model, test set and bin; there is at least one.
+    fn of(rows: &[&PrefixRow]) -> Self {
+        let over =
+            |read: fn(&PrefixRow) -> MeanStd| MeanStd::over(&rows.iter().map(|row| read(row)).collect::<Vec<_>>());
+        PrefixBin {
+            start: rows[0].start,
+            end: rows[0].end,
+            runs: rows.len(),
+            labels: rows.iter().map(|row| visible(&row.scored.label)).collect(),
+            positions: rows.iter().map(|row| row.positions).max().unwrap_or(0),
+            labelwise: over(|row| row.labelwise),
+            exact: over(|row| row.exact),
+        }
+    }
 }
 
 /// Everything that was scored. Models and test sets are in the order of the tables, and stand by index in the maps.
@@ -94,10 +149,56 @@ impl Results {
     /// Gathers the two tables.
     ///
     /// # Errors
-    /// Polars cannot; that is a mistake of ours, since the tables were checked.
-    pub(crate) fn gather(bins: Bins) -> Result<Self, Failure> {
-        let failed = |error| Failure::internal(format!("cannot gather the bins: {error}"));
-        gather(bins).map_err(failed)
+    /// `prefix.parquet` has a label that `overall.parquet` does not have.
+    pub(crate) fn gather(bins: &Bins) -> Result<Self, Failure> {
+        let keys = keys(&bins.overall);
+        let models: BTreeSet<&Model> = keys.values().map(|(model, _)| model).collect();
+        let tests: BTreeSet<&TestSet> = keys.values().map(|(_, test)| test).collect();
+        let mut results = Results {
+            labels: keys.keys().map(|label| visible(label)).collect(),
+            parameters: vec![None; models.len()],
+            models: models.into_iter().cloned().collect(),
+            trainings: trainings(&bins.overall),
+            tests: tests.into_iter().cloned().collect(),
+            ..Results::default()
+        };
+
+        for (key, group) in results.groups(&keys, &bins.overall, |row| (&row.scored, ()))? {
+            let parameters = &mut results.parameters[key.0];
+            *parameters = parameters.or(group.iter().find_map(|row| row.scored.parameters));
+            results.overall.insert(key, Overall::of(&group));
+        }
+        for (key, group) in results.groups(&keys, &bins.prefix, |row| (&row.scored, (row.start, row.end)))? {
+            results.prefix.entry(key).or_default().push(PrefixBin::of(&group));
+        }
+        Ok(results)
+    }
+
+    /// The rows of each model and test set, and of each further key that `read` takes from a row, in the order of these;
+    /// within a group in the order of seed and label, in which means are taken.
+    fn groups<'a, Row, Rest: Ord>(
+        &self,
+        keys: &Keys,
+        rows: &'a [Row],
+        read: impl Fn(&'a Row) -> (&'a Scored, Rest),
+    ) -> Result<Vec<((usize, usize), Vec<&'a Row>)>, Failure> {
+        let mut groups: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
+        for row in rows {
+            let (Scored { label, .. }, rest) = read(row);
+            let place = keys.get(label).and_then(|(model, test)| {
+                Some((self.models.iter().position(|known| known == model)?, self.test(test)?))
+            });
+            let place = place
+                .ok_or_else(|| Failure::input(format!("`{label}` is in prefix.parquet, not in overall.parquet")))?;
+            groups.entry((place, rest)).or_default().push(row);
+        }
+        for group in groups.values_mut() {
+            group.sort_by_key(|row| {
+                let (scored, _) = read(row);
+                (scored.seed, &scored.label)
+            });
+        }
+        Ok(groups.into_iter().map(|((place, _), group)| (place, group)).collect())
     }
 
     /// Index of a test set, if any model was scored on it.
@@ -114,79 +215,17 @@ impl Results {
 /// Model and test set of each label.
 type Keys = BTreeMap<String, (Model, TestSet)>;
 
-fn gather(bins: Bins) -> PolarsResult<Results> {
-    let keys = keys(&bins.overall)?;
-    let models: BTreeSet<Model> = keys.values().map(|(model, _)| model.clone()).collect();
-    let tests: BTreeSet<TestSet> = keys.values().map(|(_, test)| test.clone()).collect();
-    let mut results = Results {
-        labels: keys.keys().map(|label| visible(label)).collect(),
-        parameters: vec![None; models.len()],
-        models: models.into_iter().collect(),
-        trainings: trainings(&bins.overall)?,
-        tests: tests.into_iter().collect(),
-        ..Results::default()
-    };
-
-    for group in groups(&bins.overall, &results, &keys, &["model", "test_set"])? {
-        let key = group_key(&group)?;
-        let parameters = &mut results.parameters[key.0];
-        *parameters = parameters.or(counts(&group, "parameters")?.first().copied());
-        let each = runs(&group)?;
-        let over = |read: fn(&Run) -> MeanStd| MeanStd::over(&each.iter().map(read).collect::<Vec<_>>());
-        let losses: Vec<MeanStd> = each.iter().filter_map(|run| run.loss).collect();
-        let entry = Overall {
-            runs: each.len(),
-            departures: Departures {
-                diverged: each.iter().filter(|run| run.diverged).count(),
-                best: each.iter().filter(|run| run.best).count(),
-            },
-            games: counts(&group, "games")?.into_iter().max().unwrap_or(0),
-            positions: counts(&group, "positions")?.into_iter().max().unwrap_or(0),
-            // Predictions of another program may tell no loss.
-            loss: (!losses.is_empty()).then(|| MeanStd::over(&losses)),
-            labelwise: over(|run| run.labelwise),
-            exact: over(|run| run.exact),
-            trajectory: over(|run| run.trajectory),
-            each,
-        };
-        results.overall.insert(key, entry);
-    }
-
-    for group in groups(&bins.prefix, &results, &keys, &["model", "test_set", "bin_start", "bin_end"])? {
-        let edge = |name: &str| Ok::<_, PolarsError>(counts(&group, name)?.first().copied().unwrap_or(0));
-        let over = |name: &str| {
-            let each: Vec<MeanStd> = metric(&group, name)?.into_iter().flatten().collect();
-            Ok::<_, PolarsError>(MeanStd::over(&each))
-        };
-        let bin = PrefixBin {
-            start: edge("bin_start")?,
-            end: edge("bin_end")?,
-            runs: group.height(),
-            labels: texts(&group, "label")?.iter().map(|label| visible(label)).collect(),
-            positions: counts(&group, "positions")?.into_iter().max().unwrap_or(0),
-            labelwise: over("labelwise")?,
-            exact: over("exact")?,
-        };
-        results.prefix.entry(group_key(&group)?).or_default().push(bin);
-    }
-    Ok(results)
-}
-
 /// Where two stages scored one model, seed and test set, the stage is made a part of the model: they stay apart.
-fn keys(overall: &DataFrame) -> PolarsResult<Keys> {
-    let [labels, families, sizes, tests] = ["label", "family", "size", "test"].map(|name| texts(overall, name));
-    let (labels, families, sizes, tests) = (labels?, families?, sizes?, tests?);
-    let seeds: Vec<Option<i64>> = overall.column("seed")?.i64()?.iter().collect();
+fn keys(overall: &[OverallRow]) -> Keys {
     let mut keys = Keys::new();
     let mut seen = Vec::new();
     let mut clash = false;
-    for (row, label) in labels.into_iter().enumerate() {
-        let model = Model::new(&visible(&label), &visible(&families[row]), &visible(&sizes[row]));
-        let test = TestSet::from_name(&visible(&tests[row]));
-        let run = (model.clone(), test.clone(), seeds[row]);
+    for OverallRow { scored, .. } in overall {
+        let (model, test) = (Model::of(scored), TestSet::from_name(&visible(&scored.test)));
+        let run = (model.clone(), test.clone(), scored.seed);
         clash |= seen.contains(&run);
         seen.push(run);
-        keys.insert(label, (model, test));
+        keys.insert(scored.label.clone(), (model, test));
     }
     if clash {
         for (label, (model, _)) in &mut keys {
@@ -194,90 +233,5 @@ fn keys(overall: &DataFrame) -> PolarsResult<Keys> {
             model.coordinates.insert(0, ("stage".to_owned(), visible(&stage)));
         }
     }
-    Ok(keys)
-}
-
-/// The rows of each group that have the same numbers in the columns `by`, in the order of seed and label. Means are taken in
-/// that order, in plain code: a sum that Polars spreads over threads may differ in its last digit.
-fn groups(frame: &DataFrame, results: &Results, keys: &Keys, by: &[&str]) -> PolarsResult<Vec<DataFrame>> {
-    let mut places = Vec::new();
-    for label in texts(frame, "label")? {
-        let place = keys.get(&label).and_then(|(model, test)| {
-            Some((results.models.iter().position(|known| known == model)? as u64, results.test(test)? as u64))
-        });
-        places.push(place.ok_or_else(|| polars_err!(NoData: "`{label}` is in prefix.parquet only"))?);
-    }
-    let (models, tests): (Vec<u64>, Vec<u64>) = places.into_iter().unzip();
-    let mut frame = frame.clone();
-    frame.with_column(Column::new("model".into(), models))?;
-    frame.with_column(Column::new("test_set".into(), tests))?;
-    let frame = frame.sort(by.iter().chain(&["seed", "label"]), SortMultipleOptions::default())?;
-    let columns = by.iter().map(|name| counts(&frame, name)).collect::<PolarsResult<Vec<_>>>()?;
-    let rows: Vec<Vec<u64>> =
-        (0..frame.height()).map(|row| columns.iter().map(|column| column[row]).collect()).collect();
-    let mut start = 0;
-    let group = |same: &[Vec<u64>]| {
-        start += same.len();
-        frame.slice((start - same.len()) as i64, same.len())
-    };
-    Ok(rows.chunk_by(|one, next| one == next).map(group).collect())
-}
-
-fn group_key(group: &DataFrame) -> PolarsResult<(usize, usize)> {
-    let index = |name: &str| Ok::<_, PolarsError>(counts(group, name)?.first().copied().unwrap_or(0) as usize);
-    Ok((index("model")?, index("test_set")?))
-}
-
-/// The values of a column of texts.
-pub(crate) fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
-    Ok(frame.column(name)?.str()?.iter().flatten().map(str::to_owned).collect())
-}
-
-/// The known values of a column of counts.
-fn counts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<u64>> {
-    Ok(frame.column(name)?.u64()?.iter().flatten().collect())
-}
-
-/// Values of a column of numbers, a run each.
-fn numbers(frame: &DataFrame, name: &str) -> PolarsResult<Vec<Option<f64>>> {
-    Ok(frame.column(name)?.f64()?.iter().collect())
-}
-
-/// A metric of each run, with its interval where that is known.
-fn metric(frame: &DataFrame, name: &str) -> PolarsResult<Vec<Option<MeanStd>>> {
-    let (low, high) = (numbers(frame, &format!("{name}_low"))?, numbers(frame, &format!("{name}_high"))?);
-    let values = numbers(frame, name)?.into_iter();
-    let of_run = |(value, interval): (Option<f64>, _)| value.map(|mean| MeanStd { mean, deviation: None, interval });
-    Ok(values.zip(low.into_iter().zip(high).map(|(low, high)| low.zip(high))).map(of_run).collect())
-}
-
-/// The runs of a group of rows about whole test sets.
-fn runs(group: &DataFrame) -> PolarsResult<Vec<Run>> {
-    let column = |name: &str| group.column(name);
-    let (labels, statuses) = (column("label")?.str()?, column("status")?.str()?);
-    let (checkpoints, validated) = (column("checkpoint")?.str()?, column("validated_on_test")?.bool()?);
-    let seeds = column("seed")?.i64()?;
-    let [losses, labelwise, exact, trajectory] =
-        ["loss", "labelwise", "exact", "trajectory"].map(|name| metric(group, name));
-    let (losses, labelwise, exact, trajectory) = (losses?, labelwise?, exact?, trajectory?);
-    let settings = Settings::NAMES.into_iter().map(|name| numbers(group, name)).collect::<PolarsResult<Vec<_>>>()?;
-    let known = |metric: &[Option<MeanStd>], at: usize| {
-        metric[at].ok_or_else(|| polars_err!(NoData: "a metric of {:?} is unknown", labels.get(at)))
-    };
-    (0..group.height())
-        .map(|at| {
-            Ok(Run {
-                label: visible(labels.get(at).unwrap_or_default()),
-                seed: seeds.get(at),
-                diverged: statuses.get(at) == Some(DIVERGED),
-                best: checkpoints.get(at) == Some(BEST),
-                validated: validated.get(at) == Some(true),
-                loss: losses[at],
-                labelwise: known(&labelwise, at)?,
-                exact: known(&exact, at)?,
-                trajectory: known(&trajectory, at)?,
-                settings: Settings::of(settings.iter().map(|values| values[at])),
-            })
-        })
-        .collect()
+    keys
 }

@@ -1,10 +1,7 @@
 //! How the scored models were trained.
 
-use cwm_page::visible;
-use polars_core::prelude::{DataFrame, PolarsResult};
-
 use crate::papers::chess_world_model::model::Model;
-use crate::papers::chess_world_model::results::texts;
+use crate::papers::chess_world_model::read::bins::OverallRow;
 
 /// The status of a training that ended early, with the last weights that were good.
 pub(crate) const DIVERGED: &str = "diverged";
@@ -41,28 +38,20 @@ pub(crate) struct Training {
 }
 
 /// Of the rows of `overall.parquet`, in their order; scores of one model and seed are of one training.
-///
-/// # Errors
-/// A column is missing; reading has made sure that none is.
-pub(crate) fn trainings(overall: &DataFrame) -> PolarsResult<Vec<Training>> {
-    let [labels, families, sizes] = ["label", "family", "size"].map(|name| texts(overall, name));
-    let (labels, families, sizes) = (labels?, families?, sizes?);
-    let seeds = overall.column("seed")?.i64()?;
-    let (statuses, games) = (overall.column("status")?.str()?, overall.column("trained_games")?.u64()?);
-    let epochs = overall.column("epochs")?.f64()?;
+pub(crate) fn trainings(overall: &[OverallRow]) -> Vec<Training> {
     let mut trainings: Vec<Training> = Vec::new();
-    for (row, label) in labels.iter().enumerate() {
+    for row in overall {
         let training = Training {
-            model: Model::new(&visible(label), &visible(&families[row]), &visible(&sizes[row])),
-            seed: seeds.get(row),
-            diverged: statuses.get(row) == Some(DIVERGED),
-            games: games.get(row),
-            epochs: epochs.get(row),
+            model: Model::of(&row.scored),
+            seed: row.scored.seed,
+            diverged: row.status.as_deref() == Some(DIVERGED),
+            games: row.trained_games,
+            epochs: row.epochs,
         };
         let known = trainings.iter().any(|known| known.model == training.model && known.seed == training.seed);
         if !known {
             trainings.push(training);
         }
     }
-    Ok(trainings)
+    trainings
 }

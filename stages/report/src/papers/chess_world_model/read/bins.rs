@@ -1,125 +1,157 @@
-//! The `bins` folder, read and checked with Polars.
+//! The `bins` folder, read and checked.
 
-use std::fs::File;
 use std::path::Path;
 
 use cwm_contract::Failure;
-use polars_core::prelude::{Column, DataFrame, DataType, PolarsError};
-use polars_io::prelude::{ParquetReader, SerReader};
+use cwm_page::MeanStd;
 
-/// The columns that name a row.
-const NAMING: [(&str, DataType); 6] = [
-    ("label", DataType::String),
-    ("family", DataType::String),
-    ("size", DataType::String),
-    ("seed", DataType::Int64),
-    ("parameters", DataType::UInt64),
-    ("test", DataType::String),
-];
-const OVERALL: [(&str, DataType); 9] = [
-    ("games", DataType::UInt64),
-    ("positions", DataType::UInt64),
-    ("loss", DataType::Float64),
-    ("labelwise", DataType::Float64),
-    ("exact", DataType::Float64),
-    ("trajectory", DataType::Float64),
-    ("status", DataType::String),
-    ("trained_games", DataType::UInt64),
-    ("epochs", DataType::Float64),
-];
-const PREFIX: [(&str, DataType); 6] = [
-    ("bin_start", DataType::UInt64),
-    ("bin_end", DataType::UInt64),
-    ("positions", DataType::UInt64),
-    ("loss", DataType::Float64),
-    ("labelwise", DataType::Float64),
-    ("exact", DataType::Float64),
-];
+use crate::papers::chess_world_model::read::table::Table;
+use crate::papers::chess_world_model::settings::Settings;
 
-/// Columns whose value may be unknown (null).
-const NULLABLE: [&str; 6] = ["seed", "parameters", "loss", "status", "trained_games", "epochs"];
+/// The scored cell that a row is about: its label, and what identifies its model, seed and test set.
+#[derive(Clone, Debug)]
+pub(crate) struct Scored {
+    pub(crate) label: String,
+    pub(crate) family: String,
+    pub(crate) size: String,
+    pub(crate) seed: Option<i64>,
+    pub(crate) parameters: Option<u64>,
+    pub(crate) test: String,
+}
 
-/// Columns that bins of earlier versions lack; without them, and where they are null, less is told. First numbers.
-const MORE_OVERALL: [&str; 13] = [
-    "loss_low",
-    "loss_high",
-    "labelwise_low",
-    "labelwise_high",
-    "exact_low",
-    "exact_high",
-    "trajectory_low",
-    "trajectory_high",
-    "lr",
-    "warmup",
-    "beta2",
-    "weight_decay",
-    "lr_floor",
-];
-/// Of other types.
-const OTHER_OVERALL: [(&str, DataType); 2] =
-    [("checkpoint", DataType::String), ("validated_on_test", DataType::Boolean)];
-const MORE_PREFIX: [&str; 4] = ["labelwise_low", "labelwise_high", "exact_low", "exact_high"];
+/// A row of `overall.parquet`: one scored cell on its whole test set. Accuracies are fractions, 0 to 1.
+#[derive(Clone, Debug)]
+pub(crate) struct OverallRow {
+    pub(crate) scored: Scored,
+    pub(crate) games: u64,
+    pub(crate) positions: u64,
+    /// `None` where the scores have no loss.
+    pub(crate) loss: Option<MeanStd>,
+    pub(crate) labelwise: MeanStd,
+    pub(crate) exact: MeanStd,
+    pub(crate) trajectory: MeanStd,
+    /// How the training ended.
+    pub(crate) status: Option<String>,
+    pub(crate) trained_games: Option<u64>,
+    pub(crate) epochs: Option<f64>,
+    /// Which weights of the training were scored.
+    pub(crate) checkpoint: Option<String>,
+    /// True where the training was validated on the games of the test set.
+    pub(crate) validated_on_test: Option<bool>,
+    pub(crate) settings: Settings,
+}
+
+/// A row of `prefix.parquet`: one scored cell on the positions with t in start..end.
+#[derive(Clone, Debug)]
+pub(crate) struct PrefixRow {
+    pub(crate) scored: Scored,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) positions: u64,
+    pub(crate) labelwise: MeanStd,
+    pub(crate) exact: MeanStd,
+}
 
 /// The two tables of a `bins` folder, with the columns of docs/formats.md that a report shows.
 pub(crate) struct Bins {
     /// One row per label.
-    pub(crate) overall: DataFrame,
+    pub(crate) overall: Vec<OverallRow>,
     /// One row per label and prefix bin.
-    pub(crate) prefix: DataFrame,
+    pub(crate) prefix: Vec<PrefixRow>,
 }
 
-/// Reads the folder.
+/// Reads the folder. Bins of earlier versions have fewer columns; what those would tell is then unknown.
 ///
 /// # Errors
-/// A file is missing, is not Parquet, has no rows, or lacks a column or a value.
+/// A file is missing, is not Parquet, has no rows, or a column or a value is missing.
 pub(crate) fn read(folder: &Path) -> Result<Bins, Failure> {
-    Ok(Bins {
-        overall: table(&folder.join("overall.parquet"), &OVERALL, &MORE_OVERALL, &OTHER_OVERALL)?,
-        prefix: table(&folder.join("prefix.parquet"), &PREFIX, &MORE_PREFIX, &[])?,
-    })
+    Ok(Bins { overall: overall(&folder.join("overall.parquet"))?, prefix: prefix(&folder.join("prefix.parquet"))? })
 }
 
-fn table(
-    path: &Path,
-    metrics: &[(&str, DataType)],
-    more: &[&str],
-    others: &[(&str, DataType)],
-) -> Result<DataFrame, Failure> {
-    let place = path.display();
-    let file = File::open(path).map_err(|error| Failure::io("open", path, error))?;
-    let frame = ParquetReader::new(file)
-        .finish()
-        .map_err(|error| Failure::input(format!("{place} is no readable Parquet file: {error}")))?;
-    if frame.height() == 0 {
-        return Err(Failure::input(format!("{place} has no rows: nothing was scored"))
+fn overall(path: &Path) -> Result<Vec<OverallRow>, Failure> {
+    let table = table(path)?;
+    let (games, positions) = (table.column("games")?, table.column("positions")?);
+    let losses = metric(&table, "loss", table.nullable("loss")?)?;
+    let [labelwise, exact, trajectory] = ["labelwise", "exact", "trajectory"].map(|name| known_metric(&table, name));
+    let (labelwise, exact, trajectory) = (labelwise?, exact?, trajectory?);
+    let mut statuses = table.nullable("status")?.into_iter();
+    let (trained_games, epochs) = (table.nullable("trained_games")?, table.nullable("epochs")?);
+    let mut checkpoints = table.optional("checkpoint")?.into_iter();
+    let validated_on_test = table.optional("validated_on_test")?;
+    let settings: Vec<Vec<Option<f64>>> =
+        Settings::NAMES.into_iter().map(|name| table.optional(name)).collect::<Result<_, _>>()?;
+    let row = |(at, scored)| OverallRow {
+        scored,
+        games: games[at],
+        positions: positions[at],
+        loss: losses[at],
+        labelwise: labelwise[at],
+        exact: exact[at],
+        trajectory: trajectory[at],
+        status: statuses.next().flatten(),
+        trained_games: trained_games[at],
+        epochs: epochs[at],
+        checkpoint: checkpoints.next().flatten(),
+        validated_on_test: validated_on_test[at],
+        settings: Settings::of(settings.iter().map(|values| values[at])),
+    };
+    Ok(scored(&table)?.into_iter().enumerate().map(row).collect())
+}
+
+fn prefix(path: &Path) -> Result<Vec<PrefixRow>, Failure> {
+    let table = table(path)?;
+    let (starts, ends) = (table.column("bin_start")?, table.column("bin_end")?);
+    let positions = table.column("positions")?;
+    let (labelwise, exact) = (known_metric(&table, "labelwise")?, known_metric(&table, "exact")?);
+    let row = |(at, scored)| PrefixRow {
+        scored,
+        start: starts[at],
+        end: ends[at],
+        positions: positions[at],
+        labelwise: labelwise[at],
+        exact: exact[at],
+    };
+    Ok(scored(&table)?.into_iter().enumerate().map(row).collect())
+}
+
+fn table(path: &Path) -> Result<Table, Failure> {
+    let table = Table::read(path)?;
+    if table.height() == 0 {
+        return Err(Failure::input(format!("{} has no rows: nothing was scored", table.path()))
             .hint("a report needs the bins of at least one evaluation"));
     }
-    let wanted: Vec<_> = NAMING.iter().chain(metrics).collect();
-    for (name, kind) in &wanted {
-        let column = frame.column(name).map_err(|_| Failure::input(format!("{place} has no column `{name}`")))?;
-        if column.dtype() != kind {
-            let found = column.dtype();
-            return Err(Failure::input(format!("the column `{name}` of {place} must be {kind}, not {found}")));
-        }
-        if column.null_count() > 0 && !NULLABLE.contains(name) {
-            return Err(Failure::input(format!("the column `{name}` of {place} lacks values")));
-        }
-    }
-    let failed = |error: PolarsError| Failure::internal(format!("{place}: {error}"));
-    let optional = |name: &str, wanted: &DataType, is_as_wanted: &dyn Fn(&DataType) -> bool, words: &str| match frame
-        .column(name)
-    {
-        Err(_) => Ok(Column::full_null(name.into(), frame.height(), wanted)),
-        Ok(column) if is_as_wanted(column.dtype()) => column.cast(wanted).map_err(failed),
-        Ok(column) => {
-            let found = column.dtype();
-            Err(Failure::input(format!("the column `{name}` of {place} must be {words}, not {found}")))
-        }
+    Ok(table)
+}
+
+fn scored(table: &Table) -> Result<Vec<Scored>, Failure> {
+    let [labels, families, sizes, tests] = ["label", "family", "size", "test"].map(|name| table.column(name));
+    let (mut families, mut sizes, mut tests) = (families?.into_iter(), sizes?.into_iter(), tests?.into_iter());
+    let mut seeds = table.nullable("seed")?.into_iter();
+    let mut parameters = table.nullable("parameters")?.into_iter();
+    let row = |label| {
+        Some(Scored {
+            label,
+            family: families.next()?,
+            size: sizes.next()?,
+            seed: seeds.next()?,
+            parameters: parameters.next()?,
+            test: tests.next()?,
+        })
     };
-    let more = more.iter().map(|name| optional(name, &DataType::Float64, &DataType::is_primitive_numeric, "numbers"));
-    let others =
-        others.iter().map(|(name, wanted)| optional(name, wanted, &|kind| kind == wanted, &wanted.to_string()));
-    let wanted = wanted.iter().map(|(name, _)| frame.column(name).cloned().map_err(failed));
-    let columns = wanted.chain(more).chain(others).collect::<Result<Vec<_>, _>>()?;
-    DataFrame::new(frame.height(), columns).map_err(failed)
+    Ok(labels?.into_iter().map_while(row).collect())
+}
+
+/// Values of a metric with their intervals, where both ends are known.
+fn metric(table: &Table, name: &str, means: Vec<Option<f64>>) -> Result<Vec<Option<MeanStd>>, Failure> {
+    let low = table.optional::<f64>(&format!("{name}_low"))?.into_iter();
+    let intervals = low.zip(table.optional(&format!("{name}_high"))?).map(|(low, high)| low.zip(high));
+    let with_interval =
+        |(mean, interval): (Option<f64>, _)| mean.map(|mean| MeanStd { mean, deviation: None, interval });
+    Ok(means.into_iter().zip(intervals).map(with_interval).collect())
+}
+
+/// The same of a metric that every row must have.
+fn known_metric(table: &Table, name: &str) -> Result<Vec<MeanStd>, Failure> {
+    let means = table.column(name)?.into_iter().map(Some).collect();
+    Ok(metric(table, name, means)?.into_iter().flatten().collect())
 }

@@ -5,3 +5,4 @@ pub(crate) mod counts;
 pub(crate) mod curves;
 pub(crate) mod errors;
 pub(crate) mod json_lines;
+mod table;
