@@ -228,15 +228,7 @@ fn no_crate_knows_what_it_must_not() {
     let mut offenders = Vec::new();
     for (folder, manifest) in manifests() {
         let banned: &[&str] = match folder.as_str() {
-            "" => &[
-                "cwm-chess",
-                "cwm-models",
-                "cwm-encoding",
-                "shakmaty",
-                "pgn-reader",
-                "burn",
-                "datafusion",
-            ],
+            "" => &["cwm-chess", "cwm-models", "cwm-encoding", "shakmaty", "pgn-reader", "burn", "datafusion"],
             folder if folder.starts_with("executor/") => {
                 // Colours are decided where a diagnostic is drawn; YAML is read in one place.
                 let allowed = match folder {
@@ -296,10 +288,7 @@ fn the_executors_crates_build_neither_stages_nor_what_is_heavy() {
         }
         assert!(seen.len() > 5, "{crate_name} rests on {seen:?}");
     }
-    none(
-        offenders,
-        "of the executor's crates, `cargo test -p` builds no stage, no chess, no Burn and no DataFusion",
-    );
+    none(offenders, "of the executor's crates, `cargo test -p` builds no stage, no chess, no Burn and no DataFusion");
 }
 
 /// The names of the crates in a folder of crates.
