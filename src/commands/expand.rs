@@ -10,13 +10,13 @@ use crate::cli::ExportArguments;
 use crate::commands::contents::inside;
 use crate::workspace::Workspace;
 use cwm_core::Error;
-use cwm_store::{Exported, OutputRecord};
+use cwm_store::{Export, OutputRecord};
 
 /// Writes the output to a folder.
 ///
 /// # Errors
 /// It has no such form or cannot be read; something is in the way; the disk refuses.
-pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<Exported, Error> {
+pub fn to_folder(workspace: &Workspace, output: &OutputRecord, arguments: &ExportArguments) -> Result<Export, Error> {
     let (inspector, wanted) = inspector(output, arguments)?;
     let path = workspace.store.path_of(output, &workspace.files)?;
     workspace.store.export_generated(&arguments.destination, |folder| {

@@ -175,7 +175,7 @@ pub fn run_until(
     let lock = (!plan.sets).then(|| locked.path());
     let is_written = *written.as_ref().unwrap_or(&false) || plan.sets;
     let noted = cwm_gc::record_run(store, lock, &records, is_written, !ran_now.is_empty());
-    store.remember();
+    store.save_record_cache();
     let pushed = match &pushing {
         Some(service) if !summary.interrupted => {
             transfer::push::results(service, plan, store, files, &records, &mut sinks)?

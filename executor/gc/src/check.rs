@@ -25,7 +25,7 @@ pub fn check(store: &Store) -> Result<Vec<Finding>> {
             Err(FileError::Damaged { what, .. }) => {
                 let lost =
                     "it notes what a lock file names, which `cwm gc` may take unless that pipeline is run before";
-                findings.push(store.set_aside(path, format!("is damaged: {what}; {lost}"))?);
+                findings.push(store.quarantine(path, format!("is damaged: {what}; {lost}"))?);
             }
             Err(error) if error.trouble() == FileErrorKind::TooNew => findings.push(Finding::about(path, TOO_NEW)),
             Err(error) => return Err(error),

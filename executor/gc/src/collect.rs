@@ -14,7 +14,7 @@ use super::roots::{Root, roots};
 use cwm_action::ActionFile;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs};
-use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry};
+use cwm_store::{EvictionReason, Garbage, Inventory, Store, WorkFolderEntry, bytes_below};
 
 /// The time for which the work folder of a stage that failed or was stopped stays: the next attempt resumes from there.
 const WORK: Age = Age::days(14);
@@ -109,7 +109,7 @@ impl GcPlan {
         let mut left = inventory.objects.values().sum::<u64>() - self.unnamed_bytes;
         let mut free: Vec<usize> =
             (0..inventory.held.len()).filter(|index| reach.retention[*index] == Retention::Free).collect();
-        free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].key));
+        free.sort_by_key(|index| (inventory.held[*index].last_used, inventory.held[*index].record.key));
         let mut stages: BTreeMap<&str, ReclaimedStage> = BTreeMap::new();
         for index in free {
             if max_size.is_some_and(|max_size| left <= max_size) {
@@ -118,7 +118,7 @@ impl GcPlan {
             let bytes = reclaim.give_up(index);
             left -= bytes;
             if bytes > 0 {
-                let stage = stages.entry(&inventory.held[index].label.stage).or_default();
+                let stage = stages.entry(&inventory.held[index].record.label.stage).or_default();
                 stage.results += 1;
                 stage.bytes += bytes;
             }
@@ -156,8 +156,8 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
     let is_idle = |work: &&WorkFolderEntry| !work.is_running && !awaited.contains(work.folder.key());
     inventory.work.iter().filter(is_idle).filter(|work| work.changed < ended).for_each(|work| plan.add_work(work));
     let yesterday = Age::days(1).before(now);
-    for (path, bytes) in store.sized(jobs.garbage(store, yesterday).into_iter())? {
-        plan.leftover_bytes += bytes;
+    for path in jobs.garbage(store, yesterday) {
+        plan.leftover_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
     let abandoned = options.keep.max(TRANSFERS).before(now);
@@ -169,11 +169,11 @@ pub fn plan(store: &Store, jobs: &dyn BatchJobs, options: GcOptions, now: Timest
         *(if left.is_transfer { &mut plan.transfer_bytes } else { &mut plan.leftover_bytes }) += left.bytes;
         plan.garbage.others.push(left.path);
     }
-    for (path, bytes) in store.quarantined_before(options.keep.max(QUARANTINE).before(now))? {
-        plan.quarantine_bytes += bytes;
+    for path in store.quarantined_before(options.keep.max(QUARANTINE).before(now))? {
+        plan.quarantine_bytes += bytes_below(&path)?;
         plan.garbage.others.push(path);
     }
-    plan.aside_bytes = store.garbage_bytes()?;
+    plan.aside_bytes = bytes_below(&store.garbage_folder())?;
     plan.ended = plan.roots.iter().filter_map(|root| root.ended.clone()).collect();
     plan.staying_bytes = plan.stays.values().sum();
     let stages: u64 = plan.stages.iter().map(|stage| stage.bytes).sum();

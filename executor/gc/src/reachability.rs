@@ -42,20 +42,20 @@ impl Reachability {
         with_sources: bool,
     ) -> Reachability {
         let without_root = |held: &RecordEntry| match since {
-            _ if held.is_source && !with_sources => Retention::Source,
+            _ if held.record.is_source() && !with_sources => Retention::Source,
             Some(since) if held.last_used >= since => Retention::Recent,
             _ => Retention::Free,
         };
         let mut retention: Vec<Retention> = inventory.held.iter().map(without_root).collect();
         let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
         for (index, held) in inventory.held.iter().enumerate() {
-            by_key.entry(held.key).or_default().push(index);
+            by_key.entry(held.record.key).or_default().push(index);
         }
         let mut pinned = HashSet::new();
         for (key, outputs) in roots.iter().flat_map(|root| &root.results) {
             let named = key.and_then(|key| by_key.get(&key)).into_iter().flatten();
             let mut is_recorded = false;
-            for &index in named.filter(|index| inventory.held[**index].output_digests() == *outputs) {
+            for &index in named.filter(|index| inventory.held[**index].record.output_digests() == *outputs) {
                 retention[index] = Retention::Root;
                 is_recorded = true;
             }
@@ -66,11 +66,11 @@ impl Reachability {
             }
         }
         let made: HashSet<Digest> =
-            inventory.held.iter().flat_map(|held| held.outputs.values()).map(|output| output.digest).collect();
+            inventory.held.iter().flat_map(|held| held.record.outputs.values()).map(|output| output.digest).collect();
         for (held, retention) in inventory.held.iter().zip(&retention) {
             // Content from a pipe is no output, and cannot be read again.
             if !with_sources || *retention != Retention::Free {
-                pinned.extend(held.inputs.iter().filter(|input| !made.contains(*input)));
+                pinned.extend(held.record.input_digests().filter(|input| !made.contains(*input)));
             }
         }
         Reachability { retention, pinned }

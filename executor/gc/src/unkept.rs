@@ -45,10 +45,10 @@ pub fn evict_content(
     let mut others = roots(store, jobs, Timestamp::now())?;
     others.retain(|root| Path::new(&root.name) != own_lock);
     let Reachability { retention, mut pinned } = Reachability::of(store, &inventory, &others, None, true);
-    pinned.extend(inventory.held.iter().filter_map(|held| held.log));
+    pinned.extend(inventory.held.iter().filter_map(|held| held.record.log));
     let mut going = BTreeMap::new();
     for (index, held) in inventory.held.iter().enumerate() {
-        let is_it = |result: &&ActionRecord| result.key == held.key && result.outputs == held.outputs;
+        let is_it = |result: &&ActionRecord| result.key == held.record.key && result.outputs == held.record.outputs;
         let result = results.iter().position(is_it).filter(|_| retention[index] != Retention::Root);
         going.extend(result.map(|result| (index, result)));
     }
@@ -56,7 +56,7 @@ pub fn evict_content(
     let is_holder = |index: &usize| {
         let held = &inventory.held[*index];
         let is_complete = || held.content(&inventory).all(|digest| inventory.objects.contains_key(&digest));
-        going.contains_key(index) || held.dropped.is_none() || is_complete()
+        going.contains_key(index) || held.record.dropped.is_none() || is_complete()
     };
     let mut reclaim = Reclaim::new(&inventory, &pinned, (0..inventory.held.len()).filter(is_holder));
     let freed = going.iter().map(|(index, result)| (*result, reclaim.give_up(*index)));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use cwm_action::ActionFile;
 use cwm_core::Digest;
 use cwm_core::files::Result;
-use cwm_store::Store;
+use cwm_store::{Store, bytes_below};
 
 /// The size of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -60,10 +60,10 @@ impl Usage {
         let mut sources = HashSet::new();
         for held in &inventory.held {
             usage.record_bytes += held.size;
-            stages.entry(held.label.stage.clone()).or_default().results += 1;
+            stages.entry(held.record.label.stage.clone()).or_default().results += 1;
             for digest in held.content(&inventory) {
-                users.entry(digest).or_default().insert(&held.label.stage);
-                if held.is_source {
+                users.entry(digest).or_default().insert(&held.record.label.stage);
+                if held.record.is_source() {
                     sources.insert(digest);
                 }
             }
@@ -91,9 +91,9 @@ impl Usage {
         }
         usage.stages = stages.into_iter().map(|(stage, usage)| StageUsage { stage, ..usage }).collect();
         usage.stages.sort_by(|a, b| b.bytes().cmp(&a.bytes()).then_with(|| a.stage.cmp(&b.stage)));
-        let left = store.leftovers()?.into_iter().map(|left| left.bytes);
-        let quarantined = store.quarantined_before(jiff::Timestamp::MAX)?.into_iter().map(|(_, bytes)| bytes);
-        usage.other_bytes = left.chain(quarantined).sum::<u64>() + store.garbage_bytes()?;
+        for folder in [store.temporary_folder(), store.quarantine_folder(), store.garbage_folder()] {
+            usage.other_bytes += bytes_below(&folder)?;
+        }
         Ok(usage)
     }
 

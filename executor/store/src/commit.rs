@@ -8,20 +8,76 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use cwm_contract::FetchResult;
+use cwm_contract::{FetchResult, Format, Label};
 use rayon::prelude::*;
 
 use super::Store;
-use super::actions::read_record;
 use super::hashing::hash_own_file;
 use super::manifest::{Manifest, ManifestFile};
-use super::new_action::{Content, NewAction, NewOutput, Recorded};
 use super::objects::{ProducedFile, shard_of, survey};
-use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT};
-use super::staged_record::StagedRecord;
+use super::record::{ActionRecord, ExternalReference, OutputRecord, OutputShape, RECORD_FORMAT, RunInfo};
+use super::records::RecordFile;
 use super::trees::PreparedTree;
+use crate::external_files::FileFingerprint;
 use cwm_core::files::Result;
-use cwm_core::{Components, Digest, FileError, FileErrorKind, visible};
+use cwm_core::files::durable::Temporary;
+use cwm_core::{Components, Digest, FileError, FileErrorKind, Key, visible};
+
+/// A finished action, before it is in the store.
+#[derive(Clone, Debug)]
+pub struct NewAction {
+    /// The pipeline's file name without extension.
+    pub pipeline: String,
+    /// The cell that made it.
+    pub label: Label,
+    /// The components of its key.
+    pub components: Components,
+    /// Its outputs, by name.
+    pub outputs: BTreeMap<String, NewOutput>,
+    /// The causes for which it ran, one a line.
+    pub cause: Vec<String>,
+    /// The metrics that the stage reported.
+    pub metrics: BTreeMap<String, f64>,
+    /// The downloads.
+    pub fetched: Vec<FetchResult>,
+    /// The digests of the stage's probe, by name.
+    pub probe: BTreeMap<String, Digest>,
+    /// The stage's log, a file in its work folder; it is moved into the store.
+    pub log: Option<PathBuf>,
+    /// Its time, machine, user and cost.
+    pub circumstances: RunInfo,
+}
+
+/// One output of a finished action.
+#[derive(Clone, Debug)]
+pub struct NewOutput {
+    /// Its format.
+    pub format: Format,
+    /// A file or a folder.
+    pub shape: OutputShape,
+    /// Its content.
+    pub content: Content,
+}
+
+/// The content of an output.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A file or folder in the store's file system, usually in the work folder. It is moved into the store.
+    Made(PathBuf),
+    /// A file from outside, referenced in place.
+    Outside(FileFingerprint),
+    /// An output of another action, passed on: it is in the store, and nothing is copied.
+    Stored(OutputRecord),
+}
+
+/// The outcome of recording an action.
+#[derive(Clone, Debug)]
+pub struct RecordedAction {
+    /// The record of these outputs: the new one, or the equal one that was there.
+    pub record: ActionRecord,
+    /// True if it was written just now.
+    pub new: bool,
+}
 
 impl Store {
     /// Moves the outputs of a finished action into the store and records it. If the same result is already recorded,
@@ -30,7 +86,7 @@ impl Store {
     /// # Errors
     /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
     /// or the disk refuses. Nothing is recorded then, and what was recorded before stands.
-    pub fn record(&self, action: NewAction) -> Result<Recorded> {
+    pub fn record(&self, action: NewAction) -> Result<RecordedAction> {
         self.create()?;
         // Against `gc`, which must not find the content before its record.
         let _shared = self.lock_shared(|_| {})?;
@@ -54,7 +110,7 @@ impl Store {
         // An equal record whose log is gone.
         let mut without_log = None;
         for file in &numbered {
-            match read_record(&key, file) {
+            match file.read(&key) {
                 Ok(record) if record.outputs == outputs => {
                     if log.is_some() && self.lost_log(&record)?.is_some() {
                         without_log = Some(file);
@@ -66,7 +122,7 @@ impl Store {
                         self.unmark_dropped(&file.path)?;
                     }
                     let record = ActionRecord { dropped: None, ..record };
-                    return Ok(Recorded { record, new: false });
+                    return Ok(RecordedAction { record, new: false });
                 }
                 // A damaged or newer record is no reason to lose this result; looking it up tells about it.
                 Ok(_) => {}
@@ -104,7 +160,7 @@ impl Store {
             }
             self.unmark_dropped(&old.path)?;
         }
-        Ok(Recorded { record, new: true })
+        Ok(RecordedAction { record, new: true })
     }
 
     /// Records the same result under other components: what was fetched by a URL is known by its sum, and the other way
@@ -117,7 +173,7 @@ impl Store {
         let key = components.key();
         let numbered = self.record_files(&key)?;
         if let Some(last) = numbered.last()
-            && read_record(&key, last).is_ok_and(|last| last.outputs == record.outputs && last.fetched == fetched)
+            && last.read(&key).is_ok_and(|last| last.outputs == record.outputs && last.fetched == fetched)
         {
             return if last.dropped.is_some() { self.unmark_dropped(&last.path) } else { Ok(()) };
         }
@@ -182,19 +238,11 @@ impl Commit<'_> {
     fn place_output(&mut self, output: &NewOutput, files: Vec<Hashed>) -> Result<OutputRecord> {
         let (format, shape) = (output.format.clone(), output.shape.clone());
         let path = match &output.content {
-            // Drained from a pipe before: it is no file of anybody's.
-            Content::Outside(snapshot) if snapshot.path == self.store.object_path(&snapshot.digest) => {
-                return Ok(OutputRecord {
-                    digest: snapshot.digest,
-                    size: snapshot.stat.size,
-                    shape,
-                    format,
-                    outside: None,
-                });
-            }
-            Content::Outside(snapshot) => {
-                let outside = Some(self.store.reference(&snapshot.path));
-                return Ok(OutputRecord { digest: snapshot.digest, size: snapshot.stat.size, shape, format, outside });
+            Content::Outside(FileFingerprint { path, stat, digest, .. }) => {
+                // Bytes from a pipe are in the store already, and in no file outside.
+                let is_ingested = *path == self.store.object_path(digest);
+                let outside = (!is_ingested).then(|| self.store.reference(path));
+                return Ok(OutputRecord { digest: *digest, size: stat.size, shape, format, outside });
             }
             Content::Stored(stored) => return Ok(OutputRecord { format, ..stored.clone() }),
             Content::Made(path) => path,
@@ -205,15 +253,10 @@ impl Commit<'_> {
         let (digest, size) = match (&shape, files.as_slice()) {
             (OutputShape::File { .. }, [one]) => (one.digest, one.file.size),
             _ => {
-                let manifest = Manifest::new(
-                    files
-                        .into_iter()
-                        .map(|Hashed { file: ProducedFile { name, size, executable, .. }, digest, .. }| {
-                            (name, ManifestFile { digest, size, executable })
-                        })
-                        .collect(),
-                )
-                .map_err(|what| {
+                let files = files.into_iter().map(|Hashed { file, digest, .. }| {
+                    (file.name, ManifestFile { digest, size: file.size, executable: file.executable })
+                });
+                let manifest = Manifest::new(files.collect()).map_err(|what| {
                     FileError::refused(path, format!("cannot be stored: {what}"), "name its files differently")
                 })?;
                 (self.place_manifest(&manifest)?, manifest.size())
@@ -224,7 +267,6 @@ impl Commit<'_> {
 
     /// Moves a hashed file to its place among the objects; removes it if an intact object is there already.
     fn place_object(&mut self, path: &Path, size: u64, digest: &Digest, synced: bool) -> Result<()> {
-        let place = self.store.object_path(digest);
         let disk = &self.store.disk;
         if self.store.has_intact(digest, size)? {
             disk.remove(path)?;
@@ -235,22 +277,17 @@ impl Commit<'_> {
             self.store.place_object(path, digest, &mut self.touched)?;
         }
         // Also for one that was there: whoever placed it may not have come to this.
-        self.touched.insert(shard_of(&place).to_owned());
+        self.touched.insert(shard_of(&self.store.object_path(digest)).to_owned());
         Ok(())
     }
 
     fn place_manifest(&mut self, manifest: &Manifest) -> Result<Digest> {
         let bytes = manifest.encode().into_bytes();
         let digest = Digest::of(&bytes);
-        let store = self.store;
-        if store.has_intact(&digest, bytes.len() as u64)? {
-            self.touched.insert(shard_of(&store.object_path(&digest)).to_owned());
-        } else {
-            let file = store.disk.write_temporary(&store.layout.temporary(), &bytes)?;
-            // Moved away by this; the guard then finds nothing to remove.
-            self.place_object(file.path(), bytes.len() as u64, &digest, true)?;
-        }
-        self.trees.extend(store.prepare_tree(&digest, manifest)?);
+        let (_, file) = self.store.disk.write_unsynced(&self.store.temporary_folder(), &bytes)?;
+        // Moved away by this; the guard then finds nothing to remove.
+        self.place_object(file.path(), bytes.len() as u64, &digest, false)?;
+        self.trees.extend(self.store.prepare_tree(&digest, manifest)?);
         Ok(digest)
     }
 
@@ -260,5 +297,39 @@ impl Commit<'_> {
         folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));
         self.store.disk.sync_together(record.as_slice(), &folders)?;
         self.trees.into_iter().try_for_each(|tree| self.store.place_tree(tree))
+    }
+}
+
+/// A record that is written to a temporary file, but is neither synced nor renamed.
+pub(super) struct StagedRecord<'store> {
+    store: &'store Store,
+    file: Temporary<'store>,
+    /// The path that [`StagedRecord::place`] gives the record.
+    pub destination: PathBuf,
+}
+
+impl<'store> StagedRecord<'store> {
+    /// Writes the bytes of a record of `key` to a temporary file.
+    pub fn new(store: &'store Store, key: &Key, number: u32, bytes: &[u8]) -> Result<Self> {
+        let (_, file) = store.disk.write_unsynced(&store.temporary_folder(), bytes)?;
+        store.disk.protect(file.path())?;
+        let destination = store.action_folder(key).join(RecordFile::name(number, &Digest::of(bytes)));
+        Ok(StagedRecord { store, file, destination })
+    }
+
+    /// The path of the temporary file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Gives the record its name, durably, and returns its path. Its content, and all that it names, is on the disk before this.
+    pub fn place(self) -> Result<PathBuf> {
+        let disk = &self.store.disk;
+        let folder = shard_of(&self.destination).to_owned();
+        disk.make_folder(&folder)?;
+        self.file.place(&self.destination)?;
+        // The shard also if the folder was there: the process that made it may have been killed before this.
+        disk.sync_together(&[], &BTreeSet::from([shard_of(&folder).to_owned(), folder]))?;
+        Ok(self.destination)
     }
 }

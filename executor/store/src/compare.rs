@@ -9,9 +9,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
+use super::commit::{Content, NewOutput};
 use super::hashing::hash_own_file;
 use super::manifest::ManifestFile;
-use super::new_action::{Content, NewOutput};
 use super::objects::survey;
 use super::record::{OutputRecord, OutputShape};
 use crate::external_files::DigestCache;

@@ -1,10 +1,10 @@
-//! Whether what a record names can be had.
+//! The availability of the content that records name.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Store;
-use super::integrity::{Corruption, ObjectState};
+use super::damage::{Check, Corruption, ObjectState};
 use super::record::{ActionRecord, ExternalReference, OutputRecord};
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
@@ -13,25 +13,25 @@ use cwm_core::{Digest, FileError, FileErrorKind, Key};
 /// Content that a record names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingContent {
-    /// Of which output.
+    /// The output.
     pub output: String,
-    /// Which content.
+    /// The content.
     pub digest: Digest,
-    /// For a file from outside, where it should be: it is gone or was changed.
+    /// The path of a file from outside that is gone or was changed.
     pub outside: Option<PathBuf>,
-    /// What is wrong with what stands there in its place.
+    /// The damage of the file in its place.
     pub damage: Option<Corruption>,
 }
 
 impl MissingContent {
-    /// What to say of content that cannot be read.
+    /// Describes content that cannot be read, in words that follow the files' names.
     pub fn describe(missing: &[MissingContent]) -> &'static str {
         let is_damaged = missing.iter().any(|missing| missing.damage.is_some());
         if is_damaged { "were changed since they were stored" } else { "are missing from the store" }
     }
 }
 
-/// Objects that cannot be read, each with what is wrong with the file that stands in its place.
+/// Objects that cannot be read, each with its damage if it is there.
 type UnusableObjects = BTreeMap<Digest, Option<Corruption>>;
 
 impl Store {
@@ -43,12 +43,7 @@ impl Store {
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        let look_at = |digest: &Digest, size: Option<u64>| -> Result<ObjectState> {
-            let found = self.object_size(digest)?;
-            let is_there = found.is_some() && (size.is_none() || size == found);
-            Ok(if is_there { ObjectState::Intact } else { ObjectState::Gone })
-        };
-        self.unusable(record, outside, look_at)
+        self.unusable(record, outside, Check::Size)
     }
 
     /// As [`Store::missing`], for content that is about to be read: content that is there and was changed since it was stored
@@ -57,26 +52,19 @@ impl Store {
     /// # Errors
     /// A manifest is of a newer version, or the system refuses.
     pub fn missing_or_corrupt(&self, record: &ActionRecord, outside: &DigestCache) -> Result<Vec<MissingContent>> {
-        let look_at = |digest: &Digest, size: Option<u64>| self.object_state(digest, size, outside);
-        self.unusable(record, outside, look_at)
+        self.unusable(record, outside, Check::Seal(outside))
     }
 
     /// Moves the objects of an output that were changed since they were stored to the quarantine, so that they are missing.
     ///
     /// # Errors
     /// As [`Store::missing_or_corrupt`], or the disk refuses.
-    pub fn set_changed_aside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
-        let look_at = |digest: &Digest, size: Option<u64>| self.object_state(digest, size, outside);
-        let found = self.unusable_objects(output, &look_at)?;
+    pub fn quarantine_changed(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
+        let found = self.unusable_objects(output, Check::Seal(outside))?;
         found.into_values().flatten().try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
-    fn unusable(
-        &self,
-        record: &ActionRecord,
-        outside: &DigestCache,
-        look_at: impl Fn(&Digest, Option<u64>) -> Result<ObjectState>,
-    ) -> Result<Vec<MissingContent>> {
+    fn unusable(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
         let mut missing = Vec::new();
         for (name, output) in &record.outputs {
             if let Some(path) = self.missing_outside(output, outside)? {
@@ -84,13 +72,13 @@ impl Store {
                 missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
             } else if output.outside.is_none() {
                 let one = |(digest, damage)| MissingContent { output: name.clone(), digest, outside: None, damage };
-                missing.extend(self.unusable_objects(output, &look_at)?.into_iter().map(one));
+                missing.extend(self.unusable_objects(output, check)?.into_iter().map(one));
             }
         }
         Ok(missing)
     }
 
-    /// The log of a record, if it is not in the store.
+    /// Returns the log of a record, if it is not in the store.
     pub(super) fn lost_log(&self, record: &ActionRecord) -> Result<Option<Digest>> {
         Ok(match record.log {
             Some(log) if self.object_size(&log)?.is_none() => Some(log),
@@ -98,7 +86,7 @@ impl Store {
         })
     }
 
-    /// The result of `key` to use: the first of [`Store::candidates`] whose content can be had.
+    /// Returns the result of `key` to use: the first of [`Store::candidates`] whose content is available.
     ///
     /// # Errors
     /// As [`Store::candidates`] and [`Store::missing`].
@@ -116,21 +104,17 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns the objects of an output that `look_at` does not find intact; only the manifest, if it is among them.
-    fn unusable_objects(
-        &self,
-        output: &OutputRecord,
-        look_at: &impl Fn(&Digest, Option<u64>) -> Result<ObjectState>,
-    ) -> Result<UnusableObjects> {
-        let check = |digest: &Digest, size: Option<u64>| -> Result<Option<(Digest, Option<Corruption>)>> {
-            Ok(match look_at(digest, size)? {
+    /// Returns the objects of an output that are missing or corrupt; only the manifest, if it is among them.
+    fn unusable_objects(&self, output: &OutputRecord, check: Check) -> Result<UnusableObjects> {
+        let problem = |digest: &Digest, size: Option<u64>| -> Result<Option<(Digest, Option<Corruption>)>> {
+            Ok(match self.object_state(digest, size, check)? {
                 ObjectState::Intact => None,
-                ObjectState::Gone => Some((*digest, None)),
-                ObjectState::Damaged(damage) => Some((*digest, Some(damage))),
+                ObjectState::Missing => Some((*digest, None)),
+                ObjectState::Corrupt(damage) => Some((*digest, Some(damage))),
             })
         };
         let is_folder = output.shape.is_folder();
-        if let Some(own) = check(&output.digest, (!is_folder).then_some(output.size))? {
+        if let Some(own) = problem(&output.digest, (!is_folder).then_some(output.size))? {
             return Ok(UnusableObjects::from([own]));
         }
         if !is_folder {
@@ -139,17 +123,17 @@ impl Store {
         match self.manifest(&output.digest) {
             Ok(manifest) => {
                 let files = manifest.files().values();
-                files.filter_map(|file| check(&file.digest, Some(file.size)).transpose()).collect()
+                files.filter_map(|file| problem(&file.digest, Some(file.size)).transpose()).collect()
             }
             Err(FileError::Damaged { path, what }) => {
-                let damage = Corruption::of(path, None, format!("is damaged: {what}"));
+                let damage = Corruption { path, seen: None, what: format!("is damaged: {what}") };
                 Ok(UnusableObjects::from([(output.digest, Some(damage))]))
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Returns where a file from outside was recorded, if neither it nor an equal object is there.
+    /// Returns the recorded path of a file from outside, if neither it nor an equal object is there.
     fn missing_outside(&self, output: &OutputRecord, outside: &DigestCache) -> Result<Option<PathBuf>> {
         let Some(reference) = &output.outside else { return Ok(None) };
         let is_stored = self.object_size(&output.digest)? == Some(output.size);
@@ -170,7 +154,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Where a file from outside may be: where it was, or as far from the store as it was.
+    /// Returns the paths at which a file from outside may be: its own, and one as far from the store as that was.
     pub(super) fn places_of(&self, reference: &ExternalReference) -> impl Iterator<Item = PathBuf> {
         let moved = reference.from_store.as_ref().map(|path| self.root().join(path));
         let moved = moved.filter(|moved| *moved != reference.path);

@@ -1,8 +1,8 @@
-//! Results whose content was let go on purpose: their records stay, and what they lack is no damage.
+//! Eviction: results whose content was removed on purpose. Their records stay, and missing content is no damage.
 //!
-//! A file beside the record says so and why: `0001-<digest>.collected`, `0001-<digest>.not-kept` (both empty),
-//! `0001-<digest>.not-pulled` (with the name of the remote that the record came from). It is made before anything goes, and is removed when the content is there again; so it allows content to be missing, and does not say that
-//! it is. A record without it whose content is missing was damaged.
+//! A file beside the record gives the reason: `0001-<digest>.collected`, `0001-<digest>.not-kept` (both empty),
+//! `0001-<digest>.not-pulled` (with the name of the remote that the record came from). It is made before anything goes, and is
+//! removed when the content is there again; so it allows content to be missing, which it need not be. A record without it whose content is missing was damaged.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use cwm_core::files::Result;
 
-/// Why the content of a result was let go.
+/// The reason why the content of a result was evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvictionReason {
@@ -32,25 +32,25 @@ impl EvictionReason {
         (EvictionReason::NotPulled, "not-pulled"),
     ];
 
-    /// The extension of the file that says so.
+    /// The extension of its marker.
     fn extension(self) -> &'static str {
         EvictionReason::ALL.into_iter().find(|(reason, _)| *reason == self).map_or("", |(_, extension)| extension)
     }
 
-    /// The record (without its extension) that the file `name` is about, and what it says.
+    /// Reads the name of a marker: the name of its record without extension, and the reason.
     pub(super) fn read(name: &str) -> Option<(&str, EvictionReason)> {
         let (stem, extension) = name.rsplit_once('.')?;
         EvictionReason::ALL.into_iter().find(|(_, known)| *known == extension).map(|(reason, _)| (stem, reason))
     }
 
-    /// Where it is said of the record in `file`.
+    /// The path of the marker of the record in `file`.
     pub(super) fn path(self, file: &Path) -> PathBuf {
         file.with_extension(self.extension())
     }
 }
 
 impl Store {
-    /// Says of these records, by their files, that what they name may be missing. After this it is on the disk for good.
+    /// Marks these records, by their files, as evicted, durably.
     ///
     /// # Errors
     /// The disk refuses.
@@ -59,7 +59,7 @@ impl Store {
         if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }
     }
 
-    /// The content of the record in `file` is there again.
+    /// Removes the marker of the record in `file`, whose content is there again.
     pub(super) fn unmark_dropped(&self, file: &Path) -> Result<()> {
         EvictionReason::ALL.into_iter().try_for_each(|(reason, _)| self.disk.remove(&reason.path(file)))
     }

@@ -1,46 +1,91 @@
-//! Copies of outputs where people find them.
+//! Copies of outputs for people.
 //!
 //! Copies or reflinks (what `std::fs::copy` makes where the file system can), never hard links, since those share mode
-//! and bytes with the store. All is made aside and renamed, so that a reader never sees half an export. Only what an
-//! export made is ever replaced: the hidden file `.cwm-export` beside the copies says what that is. A file that it
-//! lists is overwritten also where people changed it; one that it does not list is never touched.
-
-mod copy;
-mod list;
-mod made;
-mod obstacle;
+//! and bytes with the store. All is made in a hidden folder beside the target and renamed, so that a reader never sees half an
+//! export. Only what an export made is ever replaced: the hidden file `.cwm-export` in the folder lists it. A file in that list
+//! is overwritten also where people changed it; one that is not in it is never touched.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::Store;
-use super::actions;
+use super::hashing::hash_own_file;
 use super::locks;
 use super::record::{OutputRecord, OutputShape};
+use super::walk::{files_below, list};
 use crate::external_files::DigestCache;
-use copy::{Source, Wanted, copy_file};
-use cwm_core::files::Result;
 use cwm_core::files::durable::{TEMPORARY, Temporary};
-use cwm_core::{Digest, DurableFs, FileError, FileErrorKind};
-use list::{LIST, List, OUT_OF_THE_WAY, read_list, write_list};
+use cwm_core::files::{EXPORT_LIST, Result};
+use cwm_core::{Digest, FileError, FileErrorKind, Stat, read_regular_file};
 
-/// What an export did.
+/// Version of the format of [`ExportList`].
+const LIST_FORMAT: u32 = 1;
+
+const MOVE_IT: &str = "move it away, or export to another place; cwm replaces only what it exported itself";
+
+const NAME_ANOTHER: &str = "name a folder outside of it: what is in the store is made by cwm alone";
+
+/// The text for people who open the list.
+const NOTE: &str = "`cwm export` made these files; the next export overwrites what is changed in them";
+
+/// The outcome of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exported {
+pub struct Export {
     /// The file or folder, absolute.
     pub path: PathBuf,
-    /// Whether it was written; it was there already, unchanged, otherwise.
+    /// True if it was written; false if it was there already, unchanged.
     pub written: bool,
-    /// Whether an earlier export stood there before.
+    /// True if it took the place of an earlier export.
     pub replaced: bool,
 }
 
+/// A file to copy.
+struct Source<'a> {
+    content: SourceContent<'a>,
+    digest: Digest,
+    executable: bool,
+}
+
+enum SourceContent<'a> {
+    /// A file of the store, or from outside.
+    File(PathBuf),
+    /// Bytes that are in no store.
+    Bytes(&'a [u8]),
+}
+
+/// The content of `.cwm-export`, which is JSON.
+#[derive(Default, Serialize, Deserialize)]
+struct ExportList {
+    #[serde(default)]
+    note: String,
+    cwm_export: u32,
+    /// True if the folder as a whole is one export; else each file is one.
+    whole: bool,
+    /// By path in the folder.
+    files: BTreeMap<String, ExportedFile>,
+}
+
+/// A copy as it was made.
+#[derive(Serialize, Deserialize)]
+struct ExportedFile {
+    digest: Digest,
+    size: u64,
+    mtime_ns: i64,
+    executable: bool,
+}
+
+/// The content and mode of each file of a folder.
+type Contents = BTreeMap<String, (Digest, bool)>;
+
 impl Store {
-    /// Copies the output `name` to the folder `destination`: a folder's files stand right in it, a file is called
-    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. What an earlier export put there is
-    /// replaced: a folder as a whole, a file by itself. Of a folder, the files in `added` stand beside its own or in
-    /// their place: in the copy alone.
+    /// Copies the output `name` to the folder `destination`: a folder's files lie right in it, a file is called
+    /// `<name>.<extension>`. Files get mode 0644, or 0755 if they may be executed. An earlier export there is replaced: a folder
+    /// as a whole, a file by itself. The files in `added` lie in the copy of a folder beside its own, or replace them.
     ///
     /// # Errors
     /// The output is not in the store, or its content is damaged; the destination is in the store; something is in the
@@ -52,210 +97,280 @@ impl Store {
         destination: &Path,
         added: &BTreeMap<String, Vec<u8>>,
         outside: &DigestCache,
-    ) -> Result<Exported> {
+    ) -> Result<Export> {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
-        let target = match &output.shape {
-            OutputShape::File { extension } if extension.is_empty() => destination.join(name),
-            OutputShape::File { extension } => destination.join(format!("{name}.{extension}")),
-            OutputShape::Folder => destination,
-        };
-        let export = self.export_to(&target)?;
-        // What is in the way of others is refused below.
-        let stood = match &output.shape {
-            OutputShape::File { .. } => fs::symlink_metadata(&target).is_ok(),
-            OutputShape::Folder => target.join(LIST).is_file(),
-        };
-        let written = match &output.shape {
-            OutputShape::File { .. } => export.file(&self.path_of(output, outside)?, output)?,
-            OutputShape::Folder => {
-                let manifest = self.manifest(&output.digest)?;
-                if manifest.files().contains_key(LIST) {
-                    return Err(FileError::refused(
-                        &target,
-                        format!("would hold a file named `{LIST}` of its own"),
-                        "that name is cwm's; have the stage choose another",
-                    ));
-                }
-                let files = manifest.files().iter().map(|(name, file)| {
-                    let wanted = Wanted { digest: file.digest, executable: file.executable };
-                    (name.clone(), (Source::Object(self.object_path(&file.digest)), wanted))
-                });
-                let mut files: BTreeMap<String, (Source, Wanted)> = files.collect();
-                files.extend(added.iter().map(|(name, bytes)| {
-                    let wanted = Wanted { digest: Digest::of(bytes), executable: false };
-                    (name.clone(), (Source::Bytes(bytes), wanted))
-                }));
-                export.folder(&files)?
-            }
-        };
-        Ok(Exported { path: target.clone(), written, replaced: written && stood })
+        if let OutputShape::File { extension } = &output.shape {
+            let dot = if extension.is_empty() { "" } else { "." };
+            let content = SourceContent::File(self.path_of(output, outside)?);
+            let source = Source { content, digest: output.digest, executable: false };
+            return self.export_file(&destination, &format!("{name}{dot}{extension}"), &source);
+        }
+        let manifest = self.manifest(&output.digest)?;
+        let files = manifest.files().iter().map(|(name, file)| {
+            let content = SourceContent::File(self.object_path(&file.digest));
+            (name.as_str(), Source { content, digest: file.digest, executable: file.executable })
+        });
+        let added = added.iter().map(|(name, bytes)| {
+            let source = Source { content: SourceContent::Bytes(bytes), digest: Digest::of(bytes), executable: false };
+            (name.as_str(), source)
+        });
+        let sources: BTreeMap<&str, Source> = files.chain(added).collect();
+        if sources.contains_key(EXPORT_LIST) {
+            let problem = format!("would hold a file named `{EXPORT_LIST}` of its own");
+            return Err(FileError::refused(&destination, problem, "that name is cwm's; have the stage choose another"));
+        }
+        let contents = sources.iter().map(|(name, file)| ((*name).to_owned(), (file.digest, file.executable)));
+        self.export_folder(&destination, Some(&contents.collect()), |folder| {
+            let copy = |(name, source): (&&str, &Source)| {
+                let path = folder.join(name);
+                self.disk.make_folders(path.parent().unwrap_or(folder))?;
+                Ok(((*name).to_owned(), source.copy_to(&path)?))
+            };
+            sources.iter().map(copy).collect()
+        })
     }
 
-    /// An export to this file or folder.
-    fn export_to<'a>(&'a self, target: &'a Path) -> Result<Export<'a>> {
-        let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+    /// Fills the folder `destination` with the files that `fill` makes in an empty one. Nothing has its name before all is
+    /// complete; an earlier export with the same content stays as it is. The files are made each time, since the code that makes
+    /// them may have changed.
+    ///
+    /// # Errors
+    /// Those of `fill`; the destination is in the store; something is in the way that no export made; the disk refuses.
+    pub fn export_generated<E: From<FileError>>(
+        &self,
+        destination: &Path,
+        fill: impl FnOnce(&Path) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Export, E> {
+        let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
+        self.export_folder(&destination, None, |folder| {
+            fill(folder)?;
+            let made = files_below(folder)?.into_iter();
+            Ok(made
+                .map(|(path, _)| Ok((name_in(folder, &path), ExportedFile::of(&path, false)?)))
+                .collect::<Result<_>>()?)
+        })
+    }
+
+    /// Reports what will keep anything from being exported to the folder `destination`, before there is anything to export: a
+    /// problem and a hint.
+    pub fn export_preflight(&self, destination: &Path) -> Option<(String, &'static str)> {
+        if self.holds(destination) {
+            return Some((format!("{} is in the store itself", destination.display()), NAME_ANOTHER));
+        }
+        let obstacle = destination.ancestors().find(|place| place.exists()).filter(|place| !place.is_dir())?;
+        let problem = format!("{} is a file, and an export makes a folder", obstacle.display());
+        Some((problem, "move it away, or name another folder"))
+    }
+
+    /// Copies one file into a folder that may hold others.
+    fn export_file(&self, folder: &Path, name: &str, source: &Source) -> Result<Export> {
+        let path = folder.join(name);
+        let _turn = self.lock_exports(&path)?;
+        let list_path = folder.join(EXPORT_LIST);
+        let mut list = ExportList::read(&list_path)?;
+        if list.whole {
+            return Err(FileError::refused(folder, "is as a whole an export of another output", MOVE_IT));
+        }
+        let earlier = list.files.get(name);
+        if earlier.is_some_and(|copy| copy.digest == source.digest && copy.is_unchanged(&path)) {
+            return Ok(Export { path, written: false, replaced: false });
+        }
+        let there = fs::symlink_metadata(&path);
+        if there.as_ref().is_ok_and(|there| earlier.is_none() || !there.is_file()) {
+            return Err(in_the_way(&path));
+        }
+        self.disk.make_folders(folder)?;
+        let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
+        let copy = aside.path().join("copy");
+        list.files.insert(name.to_owned(), source.copy_to(&copy)?);
+        list.write(&aside)?;
+        self.disk.sync_all(aside.path())?;
+        // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
+        // does not have the times of the copy in the list, and the next export replaces it.
+        self.disk.place(&aside.path().join(EXPORT_LIST), &list_path)?;
+        self.disk.place(&copy, &path)?;
+        Ok(Export { path, written: true, replaced: there.is_ok() })
+    }
+
+    /// Puts a folder that `fill` fills in the place of an earlier export, unless that has the same content. `contents` are those
+    /// that `fill` makes, if they are known before.
+    fn export_folder<E: From<FileError>>(
+        &self,
+        target: &Path,
+        contents: Option<&Contents>,
+        fill: impl FnOnce(&Path) -> std::result::Result<BTreeMap<String, ExportedFile>, E>,
+    ) -> std::result::Result<Export, E> {
+        let _turn = self.lock_exports(target)?;
+        let earlier = replaceable(target)?;
+        let is_current = |contents: &Contents| {
+            earlier.as_ref().is_some_and(|list| list.whole && list.contents() == *contents && list.is_unchanged(target))
+        };
+        let unchanged = Export { path: target.to_owned(), written: false, replaced: false };
+        if contents.is_some_and(is_current) {
+            return Ok(unchanged);
+        }
+        let parent = target.parent().unwrap_or(target);
+        self.disk.make_folders(parent)?;
+        let aside = self.disk.temporary_folder(parent, &prefix(target))?;
+        let made = ExportList { whole: true, files: fill(aside.path())?, ..ExportList::default() };
+        if is_current(&made.contents()) {
+            return Ok(unchanged);
+        }
+        made.write(&aside)?;
+        // Else a list or a copy could be found empty under its name after a power loss, and be in the way.
+        self.disk.sync_all(aside.path())?;
+        match &earlier {
+            Some(_) => aside.replace(target)?,
+            None => aside.place(target)?,
+        }
+        Ok(Export { written: true, replaced: earlier.is_some_and(|list| list.whole), ..unchanged })
+    }
+
+    /// Waits until no other process exports, since exports read and write a list, and removes what killed exports to this target
+    /// left. Exports from a store that cannot be written take no lock.
+    fn lock_exports(&self, target: &Path) -> Result<Option<File>> {
+        let Some(parent) = target.parent() else {
             return Err(FileError::refused(target, "cannot be exported to", "name a folder below it"));
         };
-        if self.holds(parent) || self.holds(target) {
-            return Err(FileError::refused(
-                target,
-                "is in the store itself",
-                "name a folder outside of it: what is in the store is made by cwm alone",
-            ));
+        if self.holds(target) {
+            return Err(FileError::refused(target, "is in the store itself", NAME_ANOTHER));
         }
-        Ok(Export { store: self, disk: &self.disk, target, parent, name: name.to_string_lossy().into_owned() })
-    }
-
-    /// Whether `path`, which need not be there, is the store or lies in it, also by way of links.
-    fn holds(&self, path: &Path) -> bool {
-        let Ok(root) = fs::canonicalize(self.root()) else { return false };
-        path.ancestors().find_map(|above| fs::canonicalize(above).ok()).is_some_and(|above| above.starts_with(root))
-    }
-}
-
-struct Export<'a> {
-    store: &'a Store,
-    disk: &'a DurableFs,
-    target: &'a Path,
-    parent: &'a Path,
-    name: String,
-}
-
-impl Export<'_> {
-    fn file(&self, source: &Path, output: &OutputRecord) -> Result<bool> {
-        let list_path = self.parent.join(LIST);
-        let stands = |list: &List| {
-            let copied = list.files.get(&self.name).filter(|copied| !list.whole && copied.digest == output.digest);
-            copied.is_some_and(|copied| copied.stands(self.target))
-        };
-        if self.leftovers()?.is_empty() && read_list(&list_path).is_ok_and(|list| stands(&list)) {
-            return Ok(false);
-        }
-        let _turn = self.turn()?;
-        let mut list = read_list(&list_path)?;
-        if list.whole {
-            return Err(FileError::refused(self.parent, "is as a whole an export of another output", OUT_OF_THE_WAY));
-        }
-        if stands(&list) {
-            return Ok(false);
-        }
-        let there = fs::symlink_metadata(self.target);
-        if there.is_ok_and(|there| !there.is_file() || !list.files.contains_key(&self.name)) {
-            return Err(foreign(self.target));
-        }
-        self.disk.make_folders(self.parent)?;
-        let (aside, _held) = self.aside()?;
-        let copy = aside.path().join("copy");
-        let wanted = Wanted { digest: output.digest, executable: false };
-        list.files.insert(self.name.clone(), copy_file(&Source::Object(source.to_owned()), &copy, wanted)?);
-        write_list(&aside, &list)?;
-        self.disk.sync_all(aside.path())?;
-        // The list first: a copy that is not in it could never be replaced. If we end between the two, the file that stands
-        // there has not the times of the copy in the list, and is replaced by the next export.
-        self.disk.place(&aside.path().join(LIST), &list_path)?;
-        self.disk.place(&copy, self.target)?;
-        Ok(true)
-    }
-
-    fn folder(&self, files: &BTreeMap<String, (Source<'_>, Wanted)>) -> Result<bool> {
-        let stands = |earlier: &Option<List>| {
-            let files = files.iter().map(|(name, (_, wanted))| (name.clone(), wanted.digest, wanted.executable));
-            earlier.as_ref().is_some_and(|list| list.whole && list.stands(self.target, files))
-        };
-        // Somebody else may be in the middle of it.
-        if self.leftovers()?.is_empty() && self.earlier().is_ok_and(|earlier| stands(&earlier)) {
-            return Ok(false);
-        }
-        let _turn = self.turn()?;
-        let earlier = self.earlier()?;
-        if stands(&earlier) {
-            return Ok(false);
-        }
-        self.disk.make_folders(self.parent)?;
-        let (aside, _held) = self.aside()?;
-        let mut list = List::new(true);
-        for (name, (source, wanted)) in files {
-            let copy = aside.path().join(name);
-            if let Some(folder) = copy.parent() {
-                self.disk.make_folders(folder)?;
+        let lock = match locks::wait_alone(&self.lock_path("exports")) {
+            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
+                return Ok(None);
             }
-            list.files.insert(name.clone(), copy_file(source, &copy, *wanted)?);
-        }
-        write_list(&aside, &list)?;
-        // Else a list or a copy could be found empty under its name when the power had gone, and stand in the way.
-        self.disk.sync_all(aside.path())?;
-        match earlier {
-            Some(_) => aside.replace(self.target)?,
-            None => aside.place(self.target)?,
-        }
-        Ok(true)
-    }
-
-    /// Exports are made by one process at a time, for their list is read and written; and away with what killed ones to this
-    /// target left. From a store that cannot be written they are made all the same.
-    fn turn(&self) -> Result<Option<File>> {
-        let turn = match locks::wait_alone(&self.store.layout.lock("exports")) {
-            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => None,
-            locked => Some(locked?),
+            lock => lock?,
         };
-        for path in self.leftovers()? {
-            if File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()) {
+        for (name, path) in list(parent)? {
+            if name.starts_with(&prefix(target)) {
                 self.disk.remove(&path)?;
             }
         }
-        Ok(turn)
+        Ok(Some(lock))
     }
 
-    /// What exports to this target have beside it: in the middle of one, or killed.
-    fn leftovers(&self) -> Result<Vec<PathBuf>> {
-        let prefix = self.prefix();
-        let listed = actions::list(self.parent)?.into_iter();
-        Ok(listed.filter(|(name, _)| name.starts_with(&prefix)).map(|(_, path)| path).collect())
-    }
-
-    fn prefix(&self) -> String {
-        format!("{TEMPORARY}{}-", self.name)
-    }
-
-    /// A folder beside the target, locked as long as the file is open.
-    fn aside(&self) -> Result<(Temporary<'_>, File)> {
-        let aside = self.disk.temporary_folder(self.parent, &self.prefix())?;
-        let folder = File::open(aside.path()).map_err(FileError::io("open", aside.path()))?;
-        folder.lock().map_err(FileError::io("lock", aside.path()))?;
-        Ok((aside, folder))
-    }
-
-    /// The list of the folder that stands at the target, which an export may replace: one made all of its files, or it has
-    /// none. Nothing, if nothing stands there.
-    ///
-    /// # Errors
-    /// It is no such folder.
-    fn earlier(&self) -> Result<Option<List>> {
-        match fs::symlink_metadata(self.target) {
-            Err(_) => return Ok(None),
-            Ok(there) if there.is_dir() => {}
-            Ok(_) => return Err(FileError::refused(self.target, "is not a folder", OUT_OF_THE_WAY)),
-        }
-        let list = read_list(&self.target.join(LIST))?;
-        if !list.whole && !list.files.is_empty() {
-            return Err(FileError::refused(self.target, "holds exports of single files", OUT_OF_THE_WAY));
-        }
-        let mut folders = vec![(self.target.to_owned(), String::new())];
-        while let Some((folder, prefix)) = folders.pop() {
-            for entry in fs::read_dir(&folder).map_err(FileError::io("read the folder", &folder))? {
-                let entry = entry.map_err(FileError::io("read the folder", &folder))?;
-                let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().to_string_lossy()));
-                if entry.file_type().map_err(FileError::io("look at", &path))?.is_dir() {
-                    folders.push((path, format!("{name}/")));
-                } else if name != LIST && !list.files.contains_key(&name) {
-                    return Err(foreign(&path));
-                }
-            }
-        }
-        Ok(Some(list))
+    /// Returns true if `path`, which need not be there, is the store or lies in it, also by way of links.
+    fn holds(&self, path: &Path) -> bool {
+        let is_inside = |root: PathBuf| {
+            path.ancestors().find_map(|above| fs::canonicalize(above).ok()).is_some_and(|above| above.starts_with(root))
+        };
+        path.starts_with(self.root()) || fs::canonicalize(self.root()).is_ok_and(is_inside)
     }
 }
 
-fn foreign(path: &Path) -> FileError {
-    FileError::refused(path, "is in the way: no export made it", OUT_OF_THE_WAY)
+impl Source<'_> {
+    /// Makes a copy and checks that its content is right: the copy's, since that is what people get, and its bytes are still in
+    /// memory.
+    fn copy_to(&self, path: &Path) -> Result<ExportedFile> {
+        let from = match &self.content {
+            SourceContent::File(from) => {
+                fs::copy(from, path).map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => {
+                        FileError::Missing { path: from.clone(), what: "is not in the store".to_owned() }
+                    }
+                    _ => FileError::io("copy to", path)(error),
+                })?;
+                from
+            }
+            SourceContent::Bytes(bytes) => {
+                fs::write(path, bytes).map_err(FileError::io("write", path))?;
+                path
+            }
+        };
+        let copy = ExportedFile::of(path, self.executable)?;
+        if copy.digest != self.digest {
+            let found = copy.digest;
+            let what = format!("its content has the digest {found}, not {}; nothing was exported", self.digest);
+            return Err(FileError::damaged(from, what));
+        }
+        Ok(copy)
+    }
+}
+
+impl ExportedFile {
+    /// Sets the mode of a copy, and describes it.
+    fn of(path: &Path, executable: bool) -> Result<ExportedFile> {
+        let mode = if executable { 0o755 } else { 0o644 };
+        fs::set_permissions(path, Permissions::from_mode(mode)).map_err(FileError::io("make writable", path))?;
+        let digest = hash_own_file(path)?;
+        let Stat { size, mtime_ns, .. } = Stat::of(path)?;
+        Ok(ExportedFile { digest, size, mtime_ns, executable })
+    }
+
+    /// Returns true if the copy at `path` was not written since.
+    fn is_unchanged(&self, path: &Path) -> bool {
+        let Ok(found) = fs::symlink_metadata(path) else { return false };
+        let stat = Stat::from(&found);
+        found.is_file() && (stat.size, stat.mtime_ns) == (self.size, self.mtime_ns)
+    }
+}
+
+impl ExportList {
+    /// Reads a list; one without files if there is none.
+    fn read(path: &Path) -> Result<ExportList> {
+        let bytes = match read_regular_file(path) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(ExportList::default());
+            }
+            read => read.map_err(FileError::io("read", path))?,
+        };
+        let list: ExportList = serde_json::from_slice(&bytes)
+            .map_err(|error| FileError::refused(path, format!("is not a list of exported files: {error}"), MOVE_IT))?;
+        match u64::from(list.cwm_export) {
+            found if found > u64::from(LIST_FORMAT) => {
+                let (path, what) = (path.to_owned(), "the list of exported files");
+                Err(FileError::TooNew { path, what, found, known: LIST_FORMAT })
+            }
+            _ => Ok(list),
+        }
+    }
+
+    /// Writes the list into the folder of an export.
+    fn write(self, aside: &Temporary<'_>) -> Result<()> {
+        let path = aside.path().join(EXPORT_LIST);
+        let list = ExportList { note: NOTE.to_owned(), cwm_export: LIST_FORMAT, ..self };
+        let text = serde_json::to_string_pretty(&list).map_err(|error| FileError::io("write", &path)(error.into()))?;
+        fs::write(&path, text + "\n").map_err(FileError::io("write", &path))
+    }
+
+    fn contents(&self) -> Contents {
+        self.files.iter().map(|(name, copy)| (name.clone(), (copy.digest, copy.executable))).collect()
+    }
+
+    /// Returns true if no copy in `folder` was written or removed since.
+    fn is_unchanged(&self, folder: &Path) -> bool {
+        self.files.iter().all(|(name, copy)| copy.is_unchanged(&folder.join(name)))
+    }
+}
+
+/// Returns the list of the folder at `target`, which an export may replace since exports made all of its files; nothing if
+/// nothing is there.
+fn replaceable(target: &Path) -> Result<Option<ExportList>> {
+    match fs::symlink_metadata(target) {
+        Err(_) => return Ok(None),
+        Ok(there) if there.is_dir() => {}
+        Ok(_) => return Err(FileError::refused(target, "is not a folder", MOVE_IT)),
+    }
+    let list = ExportList::read(&target.join(EXPORT_LIST))?;
+    if !list.whole && !list.files.is_empty() {
+        return Err(FileError::refused(target, "holds exports of single files", MOVE_IT));
+    }
+    let is_ours = |name: &str| name == EXPORT_LIST || list.files.contains_key(name);
+    match files_below(target)?.into_iter().find(|(path, _)| !is_ours(&name_in(target, path))) {
+        Some((path, _)) => Err(in_the_way(&path)),
+        None => Ok(Some(list)),
+    }
+}
+
+fn in_the_way(path: &Path) -> FileError {
+    FileError::refused(path, "is in the way: no export made it", MOVE_IT)
+}
+
+/// Begins the names of the hidden folders in which exports to `target` are made.
+fn prefix(target: &Path) -> String {
+    format!("{TEMPORARY}{}-", target.file_name().unwrap_or_default().to_string_lossy())
+}
+
+fn name_in(folder: &Path, path: &Path) -> String {
+    path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }

@@ -1,9 +1,9 @@
-//! Setting garbage aside, and deleting it afterwards.
+//! Garbage, and files that interrupted work left.
 //!
-//! What goes is moved into `garbage/` with the store's lock held alone, so nobody sees half of it; it is deleted without
-//! the lock. What a killed collection left there is deleted by the next. In this order: records are marked and that is on
-//! the disk for good; then trees, which would else be links to nothing; then manifests and files. At any instant what a
-//! record lacks is missing, never half there, and the record says that it may be.
+//! Garbage is moved to `garbage/` with the store locked exclusively, so that nobody sees half of it, and is deleted without the
+//! lock; the next collection deletes what a killed one left there. In this order: records are marked, durably; then trees go,
+//! which would else be links to nothing; then manifests and files. At any instant content of a record is there or missing, never
+//! half there, and a record with missing content is marked.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,16 +14,33 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 
 use super::Store;
-use super::actions::list;
 use super::eviction::EvictionReason;
-use super::inventory::size_and_time;
 use super::layout::digest_of_path;
 use super::locks::StoreLock;
+use super::partial_object::partial_name;
+use super::walk::{list, size_and_time};
 use super::work::WorkFolder;
 use cwm_core::files::Result;
+use cwm_core::files::durable::TEMPORARY;
 use cwm_core::{Digest, FileErrorKind};
 
-/// What is to go.
+/// Begins the names of journals of uploads: the remote and the digest of the content follow.
+const UPLOAD: &str = "upload-";
+
+/// A file or folder that interrupted work left in `temporary/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaleTemporary {
+    /// Its path.
+    pub path: PathBuf,
+    /// Bytes in it.
+    pub bytes: u64,
+    /// The time of its last change.
+    pub changed: Timestamp,
+    /// True if the transfer can be resumed: a download whose content is not here yet, or an upload of content that still is.
+    pub is_transfer: bool,
+}
+
+/// Files and folders to be deleted.
 #[derive(Clone, Debug, Default)]
 pub struct Garbage {
     /// Files of records whose content goes, or is gone already.
@@ -32,18 +49,18 @@ pub struct Garbage {
     pub objects: Vec<Digest>,
     /// Work folders.
     pub work: Vec<WorkFolder>,
-    /// What lies in `temporary/` and `quarantine/` and is no longer wanted, or folders of links to what goes.
+    /// Files in `temporary/` and `quarantine/` that are no longer wanted, and trees.
     pub others: Vec<PathBuf>,
 }
 
 impl Store {
-    /// Moves garbage out of the way. Nothing of it is found any more; [`Store::delete_garbage`] frees the room.
+    /// Moves garbage to `garbage/`. Nothing of it is found any more; [`Store::delete_garbage`] frees the space.
     ///
     /// # Errors
-    /// The disk refuses; what was moved until then is garbage all the same.
+    /// The disk refuses; everything that was moved until then is garbage all the same.
     pub fn set_aside_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
         match self.mark_dropped(&garbage.records, reason) {
-            // What needs no mark makes the room that marks lack: trees are made again from their manifests.
+            // Garbage without marks makes space for marks: trees are made again from their manifests.
             Err(error) if error.trouble() == FileErrorKind::DiskFull => {
                 let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
                 self.move_aside(&unmarked)?;
@@ -56,20 +73,16 @@ impl Store {
     }
 
     fn move_aside(&self, garbage: &Garbage) -> Result<()> {
-        let place = self.garbage_folder()?;
-        let aside = |path: &Path| {
-            let inside = path.strip_prefix(self.root()).unwrap_or(path);
-            let name: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
-            match self.disk.place(path, &place(&name.join("-"))) {
-                Err(error) if error.trouble() == FileErrorKind::Missing => Ok(()),
-                other => other,
-            }
+        let place = self.new_garbage_folder()?;
+        let aside = |path: &Path| match self.disk.place(path, &place(&self.flat_name(path))) {
+            Err(error) if error.trouble() == FileErrorKind::Missing => Ok(()),
+            other => other,
         };
         // Few objects are folders; to ask for the tree of each takes as long as to move it.
         let trees = self.trees()?;
         garbage.objects.iter().filter_map(|digest| trees.get(digest)).try_for_each(|path| aside(path))?;
         garbage.others.iter().try_for_each(|path| aside(path))?;
-        garbage.objects.par_iter().try_for_each(|digest| aside(&self.layout.object(digest)))?;
+        garbage.objects.par_iter().try_for_each(|digest| aside(&self.object_path(digest)))?;
         for folder in &garbage.work {
             // A stage that nobody watches any more may still run there.
             if let Some(_held) = self.try_lock_key_silently(folder.key())? {
@@ -79,10 +92,10 @@ impl Store {
         Ok(())
     }
 
-    /// Where in a new folder of `garbage/` something goes, by its name there. On a full disk, for which a folder may be too much,
-    /// it is `garbage/` itself.
-    fn garbage_folder(&self) -> Result<impl Fn(&str) -> PathBuf + Sync> {
-        let place = self.layout.garbage();
+    /// Makes a new folder in `garbage/` and returns paths in it by name. On a full disk, for which a folder may be too much, they
+    /// are in `garbage/` itself.
+    fn new_garbage_folder(&self) -> Result<impl Fn(&str) -> PathBuf + Sync> {
+        let place = self.garbage_folder();
         self.disk.make_folders(&place)?;
         let name = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
         let folder = place.join(&name);
@@ -93,12 +106,12 @@ impl Store {
         Ok(move |inside: &str| if is_made { folder.join(inside) } else { place.join(format!("{name}-{inside}")) })
     }
 
-    /// Deletes what was set aside, by this collection and by earlier ones that did not come to it.
+    /// Deletes everything in `garbage/`, also of earlier collections that were interrupted.
     ///
     /// # Errors
-    /// The disk refuses; the next collection goes on.
+    /// The disk refuses; the next collection resumes.
     pub fn delete_garbage(&self) -> Result<()> {
-        for (_, folder) in list(&self.layout.garbage())? {
+        for (_, folder) in list(&self.garbage_folder())? {
             let inside = if folder.is_dir() { list(&folder)? } else { Vec::new() };
             inside.par_iter().try_for_each(|(_, path)| self.disk.remove(path))?;
             self.disk.remove(&folder)?;
@@ -106,34 +119,46 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes that earlier collections set aside and did not delete.
+    /// Returns what was quarantined before `time`.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn garbage_bytes(&self) -> Result<u64> {
-        Ok(size_and_time(&self.layout.garbage(), None)?.0)
-    }
-
-    /// These paths, with their bytes.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn sized(&self, paths: impl Iterator<Item = PathBuf>) -> Result<Vec<(PathBuf, u64)>> {
-        sized(paths.map(|path| (String::new(), path)).collect())
-    }
-
-    /// What was set aside as damaged before `time`, with its bytes.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn quarantined_before(&self, time: Timestamp) -> Result<Vec<(PathBuf, u64)>> {
-        let mut old = list(&self.layout.quarantine())?;
+    pub fn quarantined_before(&self, time: Timestamp) -> Result<Vec<PathBuf>> {
+        let quarantined = list(&self.quarantine_folder())?.into_iter().map(|(_, path)| path);
         // A rename changes the ctime alone.
-        old.retain(|(_, path)| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.ctime() < time.as_second()));
-        sized(old)
+        let is_old = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.ctime() < time.as_second());
+        Ok(quarantined.filter(is_old).collect())
     }
 
-    /// Trees whose manifests are not there.
+    /// Returns what interrupted work left in `temporary/`. With the store locked exclusively, nobody writes it any more.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn leftovers(&self) -> Result<Vec<StaleTemporary>> {
+        let left = list(&self.temporary_folder())?.into_iter().map(|(name, path)| {
+            let (bytes, changed) = size_and_time(&path, None)?;
+            Ok(StaleTemporary { path, bytes, changed, is_transfer: self.is_transfer(&name) })
+        });
+        left.collect()
+    }
+
+    fn is_transfer(&self, name: &str) -> bool {
+        let Some(digest) = name.rsplit_once('-').and_then(|(_, digest)| digest.parse::<Digest>().ok()) else {
+            return false;
+        };
+        let is_upload = name.strip_prefix(TEMPORARY).is_some_and(|name| name.starts_with(UPLOAD));
+        match self.object_path(&digest).exists() {
+            true => is_upload,
+            false => name == partial_name(&digest),
+        }
+    }
+
+    /// The path of the journal of the upload of this content to `remote`.
+    pub fn upload_path(&self, remote: &str, digest: &Digest) -> PathBuf {
+        self.temporary_folder().join(format!("{TEMPORARY}{UPLOAD}{remote}-{digest}"))
+    }
+
+    /// Returns the trees whose manifests are not there.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -142,18 +167,17 @@ impl Store {
         Ok(trees.filter(|(digest, _)| !self.object_path(digest).exists()).map(|(_, path)| path).collect())
     }
 
-    /// All trees that there are.
+    /// Returns all trees.
     fn trees(&self) -> Result<BTreeMap<Digest, PathBuf>> {
-        let mut found = BTreeMap::new();
-        for (_, shard) in list(&self.root().join("trees"))? {
-            if shard.is_dir() {
-                found.extend(list(&shard)?.into_iter().filter_map(|(_, path)| Some((digest_of_path(&path)?, path))));
-            }
-        }
-        Ok(found)
+        let trees = self.in_shards("trees")?.into_iter();
+        Ok(trees.filter_map(|(_, path)| Some((digest_of_path(&path)?, path))).collect())
     }
 }
 
-fn sized(paths: Vec<(String, PathBuf)>) -> Result<Vec<(PathBuf, u64)>> {
-    paths.into_iter().map(|(_, path)| size_and_time(&path, None).map(|(bytes, _)| (path, bytes))).collect()
+/// Returns the bytes below a path. What goes away meanwhile is not counted.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn bytes_below(path: &Path) -> Result<u64> {
+    Ok(size_and_time(path, None)?.0)
 }

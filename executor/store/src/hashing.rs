@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError};
+use cwm_core::{Digest, FileError, read_regular_file};
 
 /// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
 ///
@@ -17,6 +17,14 @@ pub fn hash_own_file(path: &Path) -> Result<Digest> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_mmap_rayon(path).map_err(FileError::io("read", path))?;
     Ok(Digest(*hasher.finalize().as_bytes()))
+}
+
+/// Reads a file of our own, which is damaged if it is no plain file.
+pub(crate) fn read_own_file(path: &Path) -> Result<Vec<u8>> {
+    read_regular_file(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => FileError::damaged(path, error.to_string()),
+        _ => FileError::io("read", path)(error),
+    })
 }
 
 /// Fills `buffer` as far as the file goes. Returns how many bytes were read.

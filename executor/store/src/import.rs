@@ -10,12 +10,12 @@ use std::fs::File;
 use std::path::Path;
 
 use super::Store;
-use super::actions::read_record;
+use super::commit::StagedRecord;
 use super::eviction::EvictionReason;
-use super::partial_object::{OpenedPartial, PartialObject};
+use super::objects::shard_of;
+use super::partial_object::{OpenedPartial, PartialObject, partial_name};
 use super::record::ActionRecord;
-use super::record_file::RecordFile;
-use super::staged_record::StagedRecord;
+use super::records::RecordFile;
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
@@ -30,7 +30,7 @@ impl Store {
     /// The disk refuses.
     pub fn partial_object(&self, digest: &Digest) -> Result<Option<PartialObject>> {
         self.create()?;
-        let path = self.partial_path(digest);
+        let path = self.temporary_folder().join(partial_name(digest));
         match PartialObject::open(path.clone(), digest).map_err(FileError::io("write", &path))? {
             OpenedPartial::Ours(partial) => Ok(Some(partial)),
             OpenedPartial::Busy(_) => Ok(None),
@@ -95,7 +95,7 @@ impl Store {
         self.create()?;
         let last = self.record_files(key)?.pop();
         if let Some(last) = &last {
-            let found = read_record(key, last)?;
+            let found = last.read(key)?;
             if found.fetched == record.fetched && found.output_digests() == record.output_digests() {
                 return Ok(());
             }
@@ -110,13 +110,13 @@ impl Store {
             return Ok(0);
         }
         let count = records.len();
-        self.disk.make_folder(&self.layout.action_shard(key))?;
-        let folder = self.layout.action_folder(key);
+        let folder = self.action_folder(key);
+        self.disk.make_folder(shard_of(&folder))?;
         self.disk.make_folder(&folder)?;
         let folders = BTreeSet::from([folder]);
         for (number, bytes) in records {
             let staged = StagedRecord::new(self, key, number, &bytes)?;
-            self.disk.write_marker(&EvictionReason::NotPulled.path(staged.destination()), &format!("{from}\n"))?;
+            self.disk.write_marker(&EvictionReason::NotPulled.path(&staged.destination), &format!("{from}\n"))?;
             self.disk.sync_together(&[staged.path()], &folders)?;
             staged.place()?;
         }
@@ -132,7 +132,7 @@ impl Store {
             let (file, found) = equal?;
             if !self.missing(&found, outside)?.is_empty() {
                 self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
-                self.disk.sync_folder(&self.layout.action_folder(&record.key))?;
+                self.disk.sync_folder(&self.action_folder(&record.key))?;
             }
         }
         Ok(())
@@ -188,7 +188,7 @@ impl Store {
     /// It is not recorded any more, or cannot be read.
     pub fn shared_record(&self, record: &ActionRecord) -> Result<Vec<u8>> {
         let Some((file, mut shared)) = self.equal_records(record, |_| true)?.next().transpose()? else {
-            let path = self.layout.action_folder(&record.key);
+            let path = self.action_folder(&record.key);
             return Err(FileError::Missing { path, what: format!("does not hold the result of {}", record.label) });
         };
         if shared.outputs.values().all(|output| output.outside.is_none()) {
@@ -206,7 +206,7 @@ impl Store {
     ) -> Result<impl Iterator<Item = Result<(RecordFile, ActionRecord)>>> {
         let (key, digests) = (record.key, record.output_digests());
         let files = self.record_files(&key)?.into_iter().filter(is_wanted);
-        let read = files.map(move |file| read_record(&key, &file).map(|found| (file, found)));
+        let read = files.map(move |file| file.read(&key).map(|found| (file, found)));
         Ok(read.filter(move |read| read.as_ref().map_or(true, |(_, found)| found.output_digests() == digests)))
     }
 }

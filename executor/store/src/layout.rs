@@ -1,98 +1,97 @@
-//! Where things are in a store.
+//! The paths of a store.
 
 use std::path::{Path, PathBuf};
 
-use cwm_core::files::STORE_FOLDERS;
+use rayon::prelude::*;
+
+use super::Store;
+use super::walk::list;
+use cwm_core::files::{Result, STORE_FOLDERS};
 use cwm_core::{Digest, Key};
 
 /// Version of the layout, in the file `format`.
 pub const STORE_FORMAT: u32 = 1;
 
-/// Whether `folder`, which says that it is cwm's, is a remote: nothing of what a store alone has is there.
+/// Returns true if `folder`, whose `format` is cwm's, is a remote: it has nothing that only a store has.
 pub(super) fn is_remote(folder: &Path) -> bool {
     let shared = ["objects", "actions"];
     let mut own = STORE_FOLDERS.into_iter().filter(|name| !shared.contains(name)).chain(["README.md"]);
     !own.any(|name| folder.join(name).exists()) && shared.iter().any(|name| folder.join(name).is_dir())
 }
 
-/// The paths of a store.
-#[derive(Clone, Debug)]
-pub(super) struct Layout {
-    pub root: PathBuf,
-}
+impl Store {
+    /// The folder of the store, absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
 
-impl Layout {
-    fn sharded(&self, folder: &str, hexadecimal: &str) -> PathBuf {
+    /// `objects/ab/cdef…`: the path of the content with this digest, if it is there.
+    pub fn object_path(&self, digest: &Digest) -> PathBuf {
+        self.sharded("objects", digest)
+    }
+
+    /// `trees/ab/cdef…`: the path of the tree of a folder, if it is there.
+    pub fn tree_folder(&self, digest: &Digest) -> PathBuf {
+        self.sharded("trees", digest)
+    }
+
+    fn sharded(&self, folder: &str, digest: &Digest) -> PathBuf {
+        let hexadecimal = digest.to_string();
         self.root.join(folder).join(&hexadecimal[..2]).join(&hexadecimal[2..])
     }
 
-    /// `format`.
-    pub fn format(&self) -> PathBuf {
-        self.root.join("format")
-    }
-
-    /// `objects/ab/cdef…`.
-    pub fn object(&self, digest: &Digest) -> PathBuf {
-        self.sharded("objects", &digest.to_string())
-    }
-
-    /// `trees/ab/cdef…`.
-    pub fn tree(&self, digest: &Digest) -> PathBuf {
-        self.sharded("trees", &digest.to_string())
-    }
-
-    /// `actions/ab`, which holds `<key>/`.
-    pub fn action_shard(&self, key: &Key) -> PathBuf {
-        self.root.join("actions").join(&key.to_string()[..2])
-    }
-
     /// `actions/ab/<key>`.
-    pub fn action_folder(&self, key: &Key) -> PathBuf {
-        // Asked for each cell of a run: one allocation.
+    pub(super) fn action_folder(&self, key: &Key) -> PathBuf {
+        // One allocation, since a run calls this for each cell.
         let key = key.to_string();
         let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + "/actions/ab/".len() + key.len());
         path.extend([self.root.as_path(), Path::new("actions"), Path::new(&key[..2]), Path::new(&key)]);
         path
     }
 
-    /// `work/<key>`.
-    pub fn work(&self, key: &Key) -> PathBuf {
-        self.root.join("work").join(key.to_string())
-    }
-
     /// `locks/<name>`.
-    pub fn lock(&self, name: &str) -> PathBuf {
+    pub(super) fn lock_path(&self, name: &str) -> PathBuf {
         self.root.join("locks").join(name)
     }
 
     /// `temporary`: files and folders before they get their names.
-    pub fn temporary(&self) -> PathBuf {
+    pub fn temporary_folder(&self) -> PathBuf {
         self.root.join("temporary")
     }
 
-    /// `quarantine`: what `verify` found damaged.
-    pub fn quarantine(&self) -> PathBuf {
+    /// `quarantine`: damaged files.
+    pub fn quarantine_folder(&self) -> PathBuf {
         self.root.join("quarantine")
     }
 
     /// `roots`: the lock files that the store has seen.
-    pub fn roots(&self) -> PathBuf {
+    pub fn roots_folder(&self) -> PathBuf {
         self.root.join("roots")
     }
 
     /// `tags`: results that people named.
-    pub fn tags(&self) -> PathBuf {
+    pub fn tags_folder(&self) -> PathBuf {
         self.root.join("tags")
     }
 
-    /// `garbage`: what was set aside to be deleted.
-    pub fn garbage(&self) -> PathBuf {
+    /// `garbage`: what is to be deleted.
+    pub fn garbage_folder(&self) -> PathBuf {
         self.root.join("garbage")
     }
 
     /// `outside.cache`: digests of files from outside.
-    pub fn outside_cache(&self) -> PathBuf {
+    pub(super) fn outside_cache(&self) -> PathBuf {
         self.root.join("outside.cache")
+    }
+
+    /// Returns everything in the shards of `objects`, `trees` or `actions`.
+    ///
+    /// # Errors
+    /// A shard cannot be read.
+    pub(super) fn in_shards(&self, folder: &str) -> Result<Vec<(String, PathBuf)>> {
+        let shards = list(&self.root.join(folder))?.into_par_iter().filter(|(name, _)| name.len() == 2);
+        let inside: Vec<_> = shards.map(|(_, shard)| list(&shard)).collect::<Result<_>>()?;
+        Ok(inside.into_iter().flatten().collect())
     }
 }
 
@@ -101,7 +100,7 @@ pub(super) fn shards() -> impl Iterator<Item = String> {
     (0..=255u8).map(|byte| format!("{byte:02x}"))
 }
 
-/// The digest that the path of a sharded file spells: `…/ab/cdef…`.
+/// Reads the digest in the path of a sharded file: `…/ab/cdef…`.
 pub(super) fn digest_of_path(path: &Path) -> Option<Digest> {
     let shard = path.parent()?.file_name()?.to_str()?;
     let rest = path.file_name()?.to_str()?;

@@ -4,35 +4,28 @@
 //! At any instant, also after `kill -9` or a power loss, a store is valid and has lost only unfinished work:
 //! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
 
-mod actions;
 mod commit;
 mod compare;
 mod completeness;
-mod damaged_records;
+mod damage;
 mod eviction;
 mod export;
 pub mod external_files;
-mod finding;
 mod garbage;
 mod hashing;
 mod import;
-mod ingest;
-mod integrity;
 mod inventory;
 mod layout;
 mod lock_owner;
 mod locks;
 mod manifest;
 mod mtime_seal;
-mod new_action;
 mod objects;
 mod output_snapshot;
 mod partial_object;
 mod record;
 mod record_cache;
-mod record_file;
-mod staged_record;
-mod stale_temporaries;
+mod records;
 mod tainted_results;
 #[cfg(test)]
 mod tests;
@@ -40,6 +33,7 @@ mod trees;
 mod untrusted_record;
 mod verify;
 mod verify_layout;
+mod walk;
 mod work;
 
 use std::collections::BTreeSet;
@@ -49,39 +43,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use commit::{Content, NewAction, NewOutput, RecordedAction};
 pub use compare::{Difference, DifferenceKind};
 pub use completeness::MissingContent;
 pub use cwm_core::files::{FileError, FileErrorKind, Result};
+pub use damage::{Corruption, Finding};
 pub use eviction::EvictionReason;
-pub use export::Exported;
-pub use finding::Finding;
-pub use garbage::Garbage;
+pub use export::Export;
+pub use garbage::{Garbage, StaleTemporary, bytes_below};
 pub use hashing::hash_own_file;
 pub use import::LARGEST_MANIFEST;
-pub use ingest::IngestedFile;
-pub use integrity::Corruption;
 pub use inventory::{Inventory, RecordEntry, WorkFolderEntry};
 pub use layout::STORE_FORMAT;
 pub use lock_owner::LockOwner;
 pub use locks::{KeyLock, StoreLock};
 pub use manifest::{Manifest, ManifestFile};
-pub use new_action::{Content, NewAction, NewOutput, Recorded};
+pub use objects::IngestedFile;
 pub use output_snapshot::OutputSnapshot;
 pub use partial_object::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
 pub use record::timestamp;
 pub use record::{ActionRecord, ExternalReference, Machine, OutputRecord, OutputShape, RunInfo};
-pub use stale_temporaries::StaleTemporary;
 pub use untrusted_record::{LARGEST_RECORD, check_record};
 pub use verify::{VerifyProgress, VerifyReport};
 pub use work::{CheckpointStamp, WorkFolder};
 
 use cwm_core::files::STORE_FOLDERS;
 use cwm_core::{DurableFs, read_regular_file};
-use damaged_records::DamagedRecords;
-use layout::Layout;
 use record_cache::RecordCache;
+use records::DamagedRecords;
 
-/// What stands in a new store's `README.md`.
+/// The text of a new store's `README.md`.
 const README: &str = "\
 # artifacts
 
@@ -93,14 +84,14 @@ whole: what the pipeline needs is then made again.
 /// A store, which may not have been created yet: then it is empty, and is created by the first write.
 #[derive(Clone)]
 pub struct Store {
-    layout: Layout,
+    root: PathBuf,
     disk: DurableFs,
     created: Arc<AtomicBool>,
-    /// Whether this process has seen that all its folders are there.
+    /// True once this process has seen that all its folders are there.
     whole: Arc<AtomicBool>,
-    /// Records that were read before, where somebody asks for many.
-    remembered: Option<Arc<RecordCache>>,
-    /// What becomes of records that turn out damaged, where that is no error.
+    /// Records that were read before, for processes that read many.
+    record_cache: Option<Arc<RecordCache>>,
+    /// The handling of records that turn out damaged, unless that is an error.
     damaged_records: Option<DamagedRecords>,
 }
 
@@ -111,15 +102,9 @@ impl Store {
     /// The store has a newer format, or its `format` cannot be read; or it is a remote.
     pub fn at(root: &Path) -> Result<Store> {
         let root = std::path::absolute(root).map_err(FileError::io("find", root))?;
-        let (created, whole) = <(Arc<AtomicBool>, Arc<AtomicBool>)>::default();
-        let store = Store {
-            layout: Layout { root },
-            disk: DurableFs::default(),
-            created,
-            whole,
-            remembered: None,
-            damaged_records: None,
-        };
+        let (created, whole) = Default::default();
+        let disk = DurableFs::default();
+        let store = Store { root, disk, created, whole, record_cache: None, damaged_records: None };
         let created = store.read_format()?;
         if created && layout::is_remote(store.root()) {
             return Err(FileError::refused(
@@ -132,65 +117,35 @@ impl Store {
         Ok(store)
     }
 
-    /// This store, whose folders are all there, as whoever started this process has just seen to.
+    /// Returns this store, whose folders are all there, as the process that started this one has checked.
     pub fn assume_initialized(self) -> Store {
         self.whole.store(self.exists(), Ordering::Release);
         self
     }
 
-    /// The folder of the store, absolute.
-    pub fn root(&self) -> &Path {
-        &self.layout.root
-    }
-
-    /// Whether there is a store on disk.
+    /// Returns true if there is a store on disk.
     pub fn exists(&self) -> bool {
         self.created.load(Ordering::Acquire)
     }
 
-    /// Where digests of files from outside are remembered.
-    pub fn outside_cache(&self) -> PathBuf {
-        self.layout.outside_cache()
-    }
-
-    /// The folder of the lock files that the store has seen.
-    pub fn roots_folder(&self) -> PathBuf {
-        self.layout.roots()
-    }
-
-    /// Where files lie that have no name yet.
-    pub fn temporary_folder(&self) -> PathBuf {
-        self.layout.temporary()
-    }
-
-    /// The folder of tags.
-    pub fn tags_folder(&self) -> PathBuf {
-        self.layout.tags()
-    }
-
-    /// Where the tree of a folder is, if it is there.
-    pub fn tree_folder(&self, digest: &cwm_core::Digest) -> PathBuf {
-        self.layout.tree(digest)
-    }
-
-    /// Names and paths in a folder of the store, sorted; none if it is not there.
+    /// Returns names and paths in a folder of the store, sorted; none if it is not there.
     ///
     /// # Errors
     /// It cannot be read.
     pub fn files_in(&self, folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-        let mut files = actions::list(folder)?;
+        let mut files = walk::list(folder)?;
         files.sort();
         Ok(files)
     }
 
-    /// Whether `path` lies in this store.
+    /// Returns true if `path` lies in this store.
     pub fn contains(&self, path: &Path) -> bool {
         path.starts_with(self.root())
     }
 
-    /// True if there is a store of a known format, false if there is none.
+    /// Returns true if there is a store of a known format, false if there is none.
     fn read_format(&self) -> Result<bool> {
-        let path = self.layout.format();
+        let path = self.root.join("format");
         let bytes = match read_regular_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -240,8 +195,8 @@ impl Store {
                 self.disk.sync_folder(parent)?;
             }
             self.disk.sync_folder(root)?;
-            let format = self.disk.write_temporary(&self.layout.temporary(), format!("{STORE_FORMAT}\n").as_bytes())?;
-            format.place(&self.layout.format())?;
+            let format = self.disk.write_temporary(&self.temporary_folder(), format!("{STORE_FORMAT}\n").as_bytes())?;
+            format.place(&self.root.join("format"))?;
             self.disk.sync_folder(root)?;
         }
         self.created.store(true, Ordering::Release);

@@ -74,7 +74,7 @@ impl Store {
     /// The store cannot be written.
     pub fn try_lock_key(&self, key: &Key, command: &str) -> Result<Option<KeyLock>> {
         self.create()?;
-        let path = self.layout.lock(&key.to_string());
+        let path = self.lock_path(&key.to_string());
         let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
         write_lock_owner(&mut file, &LockOwner::this(command)).map_err(FileError::io("write", &path))?;
         Ok(Some(KeyLock { file }))
@@ -83,7 +83,7 @@ impl Store {
     /// Takes the lock of `key` if nobody holds it, for an instant: who holds it is not written, which needs no room on a
     /// full disk.
     pub(super) fn try_lock_key_silently(&self, key: &Key) -> Result<Option<File>> {
-        try_lock(&self.layout.lock(&key.to_string()), Mode::Exclusive, true)
+        try_lock(&self.lock_path(&key.to_string()), Mode::Exclusive, true)
     }
 
     /// Takes the lock of `key`, waiting for as long as `waiting` says so. It is called about twenty times a second
@@ -101,7 +101,7 @@ impl Store {
             if let Some(lock) = self.try_lock_key(key, command)? {
                 return Ok(Some(lock));
             }
-            let path = self.layout.lock(&key.to_string());
+            let path = self.lock_path(&key.to_string());
             if !waiting(read_lock_owner(&path).map(|holder| holder.or_heir(&path)).as_ref()) {
                 return Ok(None);
             }
@@ -114,7 +114,7 @@ impl Store {
     /// # Errors
     /// The lock's file cannot be read.
     pub fn holder(&self, key: &Key) -> Result<Option<LockOwner>> {
-        let path = self.layout.lock(&key.to_string());
+        let path = self.lock_path(&key.to_string());
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -136,7 +136,7 @@ impl Store {
         if !self.exists() {
             return Ok(StoreLock { _file: None });
         }
-        let path = self.layout.lock(STORE_LOCK);
+        let path = self.lock_path(STORE_LOCK);
         if !path.parent().is_some_and(Path::is_dir) {
             match self.create() {
                 Err(error) if error.trouble() == FileErrorKind::ReadOnly => return Ok(StoreLock { _file: None }),
@@ -157,7 +157,7 @@ impl Store {
     /// The store cannot be written.
     pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
         self.create()?;
-        let path = self.layout.lock(STORE_LOCK);
+        let path = self.lock_path(STORE_LOCK);
         let mut file = lock(&path, Mode::Exclusive, true, waiting)?;
         self.say_if_there_is_room(&mut file, command, &path)?;
         Ok(StoreLock { _file: Some(file) })
@@ -169,7 +169,7 @@ impl Store {
     /// The store cannot be written.
     pub fn try_lock_exclusive(&self, command: &str) -> Result<Option<StoreLock>> {
         self.create()?;
-        let path = self.layout.lock(STORE_LOCK);
+        let path = self.lock_path(STORE_LOCK);
         let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
         self.say_if_there_is_room(&mut file, command, &path)?;
         Ok(Some(StoreLock { _file: Some(file) }))
@@ -182,7 +182,7 @@ impl Store {
     /// The store cannot be written.
     pub fn lock_batches(&self) -> Result<File> {
         self.create()?;
-        lock(&self.layout.lock(BATCHES_LOCK), Mode::Exclusive, true, |_| {})
+        lock(&self.lock_path(BATCHES_LOCK), Mode::Exclusive, true, |_| {})
     }
 
     /// Says who holds the store's lock. On a full disk nobody is told: it is taken to make room.

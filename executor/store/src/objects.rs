@@ -1,25 +1,22 @@
-//! Content by its hash: what is there, and what a stage made that may become so.
+//! Objects, and the files that become objects.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Store;
+use super::hashing::read_own_file;
 use super::manifest::{Manifest, ManifestError};
 use super::mtime_seal;
 use super::record::OutputShape;
+use super::walk::files_below;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, read_regular_file};
+use cwm_core::{Digest, FileError, FileErrorKind};
 
 impl Store {
-    /// Where the content with this digest is, if it is there.
-    pub fn object_path(&self, digest: &Digest) -> PathBuf {
-        self.layout.object(digest)
-    }
-
     /// The size of an object, or nothing if it is not there.
     ///
     /// # Errors
@@ -40,14 +37,13 @@ impl Store {
     /// It is not there, or cannot be read.
     pub fn read_object(&self, digest: &Digest) -> Result<Vec<u8>> {
         let path = self.object_path(digest);
-        read_regular_file(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => FileError::damaged(&path, error.to_string()),
-            io::ErrorKind::NotFound => FileError::Missing { path, what: "is not in the store".into() },
-            _ => FileError::io("read", &path)(error),
+        read_own_file(&path).map_err(|error| match error.trouble() {
+            FileErrorKind::Missing => FileError::Missing { path, what: "is not in the store".into() },
+            _ => error,
         })
     }
 
-    /// The content of an object, which is what its digest says.
+    /// The content of an object, which has its digest.
     ///
     /// # Errors
     /// It is not there, is damaged, or cannot be read.
@@ -60,7 +56,7 @@ impl Store {
         Ok(bytes)
     }
 
-    /// What the folder with this digest holds.
+    /// The manifest of the folder with this digest.
     ///
     /// # Errors
     /// The manifest is not there, is damaged, or is of a newer version.
@@ -79,7 +75,52 @@ impl Store {
     }
 }
 
+/// Bytes that no stage made and that are in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IngestedFile {
+    /// The path of the object.
+    pub path: PathBuf,
+    /// Its digest.
+    pub digest: Digest,
+    /// Its bytes.
+    pub size: u64,
+}
+
 impl Store {
+    /// Stores the bytes that `read` passes, piece by piece, to the function that it gets. Nothing stays if it fails. Until a
+    /// record names the content it is garbage: hold the store's shared lock.
+    ///
+    /// # Errors
+    /// `read` fails (`path` is its source, for the message), or the disk refuses.
+    pub fn ingest(
+        &self,
+        path: &Path,
+        read: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<IngestedFile> {
+        self.create()?;
+        let (mut file, temporary) = self.disk.new_file(&self.temporary_folder())?;
+        let mut hasher = blake3::Hasher::new();
+        let mut size = 0u64;
+        let mut written = Ok(());
+        read(&mut |piece| {
+            hasher.update(piece);
+            size += piece.len() as u64;
+            written = file.write_all(piece).map_err(FileError::io("write", temporary.path()));
+            if written.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+        })
+        .map_err(|error| written.err().unwrap_or_else(|| FileError::io("read", path)(error)))?;
+        let digest = Digest(*hasher.finalize().as_bytes());
+        let place = self.object_path(&digest);
+        // Also for content that was there: the process that placed it may have been killed before this sync.
+        let mut touched = BTreeSet::from([shard_of(&place).to_owned()]);
+        if !self.has_intact(&digest, size)? {
+            self.disk.sync_file(temporary.path())?;
+            self.place_object(temporary.path(), &digest, &mut touched)?;
+        }
+        self.disk.sync_together(&[], &touched)?;
+        Ok(IngestedFile { path: place, digest, size })
+    }
+
     /// Seals a synced file and gives it the name of its content. Adds the folders whose names must be synced afterwards to
     /// `touched`.
     pub(super) fn place_object(&self, path: &Path, digest: &Digest, touched: &mut BTreeSet<PathBuf>) -> Result<()> {
@@ -105,13 +146,13 @@ pub(super) fn shard_of(path: &Path) -> &Path {
 /// A file that a stage made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProducedFile {
-    /// Where it is now.
+    /// Its path in the work folder.
     pub path: PathBuf,
     /// Its name in the folder; empty for an output that is one file.
     pub name: String,
     /// Bytes.
     pub size: u64,
-    /// Whether its owner may execute it.
+    /// True if its owner may execute it.
     pub executable: bool,
 }
 
@@ -133,41 +174,25 @@ pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedF
         OutputShape::File { .. } if metadata.is_dir() => {
             Err(FileError::refused(output, "is a folder, but was declared as a file", "make a file of that name"))
         }
-        OutputShape::File { .. } => Ok(vec![made_file(output, String::new(), &metadata)?]),
+        OutputShape::File { .. } => Ok(vec![produced_file(output, String::new(), &metadata)?]),
         OutputShape::Folder if metadata.is_file() => {
             Err(FileError::refused(output, "is a file, but was declared as a folder", "make a folder of that name"))
         }
+        OutputShape::Folder if !metadata.is_dir() => Ok(vec![produced_file(output, String::new(), &metadata)?]),
         OutputShape::Folder => {
-            let mut files = Vec::new();
-            if !metadata.is_dir() {
-                made_file(output, String::new(), &metadata)?;
-            }
-            survey_folder(output, "", &mut files)?;
-            files.sort_by(|a, b| a.name.cmp(&b.name));
-            Ok(files)
+            let files = files_below(output)?.into_iter().map(|(path, metadata)| {
+                let Some(name) = path.strip_prefix(output).unwrap_or(&path).to_str() else {
+                    return Err(FileError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8"));
+                };
+                produced_file(&path, name.to_owned(), &metadata)
+            });
+            files.collect()
         }
     }
-}
-
-fn survey_folder(folder: &Path, prefix: &str, files: &mut Vec<ProducedFile>) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(FileError::io("read the folder", folder))? {
-        let entry = entry.map_err(FileError::io("read the folder", folder))?;
-        let path = entry.path();
-        let Ok(name) = entry.file_name().into_string() else {
-            return Err(FileError::refused(&path, "has a name that is not UTF-8", "give it a name in UTF-8"));
-        };
-        let metadata = fs::symlink_metadata(&path).map_err(FileError::io("look at", &path))?;
-        if metadata.is_dir() {
-            survey_folder(&path, &format!("{prefix}{name}/"), files)?;
-        } else {
-            files.push(made_file(&path, format!("{prefix}{name}"), &metadata)?);
-        }
-    }
-    Ok(())
 }
 
 /// A plain file with no second name: a link would bring content into the store that others can still change.
-fn made_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<ProducedFile> {
+fn produced_file(path: &Path, name: String, metadata: &fs::Metadata) -> Result<ProducedFile> {
     let what = if metadata.is_symlink() {
         "is a symbolic link"
     } else if !metadata.is_file() {

@@ -1,7 +1,7 @@
-//! Whether an output is still as it was when a stage began to read it.
+//! Snapshots of outputs, which show that nobody changed them while a stage read them.
 //!
-//! Read-only modes stop slips, not an owner who gives the right back, and not root. So whoever runs a stage compares
-//! stamps of its inputs before and after. Nothing is hashed but young files from outside.
+//! Read-only modes stop slips, not an owner who gives the right back, and not root. So the process that runs a stage compares
+//! snapshots of its inputs before and after. Nothing is hashed but young files from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,30 +13,31 @@ use super::Store;
 use super::hashing::hash_own_file;
 use super::layout;
 use super::record::{OutputRecord, OutputShape};
+use super::walk::files_below;
 use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, FileErrorKind, Stat};
 
-/// What the file system says about all that an output consists of. Equal stamps: nobody changed it in between.
+/// The metadata of everything in an output. If two snapshots are equal, nobody changed it in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputSnapshot {
-    /// By path; nothing for what is not there or is no plain file.
+    /// By path; nothing if it is not there or is no plain file.
     objects: BTreeMap<PathBuf, Option<(Stat, u32)>>,
-    /// By path; nothing for what is not there.
+    /// By path; nothing if it is not there.
     outside: BTreeMap<PathBuf, Option<Digest>>,
-    /// Whether a folder's tree is as its manifest says; true for a file.
+    /// True if a folder's tree is as its manifest says, and for a file.
     tree_is_right: bool,
 }
 
 impl OutputSnapshot {
-    /// The objects that it is about.
+    /// The objects in it.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Path> {
         self.objects.keys().map(PathBuf::as_path)
     }
 
-    /// Whether nobody wrote between this stamp and a later one: they are equal, or differ in what a second name or another
-    /// mode changes, and the content is what it is called. So whoever links to an input spoils no other stage that reads it.
-    /// What differs is hashed: a seal alone can be set back by whoever wrote.
+    /// Returns true if nobody wrote between this snapshot and a later one: they are equal, or differ by a second name or
+    /// another mode alone, and the content has its digest. So a stage that links to an input spoils no other stage that reads it.
+    /// Objects that differ are hashed: the process that wrote could set the seal back.
     pub fn unmodified_since(&self, later: &OutputSnapshot) -> bool {
         let is_same = |(path, before): (&PathBuf, &Option<(Stat, u32)>)| match (before, later.objects.get(path)) {
             (Some((before, _)), Some(Some((now, _)))) => {
@@ -51,7 +52,7 @@ impl OutputSnapshot {
             && (&self.outside, self.tree_is_right) == (&later.outside, later.tree_is_right)
     }
 
-    /// Whether it is about a file from outside.
+    /// Returns true if the output is a file from outside.
     pub(super) fn is_of_outside(&self) -> bool {
         !self.outside.is_empty()
     }
@@ -67,31 +68,22 @@ impl OutputSnapshot {
         Ok(changed)
     }
 
-    /// A file in `folder`, or below it, that is one of the objects under another name. What cannot be read is passed over, and
-    /// what has one name only: it may have the number of an object that is gone.
+    /// Returns a file below `folder` that is one of the objects under another name; nothing if the folder cannot be read. A file
+    /// with one name is none: it may have the inode number of an object that is gone.
     pub fn linked_below(&self, folder: &Path) -> Option<PathBuf> {
         let objects: BTreeSet<(u64, u64)> =
             self.objects.values().flatten().map(|(stat, _)| (stat.device, stat.inode)).collect();
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let Ok(metadata) = entry.metadata() else { continue };
-                if metadata.is_dir() {
-                    folders.push(entry.path());
-                } else if metadata.nlink() > 1 && objects.contains(&(metadata.dev(), metadata.ino())) {
-                    return Some(entry.path());
-                }
-            }
-        }
-        None
+        let is_object = |metadata: &fs::Metadata| objects.contains(&(metadata.dev(), metadata.ino()));
+        let mut files = files_below(folder).unwrap_or_default().into_iter();
+        files.find(|(_, metadata)| metadata.nlink() > 1 && is_object(metadata)).map(|(path, _)| path)
     }
 }
 
 impl Store {
-    /// What there is of an output now. Ask for [`Store::path_of`] first, which mends a folder's tree.
+    /// Makes a snapshot of an output. Call [`Store::path_of`] first, which repairs a folder's tree.
     ///
-    /// An object is stamped by size, times, mode and inode; a tree by all its links; a file from outside by its digest,
-    /// which `outside` remembers.
+    /// It has size, times, mode and inode of an object, the correctness of a tree, and the digest of a file from outside, which
+    /// `outside` caches.
     ///
     /// # Errors
     /// A manifest is lost, damaged or of a newer version; a file from outside is being written; the system refuses.

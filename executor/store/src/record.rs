@@ -193,6 +193,16 @@ impl ActionRecord {
         format!("not computed: taken over from {} by {who}", files.join(", "))
     }
 
+    /// Returns true if it cannot be made again from other results: it was fetched, or taken over from a file.
+    pub fn is_source(&self) -> bool {
+        !self.fetched.is_empty() || self.is_taken()
+    }
+
+    /// Digests of the content that it was made of.
+    pub fn input_digests(&self) -> impl Iterator<Item = &Digest> {
+        self.components.inputs.values().flatten().map(|(_, digest)| digest)
+    }
+
     /// Whether it was given by people, and not computed by its stage.
     pub fn is_taken(&self) -> bool {
         !self.circumstances.taken_from.is_empty()

@@ -1,9 +1,9 @@
-//! Records that were read before, in one file, with what proves that they are still what is on disk.
+//! A cache of records in one file, with the metadata that proves that they are still those on disk.
 //!
-//! A run over cells that are all done reads one small record a cell, which takes longer than all else that it does.
-//! `records.cache` holds their bytes beside what the file system said of each file and of its folder. If both say the
-//! same now, nothing was added, removed or changed there, and the bytes are the record. The cache is never believed
-//! otherwise: where it is absent, damaged or behind, the records themselves are read, as without it.
+//! A run over cells that are all done reads one small record a cell, which takes longer than everything else in it.
+//! `records.cache` holds their bytes and the metadata of each file and of its folder. If both are the same now, nothing was added,
+//! removed or changed there, and the bytes are the record. Where the cache is absent, damaged or out of date, the records
+//! themselves are read, as without it.
 //!
 //! # Format, version 1
 //! All numbers are unsigned, little-endian, of 64 bits.
@@ -20,19 +20,19 @@
 //! | size, mtime, ctime, inode and device of its file | 40 |
 //! | its bytes | size |
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::record_file::RecordFile;
+use super::records::RecordFile;
 use cwm_core::files::Result;
 use cwm_core::{Digest, DurableFs, FileErrorKind, Key, Stat, read_regular_file};
 
 const BEGINNING: &[u8] = b"cwm records 1\n";
 
-/// What changed less than this before it was read is read again next time: a change within the clock's grain would leave
+/// A file that changed less than this before it was read is read again next time: a change within the clock's grain would leave
 /// no trace.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
@@ -40,119 +40,106 @@ const SETTLED_AFTER: Duration = Duration::from_secs(2);
 /// nothing.
 const WORTH_WRITING: usize = 100;
 
-/// Keys that nobody asked for are kept up to this many, for other pipelines of the store.
-const MOST_UNASKED: usize = 20_000;
+/// Keys that no lookup used are kept up to this many, for other pipelines of the store.
+const MOST_UNUSED: usize = 20_000;
 
 /// The records of one key as they were at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CachedRecords {
     /// The key's folder.
     pub folder: Stat,
-    /// Its records: number, digest, file and bytes.
+    /// Its records in their order.
     pub records: Vec<CachedRecord>,
 }
 
 /// A record's file as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CachedRecord {
-    /// Counted from 1.
+    /// Its number, counted from 1.
     pub number: u32,
-    /// Of its bytes.
+    /// The digest of its bytes.
     pub digest: Digest,
-    /// The file.
+    /// The file's metadata.
     pub stat: Stat,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 /// The cache, as one process uses it.
 pub(super) struct RecordCache {
     path: PathBuf,
-    known: Mutex<Known>,
+    state: Mutex<State>,
     now: fn() -> SystemTime,
 }
 
 #[derive(Default)]
-struct Known {
-    /// The file's bytes, and where in them each key begins.
-    text: Vec<u8>,
-    places: HashMap<Key, usize>,
-    /// Keys that were asked for.
-    asked: HashSet<Key>,
-    /// What was read from the records themselves.
-    learnt: HashMap<Key, CachedRecords>,
+struct State {
+    entries: BTreeMap<Key, CachedRecords>,
+    /// Keys that were looked up.
+    used: HashSet<Key>,
+    /// Keys whose records were read since the cache was read or written.
+    new: HashSet<Key>,
 }
 
 impl RecordCache {
-    /// What the cache at `path` holds; nothing, if it is not such a cache. `now` tells the time.
+    /// Reads the cache at `path`; it is empty if that is not such a cache. `now` is the clock.
     pub fn read(path: PathBuf, now: fn() -> SystemTime) -> Self {
-        let text = read_regular_file(&path).unwrap_or_default();
-        let places = places_in(&text).unwrap_or_default();
-        RecordCache { path, known: Mutex::new(Known { text, places, ..Known::default() }), now }
+        let entries = read_regular_file(&path).ok().and_then(|text| decode(&text)).unwrap_or_default();
+        RecordCache { path, state: Mutex::new(State { entries, ..State::default() }), now }
     }
 
-    /// The records of `key`, whose folder is at `folder`, if nothing there has changed since they were read.
+    /// Returns the records of `key`, whose folder is at `folder`, if nothing there has changed since they were read.
     pub fn get_if_unchanged(&self, key: &Key, folder: &Path) -> Option<Vec<(PathBuf, Vec<u8>)>> {
-        let mut known = self.known();
-        known.asked.insert(*key);
-        let seen = match (known.learnt.get(key), known.places.get(key)) {
-            (Some(learnt), _) => learnt.clone(),
-            (None, place) => decode(&mut &known.text[*place?..])?.1,
-        };
-        drop(known);
+        let mut state = self.state();
+        state.used.insert(*key);
+        let seen = state.entries.get(key)?.clone();
+        drop(state);
         let is_still = |path: &Path, stat: &Stat| fs::symlink_metadata(path).is_ok_and(|now| Stat::from(&now) == *stat);
         if !is_still(folder, &seen.folder) {
             return None;
         }
         let files = seen.records.into_iter().map(|record| {
-            let path = folder.join(RecordFile::name_of(record.number, &record.digest));
+            let path = folder.join(RecordFile::name(record.number, &record.digest));
             is_still(&path, &record.stat).then_some((path, record.bytes))
         });
         files.collect()
     }
 
-    /// Keeps in mind what was read of `key`, if the file system will tell of every change from now on.
+    /// Adds the records of `key`, if every change from now on will show in the metadata.
     pub fn insert(&self, key: &Key, seen: CachedRecords) {
         let now = (self.now)();
         let is_settled = |stat: &Stat| !stat.modified_recently(now, SETTLED_AFTER);
         let is_right =
             |record: &CachedRecord| is_settled(&record.stat) && record.stat.size == record.bytes.len() as u64;
         if is_settled(&seen.folder) && seen.records.iter().all(is_right) {
-            self.known().learnt.insert(*key, seen);
+            let mut state = self.state();
+            state.entries.insert(*key, seen);
+            state.new.insert(*key);
         }
     }
 
-    /// Writes the cache, if enough was learnt; true if it did. Where the store cannot be written, nothing is.
+    /// Writes the cache if it has enough new records; true if it was written. It is not where the store cannot be written.
     ///
     /// # Errors
     /// The disk is full or fails.
     pub fn save(&self) -> Result<bool> {
-        let mut known = self.known();
-        if known.learnt.len() < WORTH_WRITING {
+        let mut state = self.state();
+        if state.new.len() < WORTH_WRITING {
             return Ok(false);
         }
-        let mut before: Vec<(&Key, &usize)> = known.places.iter().collect();
-        before.sort_by_key(|(_, place)| **place);
-        let mut unasked = 0;
-        before.retain(|(key, _)| {
-            let is_unasked = !known.asked.contains(*key);
-            unasked += usize::from(is_unasked);
-            !known.learnt.contains_key(key) && (!is_unasked || unasked <= MOST_UNASKED)
-        });
-        let mut body = Vec::with_capacity(known.text.len());
-        for (key, place) in before {
-            if let Some((_, seen)) = decode(&mut &known.text[*place..]) {
-                encode(key, &seen, &mut body);
+        let mut unused = 0;
+        let mut body = Vec::new();
+        for (key, seen) in &state.entries {
+            let is_unused = !state.used.contains(key);
+            unused += usize::from(is_unused);
+            if !is_unused || unused <= MOST_UNUSED {
+                encode(key, seen, &mut body);
             }
         }
-        let mut learnt: Vec<(&Key, &CachedRecords)> = known.learnt.iter().collect();
-        learnt.sort_by_key(|(key, _)| **key);
-        learnt.into_iter().for_each(|(key, seen)| encode(key, seen, &mut body));
         let text = [BEGINNING, Digest::of(&body).0.as_slice(), &body].concat();
         match DurableFs::default().replace(&self.path, &text, false) {
             Ok(()) => {
-                let places = places_in(&text).unwrap_or_default();
-                *known = Known { text, places, asked: std::mem::take(&mut known.asked), learnt: HashMap::new() };
+                state.new.clear();
                 Ok(true)
             }
             Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
@@ -160,65 +147,52 @@ impl RecordCache {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Where each key begins, if `text` is a whole cache.
-fn places_in(text: &[u8]) -> Option<HashMap<Key, usize>> {
-    let sealed = text.strip_prefix(BEGINNING)?;
-    let (digest, body) = sealed.split_first_chunk::<32>()?;
-    if Digest::of(body).0 != *digest {
-        return None;
-    }
-    let mut places = HashMap::new();
-    let mut rest = body;
-    while !rest.is_empty() {
-        let place = text.len() - rest.len();
-        let key = skip(&mut rest)?;
-        places.insert(key, place);
-    }
-    Some(places)
 }
 
 fn encode(key: &Key, seen: &CachedRecords, out: &mut Vec<u8>) {
     out.extend_from_slice(&key.0);
-    stat_to(&seen.folder, out);
+    encode_stat(&seen.folder, out);
     out.extend_from_slice(&(seen.records.len() as u64).to_le_bytes());
     for record in &seen.records {
         out.extend_from_slice(&u64::from(record.number).to_le_bytes());
         out.extend_from_slice(&record.digest.0);
-        stat_to(&record.stat, out);
+        encode_stat(&record.stat, out);
         out.extend_from_slice(&record.bytes);
     }
 }
 
-fn decode(text: &mut &[u8]) -> Option<(Key, CachedRecords)> {
-    let key = Key(take(text)?);
-    let folder = stat_from(text)?;
-    let count = number(text)?;
-    let mut records = Vec::new();
-    for _ in 0..count {
-        let (number, digest) = (u32::try_from(number(text)?).ok()?, Digest(take(text)?));
-        let stat = stat_from(text)?;
-        let bytes = text.split_off(..usize::try_from(stat.size).ok()?)?.to_vec();
-        records.push(CachedRecord { number, digest, stat, bytes });
+fn encode_stat(stat: &Stat, out: &mut Vec<u8>) {
+    let times = [stat.mtime_ns, stat.ctime_ns].map(i64::cast_unsigned);
+    for number in [stat.size, times[0], times[1], stat.inode, stat.device] {
+        out.extend_from_slice(&number.to_le_bytes());
     }
-    Some((key, CachedRecords { folder, records }))
 }
 
-/// As [`decode`], without the records.
-fn skip(text: &mut &[u8]) -> Option<Key> {
-    let key = Key(take(text)?);
-    stat_from(text)?;
-    for _ in 0..number(text)? {
-        number(text)?;
-        take::<32>(text)?;
-        let size = usize::try_from(stat_from(text)?.size).ok()?;
-        text.split_off(..size)?;
+/// Reads the file's bytes; nothing if they are not a whole cache.
+fn decode(text: &[u8]) -> Option<BTreeMap<Key, CachedRecords>> {
+    let (digest, body) = text.strip_prefix(BEGINNING)?.split_first_chunk::<32>()?;
+    if Digest::of(body).0 != *digest {
+        return None;
     }
-    Some(key)
+    let mut entries = BTreeMap::new();
+    let mut rest = body;
+    while !rest.is_empty() {
+        let key = Key(take(&mut rest)?);
+        let folder = take_stat(&mut rest)?;
+        let count = take_number(&mut rest)?;
+        let mut records = Vec::new();
+        for _ in 0..count {
+            let number = u32::try_from(take_number(&mut rest)?).ok()?;
+            let (digest, stat) = (Digest(take(&mut rest)?), take_stat(&mut rest)?);
+            let bytes = rest.split_off(..usize::try_from(stat.size).ok()?)?.to_vec();
+            records.push(CachedRecord { number, digest, stat, bytes });
+        }
+        entries.insert(key, CachedRecords { folder, records });
+    }
+    Some(entries)
 }
 
 fn take<const N: usize>(text: &mut &[u8]) -> Option<[u8; N]> {
@@ -227,19 +201,13 @@ fn take<const N: usize>(text: &mut &[u8]) -> Option<[u8; N]> {
     Some(*taken)
 }
 
-fn number(text: &mut &[u8]) -> Option<u64> {
+fn take_number(text: &mut &[u8]) -> Option<u64> {
     take(text).map(u64::from_le_bytes)
 }
 
-fn stat_to(stat: &Stat, out: &mut Vec<u8>) {
-    let times = [stat.mtime_ns, stat.ctime_ns].map(i64::cast_unsigned);
-    for number in [stat.size, times[0], times[1], stat.inode, stat.device] {
-        out.extend_from_slice(&number.to_le_bytes());
-    }
-}
-
-fn stat_from(text: &mut &[u8]) -> Option<Stat> {
-    let (size, mtime, ctime) = (number(text)?, number(text)?, number(text)?);
-    let (inode, device) = (number(text)?, number(text)?);
+fn take_stat(text: &mut &[u8]) -> Option<Stat> {
+    let mut number = || take_number(text);
+    let (size, mtime, ctime) = (number()?, number()?, number()?);
+    let (inode, device) = (number()?, number()?);
     Some(Stat { size, mtime_ns: mtime.cast_signed(), ctime_ns: ctime.cast_signed(), inode, device })
 }

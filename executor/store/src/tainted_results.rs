@@ -1,23 +1,23 @@
-//! Results whose stages read content that is found damaged now.
+//! Results whose stages read content that is damaged now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use super::actions::read_record;
-use super::finding::Finding;
-use super::record::{ActionRecord, OutputShape};
+use super::damage::Finding;
+use super::layout::digest_of_path;
+use super::record::OutputShape;
 use super::verify::VerifyReport;
-use super::{Store, layout, mtime_seal};
+use super::{Store, mtime_seal};
 use cwm_core::files::Result;
 use cwm_core::{Digest, Stat};
 
-/// Damaged content, and since when: nothing where its time does not tell, as on a failing disk.
+/// Damaged content with the time of the damage; nothing where that is not known, as on a failing disk.
 type Damaged = BTreeMap<Digest, Option<SystemTime>>;
 
 impl Store {
-    /// Notes every result that may rest on what was found damaged: its stage ran after the damage was done, or that cannot be
-    /// told. Since no stage reads what does not bear its seal, that is mostly the work of a failing disk.
+    /// Notes every result that may rest on damaged content: its stage ran after the damage was done, or that is not known. Since
+    /// no stage reads an object without its seal, that is mostly the work of a failing disk.
     pub(super) fn report_tainted(&self, report: &mut VerifyReport) -> Result<()> {
         let damaged = self.damaged(report);
         if damaged.is_empty() {
@@ -25,19 +25,16 @@ impl Store {
         }
         let mut records = Vec::new();
         for key in self.keys()? {
-            // Damaged records were told of.
+            // Damaged records were reported.
             records.extend(self.record_files(&key)?.into_iter().filter_map(|file| {
-                let record = read_record(&key, &file).ok()?;
+                let record = file.read(&key).ok()?;
                 Some((file.path, record))
             }));
         }
-        let is_folder = |record: &ActionRecord| -> Vec<Digest> {
-            let folders = record.outputs.values().filter(|output| output.shape == OutputShape::Folder);
-            folders.map(|output| output.digest).collect()
-        };
-        let folders: BTreeSet<Digest> = records.iter().flat_map(|(_, record)| is_folder(record)).collect();
+        let outputs = records.iter().flat_map(|(_, record)| record.outputs.values());
+        let folders = outputs.filter(|output| output.shape == OutputShape::Folder).map(|output| output.digest);
         let mut inside: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
-        for folder in folders {
+        for folder in folders.collect::<BTreeSet<Digest>>() {
             let Ok(manifest) = self.manifest(&folder) else { continue };
             let bad = manifest.files().values().map(|file| file.digest).filter(|digest| damaged.contains_key(digest));
             inside.insert(folder, bad.collect());
@@ -46,8 +43,8 @@ impl Store {
             let circumstances = &record.circumstances;
             let ended = SystemTime::from(circumstances.started)
                 + Duration::try_from_secs_f64(circumstances.wall_seconds).unwrap_or_default();
-            let inputs = record.components.inputs.values().flatten().map(|(_, digest)| digest);
-            let read: BTreeSet<&Digest> = inputs
+            let read: BTreeSet<&Digest> = record
+                .input_digests()
                 .flat_map(|input| std::iter::once(input).chain(inside.get(input).into_iter().flatten()))
                 .collect();
             for digest in read {
@@ -58,7 +55,7 @@ impl Store {
                         "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run \
                          has made that again, `cwm run --check` tells, and `cwm run --force` makes this again"
                     );
-                    report.notes.push(Finding { path: path.clone(), what, quarantined: None });
+                    report.notes.push(Finding::about(path.clone(), what));
                 }
             }
         }
@@ -71,7 +68,7 @@ impl Store {
         let found = report.findings.iter().filter(|finding| finding.path.starts_with(&objects));
         found
             .filter_map(|finding| {
-                let digest = layout::digest_of_path(&finding.path)?;
+                let digest = digest_of_path(&finding.path)?;
                 let metadata = fs::symlink_metadata(finding.quarantined.as_ref().unwrap_or(&finding.path)).ok()?;
                 let has_valid_seal = mtime_seal::has_valid_seal(&digest, Stat::from(&metadata).mtime_ns);
                 Some((digest, metadata.modified().ok().filter(|_| !has_valid_seal)))

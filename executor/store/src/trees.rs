@@ -29,7 +29,7 @@ impl Store {
         match output.shape {
             OutputShape::Folder => {
                 self.make_tree(&output.digest)?;
-                Ok(self.layout.tree(&output.digest))
+                Ok(self.tree_folder(&output.digest))
             }
             OutputShape::File { .. } => {
                 let object = self.object_path(&output.digest);
@@ -54,7 +54,7 @@ impl Store {
     fn make_tree(&self, digest: &Digest) -> Result<()> {
         let manifest = self.manifest(digest)?;
         // Through a link in their place a tree would lie elsewhere, and its own links would lead nowhere.
-        for folder in self.layout.tree(digest).ancestors().skip(1).take(2) {
+        for folder in self.tree_folder(digest).ancestors().skip(1).take(2) {
             if fs::symlink_metadata(folder).is_ok_and(|metadata| !metadata.is_dir()) {
                 let what = "is not a folder; `cwm verify` sets it aside".to_owned();
                 return Err(FileError::Damaged { path: folder.to_owned(), what });
@@ -72,7 +72,7 @@ impl Store {
         });
         made.map_err(|error| match error.trouble() {
             FileErrorKind::ReadOnly => FileError::refused(
-                &self.layout.tree(digest),
+                &self.tree_folder(digest),
                 "is missing or was changed, and the store cannot be written to make it again",
                 "run any command once where the store can be written, or copy the store",
             ),
@@ -82,11 +82,11 @@ impl Store {
 
     /// Makes the tree aside, if it is not there as it should be.
     pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<Option<PreparedTree<'_>>> {
-        let place = self.layout.tree(digest);
+        let place = self.tree_folder(digest);
         if self.tree_is_right(digest, manifest) {
             return Ok(None);
         }
-        let root = self.disk.temporary_folder(&self.layout.temporary(), TEMPORARY)?;
+        let root = self.disk.temporary_folder(&self.temporary_folder(), TEMPORARY)?;
         let mut folders = BTreeSet::from([root.path().to_owned()]);
         for (name, file) in manifest.files() {
             let link = root.path().join(name);
@@ -135,7 +135,7 @@ impl Store {
     /// Whether the tree of this manifest is there, and holds exactly the right links and folders. What cannot be looked
     /// at is not right.
     pub(super) fn tree_is_right(&self, digest: &Digest, manifest: &Manifest) -> bool {
-        self.look_over_tree(&self.layout.tree(digest), manifest).unwrap_or(false)
+        self.look_over_tree(&self.tree_folder(digest), manifest).unwrap_or(false)
     }
 
     fn look_over_tree(&self, root: &Path, manifest: &Manifest) -> io::Result<bool> {

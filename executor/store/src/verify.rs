@@ -3,22 +3,18 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Store;
-use super::actions::{list, read_record};
-use super::finding::Finding;
-use super::hashing::hash_own_file;
-use super::integrity::Corruption;
-use super::layout;
+use super::damage::{Check, Finding, ObjectState};
+use super::layout::digest_of_path;
 use super::record::{ActionRecord, OutputShape};
+use super::walk::list;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, FileErrorKind, Key, Stat};
+use cwm_core::{Digest, FileError, FileErrorKind, Key};
 
 /// What a check of the store found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -110,51 +106,38 @@ impl Store {
         part: Option<&Part>,
         progress: impl Fn(VerifyProgress) + Sync,
     ) -> Result<BTreeSet<Digest>> {
+        let others = list(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
+        report.findings.extend(others.map(|(_, path)| Finding::about(path, "is not part of a store")));
         let mut objects = Vec::new();
-        let folder = self.root().join("objects");
-        for (shard, path) in list(&folder)? {
-            if shard.len() != 2 || !path.is_dir() {
-                report.findings.push(Finding::about(path, "is not part of a store"));
-                continue;
-            }
-            for (_, path) in list(&path)? {
-                match layout::digest_of_path(&path) {
-                    Some(digest) if part.is_none_or(|part| part.objects.contains(&digest)) => {
-                        objects.push((path, digest))
-                    }
-                    Some(_) => {}
-                    None => report.findings.push(Finding::about(path, "is not named like an object")),
+        for (_, path) in self.in_shards("objects")? {
+            match digest_of_path(&path) {
+                Some(digest) if part.is_none_or(|part| part.objects.contains(&digest)) => {
+                    objects.push((digest, fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len())));
                 }
+                Some(_) => {}
+                None => report.findings.push(Finding::about(path, "is not named like an object")),
             }
         }
-        let sized: Vec<(PathBuf, Digest, u64)> = objects
-            .into_iter()
-            .map(|(path, digest)| {
-                let size = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.len());
-                (path, digest, size)
-            })
-            .collect();
-        let total = sized.iter().map(|(_, _, size)| size).sum();
-        let done = AtomicU64::new(0);
-        let checked: Vec<(Digest, Option<Corruption>)> = sized
-            .into_par_iter()
-            .map(|(path, digest, size)| {
-                let seen = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
-                let wrong = what_is_wrong(&path, &digest).map(|what| Corruption::of(path, seen, what));
-                let done = done.fetch_add(size, Ordering::Relaxed) + size;
-                progress(VerifyProgress { done, total });
-                (digest, wrong)
-            })
-            .collect();
-        report.bytes = total;
-        report.objects = checked.len() as u64;
+        report.objects = objects.len() as u64;
+        report.bytes = objects.iter().map(|(_, size)| size).sum();
+        let (done, total) = (AtomicU64::new(0), report.bytes);
+        let check = |(digest, size)| {
+            let state = self.object_state(&digest, None, Check::Hash);
+            let done = done.fetch_add(size, Ordering::Relaxed) + size;
+            progress(VerifyProgress { done, total });
+            (digest, state)
+        };
+        let checked: Vec<(Digest, Result<ObjectState>)> = objects.into_par_iter().map(check).collect();
         let mut good = BTreeSet::new();
-        for (digest, wrong) in checked {
-            match wrong.map(|damage| self.quarantine_corrupt(&damage)).transpose()? {
-                Some(Some(finding)) => report.findings.push(finding),
-                Some(None) if !self.object_path(&digest).is_file() => {}
-                // A commit may have put it right meanwhile.
-                None | Some(None) => drop(good.insert(digest)),
+        for (digest, state) in checked {
+            match state {
+                Ok(ObjectState::Intact) => drop(good.insert(digest)),
+                Ok(ObjectState::Missing) => {}
+                Ok(ObjectState::Corrupt(damage)) => report.findings.extend(self.quarantine_corrupt(&damage)?),
+                Err(error) => {
+                    let problem = format!("cannot be checked: {error}");
+                    report.findings.push(Finding::about(self.object_path(&digest), problem));
+                }
             }
         }
         Ok(good)
@@ -171,10 +154,10 @@ impl Store {
         for key in self.keys()?.into_iter().filter(|key| part.is_none_or(|part| part.keys.contains(key))) {
             for file in self.record_files(&key)? {
                 report.actions += 1;
-                let record = match read_record(&key, &file) {
+                let record = match file.read(&key) {
                     Ok(record) => record,
                     Err(FileError::Damaged { path, what }) => {
-                        report.findings.push(self.set_aside(path, format!("is damaged: {what}"))?);
+                        report.findings.push(self.quarantine(path, format!("is damaged: {what}"))?);
                         continue;
                     }
                     Err(error) if error.trouble() == FileErrorKind::TooNew => {
@@ -184,7 +167,7 @@ impl Store {
                     // Gone meanwhile.
                     Err(_) if fs::symlink_metadata(&file.path).is_err() => continue,
                     Err(error) => {
-                        report.findings.push(self.set_aside(file.path, format!("cannot be used: {error}"))?);
+                        report.findings.push(self.quarantine(file.path, format!("cannot be used: {error}"))?);
                         continue;
                     }
                 };
@@ -221,8 +204,8 @@ impl Store {
     /// Whether an object is right: it was, or it is there by now. A run beside us stores content and then its record, so that
     /// a record may name what was not there when the objects were looked at.
     fn is_good(&self, good: &mut BTreeSet<Digest>, digest: &Digest) -> bool {
-        let path = self.object_path(digest);
-        good.contains(digest) || path.is_file() && what_is_wrong(&path, digest).is_none() && good.insert(*digest)
+        let is_intact = || matches!(self.object_state(digest, None, Check::Hash), Ok(ObjectState::Intact));
+        good.contains(digest) || is_intact() && good.insert(*digest)
     }
 
     /// What a good object that should be a manifest names; and whether its tree is right.
@@ -236,9 +219,9 @@ impl Store {
             }
             Err(error) => return Err(error),
         };
-        let tree = self.layout.tree(digest);
+        let tree = self.tree_folder(digest);
         if fs::symlink_metadata(&tree).is_ok() && !self.tree_is_right(digest, &manifest) {
-            report.findings.push(self.set_aside(tree, "does not hold the links that its manifest says".into())?);
+            report.findings.push(self.quarantine(tree, "does not hold the links that its manifest says".into())?);
         }
         Ok(manifest.files().values().map(|file| file.digest).collect())
     }
@@ -249,20 +232,4 @@ impl Store {
 struct Part {
     keys: BTreeSet<Key>,
     objects: BTreeSet<Digest>,
-}
-
-/// Why a file is not the object that its name says; nothing if it is, or if it is gone meanwhile.
-fn what_is_wrong(path: &Path, digest: &Digest) -> Option<String> {
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => return Some(format!("cannot be looked at: {error}")),
-        Ok(metadata) if !metadata.is_file() => return Some("is not a plain file".into()),
-        Ok(_) => {}
-    }
-    match hash_own_file(path) {
-        Ok(found) if found == *digest => None,
-        Ok(found) => Some(format!("is damaged: its content has the digest {found}")),
-        Err(FileError::Io { cause, .. }) => Some(format!("cannot be read: {cause}")),
-        Err(error) => Some(error.to_string()),
-    }
 }

@@ -8,9 +8,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::actions::list;
+use super::hashing::read_own_file;
+use super::walk::list;
 use cwm_core::files::Result;
-use cwm_core::{FileError, FileErrorKind, Key, read_regular_file};
+use cwm_core::{FileError, FileErrorKind, Key};
 
 /// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
 /// the key's lock.
@@ -56,7 +57,7 @@ const CHECKING: &str = ".checking-";
 impl Store {
     /// The work folder of `key`; [`WorkFolder::prepare`] makes it.
     pub fn work(&self, key: &Key) -> WorkFolder {
-        WorkFolder { store: self.clone(), key: *key, path: self.layout.work(key) }
+        WorkFolder { store: self.clone(), key: *key, path: self.root().join("work").join(key.to_string()) }
     }
 
     /// The folder in which `key` is done anew to check what is recorded: not that in which a run does it, which may hold
@@ -313,12 +314,8 @@ fn json<T: Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    match read_regular_file(path) {
-        Ok(bytes) => {
-            serde_json::from_slice(&bytes).map(Some).map_err(|error| FileError::damaged(path, error.to_string()))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(FileError::damaged(path, error.to_string())),
-        Err(error) => Err(FileError::io("read", path)(error)),
+    match read_own_file(path) {
+        Err(error) if error.trouble() == FileErrorKind::Missing => Ok(None),
+        read => serde_json::from_slice(&read?).map(Some).map_err(|error| FileError::damaged(path, error.to_string())),
     }
 }

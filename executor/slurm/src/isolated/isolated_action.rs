@@ -111,7 +111,7 @@ impl IsolatedAction<'_> {
         let BlockingTransfers { messages, cancellation, .. } = self.transfers;
         let wanted = staged_files::content(&self.action);
         for output in wanted.values() {
-            self.own.set_changed_aside(output, &self.files)?;
+            self.own.quarantine_changed(output, &self.files)?;
         }
         match self.transfers.run_cancellable("pulling", TransferRequest::FetchContent(wanted))? {
             None => return Ok(stopped()),
@@ -172,7 +172,7 @@ impl IsolatedAction<'_> {
         }
         for record in self.own.candidates(&key, None)? {
             for output in record.outputs.values() {
-                self.own.set_changed_aside(output, &self.files)?;
+                self.own.quarantine_changed(output, &self.files)?;
             }
             if self.own.missing(&record, &self.files)?.is_empty() {
                 return Ok(Some(match self.publish_result(Some(&record.output_digests()))? {

@@ -64,13 +64,8 @@ pub(super) fn decode(text: &str) -> Option<Entries> {
         .collect()
 }
 
-/// Reads the cache at `path`: its entries, and whether there was something that is not a cache of this format.
-pub(super) fn read(path: &Path) -> (Entries, bool) {
-    match read_regular_file(path) {
-        Ok(bytes) => match String::from_utf8(bytes).ok().as_deref().and_then(decode) {
-            Some(entries) => (entries, false),
-            None => (Entries::new(), true),
-        },
-        Err(error) => (Entries::new(), error.kind() != std::io::ErrorKind::NotFound),
-    }
+/// Reads the cache at `path`; it is empty if that is not a cache of this format.
+pub(super) fn read(path: &Path) -> Entries {
+    let text = read_regular_file(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.as_deref().and_then(decode).unwrap_or_default()
 }

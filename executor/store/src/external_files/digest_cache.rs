@@ -74,7 +74,7 @@ impl DigestCache {
 
     /// With a cache file, which stands beside a store's `format`, and a clock of one's own.
     pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> DigestCache {
-        let (entries, _) = cache.as_deref().map(cache_file::read).unwrap_or_default();
+        let entries = cache.as_deref().map(cache_file::read).unwrap_or_default();
         let known = Mutex::new(Known { entries, learnt: Entries::new() });
         DigestCache { cache, known, hashed: AtomicU64::new(0), clock }
     }
@@ -134,7 +134,7 @@ impl DigestCache {
         if !path.with_file_name("format").is_file() {
             return Ok(false);
         }
-        let (mut entries, _) = cache_file::read(path);
+        let mut entries = cache_file::read(path);
         entries.extend(known.learnt.iter().map(|(path, entry)| (path.clone(), *entry)));
         entries.retain(|path, _| path.exists());
         match DurableFs::default().replace(path, cache_file::encode(&entries).as_bytes(), false) {

@@ -15,7 +15,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
         use std::os::unix::fs::MetadataExt;
         fs::metadata(store.work(&key("a")).out().join("text.txt")).unwrap().ino()
     };
-    let Recorded { record, new } = store.record(action).unwrap();
+    let RecordedAction { record, new } = store.record(action).unwrap();
     assert!(new);
 
     let text = path_of(&store, &record, "text");
@@ -180,7 +180,7 @@ fn a_tree_that_another_process_places_first_is_used() {
     let record = store.record(finished(&store, "a", "hello", &[("x", "one")])).unwrap().record;
     let (output, files) = (record.outputs["folder"].clone(), DigestCache::without_cache());
     for at in [cwm_core::files::durable::Step::MakeFolder, cwm_core::files::durable::Step::Place] {
-        let tree = store.layout.tree(&output.digest);
+        let tree = store.tree_folder(&output.digest);
         cwm_core::DurableFs::default().remove(&tree).unwrap();
         let (other, wanted) = (Store::at(store.root()).unwrap(), output.clone());
         let (of_other, seen) = (Arc::new(std::sync::OnceLock::new()), tree.clone());

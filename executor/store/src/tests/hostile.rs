@@ -112,8 +112,8 @@ fn newer_formats_are_refused_in_words() {
     future["format"] = 2.into();
     future["outputs"] = "elsewhere".into();
     let bytes = serde_json::to_vec(&future).unwrap();
-    let name = record_file::RecordFile::name(2, &bytes);
-    fs::write(store.layout.action_folder(&key("a")).join(name), &bytes).unwrap();
+    let name = records::RecordFile::name(2, &Digest::of(&bytes));
+    fs::write(store.action_folder(&key("a")).join(name), &bytes).unwrap();
     let error = store.actions(&key("a")).unwrap_err();
     assert_eq!(error.trouble(), FileErrorKind::TooNew);
     assert!(error.to_string().contains("format 2 of an action record"), "{error}");
@@ -138,7 +138,7 @@ fn a_record_that_is_not_what_was_written_is_not_believed() {
     let (_folder, store) = new_store();
     store.record(finished(&store, "a", "hello", &[])).unwrap();
     store.record(finished(&store, "b", "hello", &[])).unwrap();
-    let folder = |name| store.layout.action_folder(&key(name));
+    let folder = |name| store.action_folder(&key(name));
     let file = |name| folder(name).join(&names_in(&folder(name))[0]);
     // One result passed off as another's.
     let stolen = folder("b").join(file("a").file_name().unwrap());

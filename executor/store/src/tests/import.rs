@@ -71,12 +71,12 @@ fn what_was_changed_is_set_aside_and_then_missing() {
     let (_here, store) = new_store();
     let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
     let (output, files) = (&record.outputs["text"], DigestCache::without_cache());
-    store.set_changed_aside(output, &files).unwrap();
+    store.quarantine_changed(output, &files).unwrap();
     assert!(missing(&store, &record).is_empty());
     let path = store.object_path(&output.digest);
     fs::remove_file(&path).unwrap();
     fs::write(&path, "tixt").unwrap();
-    store.set_changed_aside(output, &files).unwrap();
+    store.quarantine_changed(output, &files).unwrap();
     assert!(!path.exists() && missing(&store, &record).len() == 1);
 }
 

@@ -53,7 +53,7 @@ fn a_child_keeps_the_lock_until_it_is_killed() {
 #[test]
 fn a_lock_file_removed_meanwhile_is_not_believed() {
     let (_folder, store) = new_store();
-    let path = store.layout.lock(&key("a").to_string());
+    let path = store.lock_path(&key("a").to_string());
     let old = store.try_lock_key(&key("a"), "old").unwrap().unwrap();
     fs::remove_file(&path).unwrap();
     let new = store.try_lock_key(&key("a"), "new").unwrap().unwrap();

@@ -27,7 +27,7 @@ fn store_with(count: usize) -> (Folder, Store, Vec<Key>) {
 fn next_run(store: &Store, keys: &[Key]) -> (Store, bool) {
     let store = Store::at(store.root()).unwrap().with_record_cache_at(later);
     keys.iter().for_each(|key| assert_eq!(store.actions(key).unwrap().len(), 1));
-    let written = store.remember();
+    let written = store.save_record_cache();
     (store, written)
 }
 
@@ -59,8 +59,8 @@ fn the_files_are_not_read_again_while_they_are_the_same() {
     let (_folder, store, keys) = store_with(MANY);
     next_run(&store, &keys);
     let opened = Store::at(store.root()).unwrap().with_record_cache_at(later);
-    let seen = opened.remembered.as_ref().unwrap();
-    let proven = keys.iter().filter(|key| seen.get_if_unchanged(key, &opened.layout.action_folder(key)).is_some());
+    let seen = opened.record_cache.as_ref().unwrap();
+    let proven = keys.iter().filter(|key| seen.get_if_unchanged(key, &opened.action_folder(key)).is_some());
     assert_eq!(proven.count(), MANY);
 }
 
@@ -71,7 +71,7 @@ fn few_records_and_young_ones_are_not_written() {
     let (_folder, store, keys) = store_with(MANY);
     let now = Store::at(store.root()).unwrap().with_record_cache();
     keys.iter().for_each(|key| drop(now.actions(key).unwrap()));
-    assert!(!now.remember(), "a change in this instant would leave no trace");
+    assert!(!now.save_record_cache(), "a change in this instant would leave no trace");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn what_is_removed_added_or_changed_is_noticed() {
     fs::remove_file(record_file(&store, &keys[0])).unwrap();
     assert_eq!(asked.actions(&keys[0]).unwrap(), []);
 
-    fs::remove_dir_all(store.layout.action_folder(&keys[1])).unwrap();
+    fs::remove_dir_all(store.action_folder(&keys[1])).unwrap();
     assert_eq!(asked.actions(&keys[1]).unwrap(), []);
 
     store.record(finished(&store, "s2", "other bytes", &[])).unwrap();

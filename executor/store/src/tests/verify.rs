@@ -62,7 +62,7 @@ fn a_folder_that_was_set_aside_is_made_again_at_once() {
 fn records_in_a_folder_that_is_not_named_like_a_key_are_told_of_and_made_again() {
     let (_folder, store) = new_store();
     let record = store.record(finished(&store, "a", "text", &[])).unwrap().record;
-    let folder = store.layout.action_folder(&record.key);
+    let folder = store.action_folder(&record.key);
     let upper = folder.with_file_name(record.key.to_string().to_uppercase());
     fs::rename(&folder, &upper).unwrap();
     let findings = store.verify(|_| {}).unwrap().findings;
@@ -111,7 +111,7 @@ fn damaged_records_and_trees_are_set_aside() {
     assert_eq!(report.findings[0].path, tree);
     assert_eq!(fs::read_to_string(path_of(&store, &record, "folder").join("x")).unwrap(), "one");
 
-    let folder = store.layout.action_folder(&key("a"));
+    let folder = store.action_folder(&key("a"));
     flip_a_bit(&folder.join(&names_in(&folder)[0]));
     assert_eq!(store.actions(&key("a")).unwrap_err().trouble(), FileErrorKind::Damaged);
     let report = store.verify(|_| {}).unwrap();
@@ -141,12 +141,12 @@ fn what_stands_in_the_way_of_the_store_is_set_aside() {
     let text = |path: &Path| fs::write(path, "in the way").unwrap();
     type Place = fn(&Store) -> PathBuf;
     let places: [Place; 8] = [
-        |store| store.layout.action_folder(&key("a")),
-        |store| store.layout.action_shard(&key("a")),
+        |store| store.action_folder(&key("a")),
+        |store| store.action_folder(&key("a")).parent().unwrap().to_owned(),
         |store| store.object_path(&Digest::of(b"hello")).parent().unwrap().to_owned(),
-        |store| store.layout.work(&key("a")),
-        |store| store.layout.lock(&key("a").to_string()),
-        |store| store.layout.lock("store"),
+        |store| store.work(&key("a")).path().to_owned(),
+        |store| store.lock_path(&key("a").to_string()),
+        |store| store.lock_path("store"),
         |store| store.root().join("temporary"),
         |store| store.root().join("trees"),
     ];

@@ -1,0 +1,213 @@
+//! Damage: objects that are not what their names say, and the quarantine for everything that is found damaged.
+//!
+//! An object that bears its [seal](super::mtime_seal) was not written since it was stored. Any other is hashed before it is read, as
+//! a file from outside, and its digest is cached as those are.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Store;
+use super::hashing::hash_own_file;
+use super::layout::digest_of_path;
+use super::locks;
+use super::mtime_seal;
+use super::output_snapshot::OutputSnapshot;
+use crate::external_files::DigestCache;
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, FileErrorKind, Stat};
+
+/// Something that is wrong in a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Its path.
+    pub path: PathBuf,
+    /// The problem, in words that follow the path.
+    pub what: String,
+    /// The path that it was moved to. Nothing if it is not there or may stay, and on a store that cannot be written.
+    pub quarantined: Option<PathBuf>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.path.display(), self.what)?;
+        match &self.quarantined {
+            Some(place) => write!(f, "; moved to {}", place.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Finding {
+    /// Creates a finding about something that stays where it is.
+    pub fn about(path: PathBuf, what: impl Into<String>) -> Finding {
+        Finding { path, what: what.into(), quarantined: None }
+    }
+}
+
+/// The depth of a check of an object.
+#[derive(Clone, Copy)]
+pub(super) enum Check<'a> {
+    /// It is there, with the right size.
+    Size,
+    /// It also bears its seal; without a seal it is hashed, if the cache does not have its digest.
+    Seal(&'a DigestCache),
+    /// It is hashed.
+    Hash,
+}
+
+/// The outcome of a check of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ObjectState {
+    Intact,
+    Missing,
+    Corrupt(Corruption),
+}
+
+/// The damage of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    pub(super) path: PathBuf,
+    /// The file that was checked, if that is known: another may have been put in its place since.
+    pub(super) seen: Option<Stat>,
+    /// The problem, in words that follow the path.
+    pub(super) what: String,
+}
+
+impl Store {
+    /// Checks an object, which has `size` bytes if that is known.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(super) fn object_state(&self, digest: &Digest, size: Option<u64>, check: Check) -> Result<ObjectState> {
+        let path = self.object_path(digest);
+        let metadata = match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ObjectState::Missing),
+            metadata => metadata.map_err(FileError::io("look at", &path))?,
+        };
+        let seen = Stat::from(&metadata);
+        let found = match check {
+            _ if !metadata.is_file() => Err("is not a plain file".to_owned()),
+            _ if size.is_some_and(|size| size != seen.size) => {
+                Err(format!("has {} bytes in place of {}", seen.size, size.unwrap_or_default()))
+            }
+            Check::Size => return Ok(ObjectState::Intact),
+            Check::Seal(_) if mtime_seal::has_valid_seal(digest, seen.mtime_ns) => return Ok(ObjectState::Intact),
+            Check::Seal(cache) => compare_content(digest, cache.digest(&path)),
+            Check::Hash => compare_content(digest, hash_own_file(&path)),
+        };
+        Ok(match found {
+            Ok(state) => state,
+            Err(what) => ObjectState::Corrupt(Corruption { path, seen: Some(seen), what }),
+        })
+    }
+
+    /// Returns true if this object is there, with so many bytes, and was not changed since it was stored.
+    pub(super) fn has_intact(&self, digest: &Digest, size: u64) -> Result<bool> {
+        let check = Check::Seal(&DigestCache::without_cache());
+        Ok(self.object_state(digest, Some(size), check)? == ObjectState::Intact)
+    }
+
+    /// Locks the replacing and quarantining of objects, so that a corrupt object is not replaced by an intact one just before it is
+    /// moved away. Nothing is locked where there is no object yet.
+    pub(super) fn lock_replacing(&self, object: &Path) -> Result<Option<File>> {
+        if fs::symlink_metadata(object).is_err() {
+            return Ok(None);
+        }
+        locks::wait_alone(&self.lock_path("objects")).map(Some)
+    }
+
+    /// Moves a corrupt object to the quarantine, if the store can be written; returns nothing if another file is in its place by
+    /// now.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn quarantine_corrupt(&self, damage: &Corruption) -> Result<Option<Finding>> {
+        let Corruption { path, seen, what } = damage.clone();
+        let _lock = match self.lock_replacing(&path) {
+            Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
+                return Ok(Some(Finding::about(path, what)));
+            }
+            lock => lock?,
+        };
+        let now = fs::symlink_metadata(&path).ok().map(|metadata| Stat::from(&metadata));
+        if now.is_none() || seen.is_some() && now != seen {
+            return Ok(None);
+        }
+        self.quarantine(path, what).map(Some)
+    }
+
+    /// Moves something damaged to the quarantine, if the store can be written.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn quarantine(&self, path: PathBuf, what: String) -> Result<Finding> {
+        let folder = self.quarantine_folder();
+        let name = self.flat_name(&path);
+        // Earlier files may have the same name.
+        let numbered = (1u32..).map(|number| folder.join(format!("{name}-{number}")));
+        let mut names = std::iter::once(folder.join(&name)).chain(numbered);
+        let place = names.find(|place| fs::symlink_metadata(place).is_err()).unwrap_or_else(|| folder.join(&name));
+        let moved = self.disk.make_folders(&folder).and_then(|()| self.disk.place(&path, &place));
+        match moved.and_then(|()| self.disk.sync_folder(&folder)) {
+            Ok(()) => Ok(Finding { path, what, quarantined: Some(place) }),
+            Err(error) if error.trouble() == FileErrorKind::ReadOnly => Ok(Finding::about(path, what)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns a name for a file of the store that is moved to another folder: `objects-ab-cdef…`.
+    pub(super) fn flat_name(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(self.root()).unwrap_or(path);
+        let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        parts.join("-")
+    }
+
+    /// Moves the objects that were written since the snapshot `before` to the quarantine, so that they are made again. All that
+    /// differ are hashed, since the process that wrote may have set the seal back.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn quarantine_rewritten(&self, before: &OutputSnapshot) -> Result<()> {
+        for digest in before.changed_paths()?.into_iter().filter_map(digest_of_path) {
+            if let ObjectState::Corrupt(damage) = self.object_state(&digest, None, Check::Hash)? {
+                self.quarantine_corrupt(&damage)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the objects of a snapshot are what their names say. To be called after the snapshot was made: a later change
+    /// shows in the next snapshot.
+    ///
+    /// # Errors
+    /// An object is missing or corrupt, or the system refuses.
+    pub fn verify_intact(&self, snapshot: &OutputSnapshot, outside: &DigestCache) -> Result<()> {
+        for path in snapshot.objects() {
+            let Some(digest) = digest_of_path(path) else { continue };
+            match self.object_state(&digest, None, Check::Seal(outside))? {
+                ObjectState::Intact => {}
+                // The content of a file from outside need not be in the store.
+                ObjectState::Missing if snapshot.is_of_outside() => {}
+                ObjectState::Missing => {
+                    return Err(FileError::Missing { path: path.to_owned(), what: "is not in the store".into() });
+                }
+                ObjectState::Corrupt(damage) => return Err(FileError::damaged(path, format!("it {}", damage.what))),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares the digest of an object's content with its name; the error is the problem.
+fn compare_content(digest: &Digest, content: Result<Digest>) -> Result<ObjectState, String> {
+    match content {
+        Ok(found) if found == *digest => Ok(ObjectState::Intact),
+        Ok(found) => Err(format!("is damaged: its content has the digest {found}")),
+        Err(error) if error.trouble() == FileErrorKind::Missing => Ok(ObjectState::Missing),
+        Err(error) => Err(format!("cannot be checked: {error}")),
+    }
+}

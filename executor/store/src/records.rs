@@ -1,0 +1,257 @@
+//! Records, read by key.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::Store;
+use super::damage::Finding;
+use super::eviction::EvictionReason;
+use super::hashing::read_own_file;
+use super::record::ActionRecord;
+use super::record_cache::{CachedRecord, CachedRecords, RecordCache};
+use super::walk::list;
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError, Key, Stat};
+
+/// The file of a record: `0001-<digest>.json` in the folder of its key.
+pub(super) struct RecordFile {
+    /// The number of the record among those of its key, counted from 1.
+    pub number: u32,
+    /// The digest of the file's bytes.
+    pub digest: Digest,
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The reason why content that the record names may be missing; nothing if it must be there.
+    pub dropped: Option<EvictionReason>,
+}
+
+impl RecordFile {
+    /// Returns the file name of record `number` whose bytes have this digest.
+    pub fn name(number: u32, digest: &Digest) -> String {
+        format!("{number:04}-{digest}.json")
+    }
+
+    /// Reads a record of `key` and checks that it is as it was written.
+    pub fn read(&self, key: &Key) -> Result<ActionRecord> {
+        Ok(ActionRecord { dropped: self.dropped, ..decode_record(key, &self.path, &self.read_bytes()?)? })
+    }
+
+    /// Reads the file's bytes, which have the digest in its name.
+    fn read_bytes(&self) -> Result<Vec<u8>> {
+        let bytes = read_own_file(&self.path)?;
+        if Digest::of(&bytes) != self.digest {
+            return Err(FileError::damaged(&self.path, "its content does not have the digest that names it"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// The handling of records that turn out damaged when they are read.
+#[derive(Clone)]
+pub(super) struct DamagedRecords {
+    /// True if they are moved to the quarantine; false if they stay and are skipped.
+    are_moved: bool,
+    found: Arc<Mutex<FoundDamage>>,
+}
+
+#[derive(Default)]
+struct FoundDamage {
+    /// Those that were not reported yet.
+    findings: Vec<Finding>,
+    keys: BTreeSet<Key>,
+}
+
+impl DamagedRecords {
+    fn found(&self) -> MutexGuard<'_, FoundDamage> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    /// Returns this store with a cache of the records that were read, which is kept from run to run.
+    pub fn with_record_cache(self) -> Store {
+        self.with_record_cache_at(SystemTime::now)
+    }
+
+    /// As [`Store::with_record_cache`], with a clock of one's own.
+    pub(super) fn with_record_cache_at(self, now: fn() -> SystemTime) -> Store {
+        let cache = RecordCache::read(self.root().join("records.cache"), now);
+        Store { record_cache: Some(Arc::new(cache)), ..self }
+    }
+
+    /// Writes the cache of records, if that is worth it; true if it was written. A failure is ignored, since it costs only time.
+    pub fn save_record_cache(&self) -> bool {
+        self.record_cache.as_ref().is_some_and(|cache| cache.save().unwrap_or(false))
+    }
+
+    /// Returns this store such that a damaged record is moved to the quarantine when it is read, as if it were not there: for runs,
+    /// which make the result again. [`Store::take_damaged_records`] returns those that were moved.
+    pub fn quarantining_records(self) -> Store {
+        Store { damaged_records: Some(DamagedRecords { are_moved: true, found: Arc::default() }), ..self }
+    }
+
+    /// Returns this store such that a damaged record is skipped: for commands that only read. [`Store::take_damaged_records`]
+    /// returns those that were skipped.
+    pub fn skipping_damaged_records(self) -> Store {
+        Store { damaged_records: Some(DamagedRecords { are_moved: false, found: Arc::default() }), ..self }
+    }
+
+    /// Returns the records that were quarantined or skipped since the last call.
+    pub fn take_damaged_records(&self) -> Vec<Finding> {
+        self.damaged_records.as_ref().map_or_else(Vec::new, |damaged| std::mem::take(&mut damaged.found().findings))
+    }
+
+    /// Returns true if a damaged record of `key` was quarantined or skipped.
+    pub fn has_damaged_record(&self, key: &Key) -> bool {
+        self.damaged_records.as_ref().is_some_and(|damaged| damaged.found().keys.contains(key))
+    }
+
+    /// Returns a record of `key` that was read from `path`; nothing if it is damaged and was quarantined or is skipped.
+    fn unless_damaged<T>(&self, key: &Key, path: &Path, record: Result<T>) -> Result<Option<T>> {
+        let (path, what, damaged) = match (record, &self.damaged_records) {
+            (Err(FileError::Damaged { path: at, what }), Some(damaged)) if at == path => (at, what, damaged),
+            (record, _) => return record.map(Some),
+        };
+        let problem = format!("is damaged: {what}");
+        let finding = match damaged.are_moved {
+            true => self.quarantine(path.clone(), problem)?,
+            false => Finding::about(path.clone(), problem),
+        };
+        if damaged.are_moved && finding.quarantined.is_none() {
+            return Err(FileError::Damaged { path, what });
+        }
+        let mut found = damaged.found();
+        if !found.findings.contains(&finding) {
+            found.findings.push(finding);
+        }
+        found.keys.insert(*key);
+        Ok(None)
+    }
+
+    /// Reads a record of `key` for an inventory; nothing if it is damaged and is skipped. It is never moved.
+    pub(super) fn read_or_skip(&self, key: &Key, file: &RecordFile) -> Result<Option<ActionRecord>> {
+        match file.read(key) {
+            Err(error) if self.damaged_records.as_ref().is_some_and(|damaged| !damaged.are_moved) => {
+                self.unless_damaged(key, &file.path, Err(error))
+            }
+            record => record.map(Some),
+        }
+    }
+
+    /// Returns all results of `key`, the first recorded first.
+    ///
+    /// # Errors
+    /// A record is damaged or of a newer version, or cannot be read.
+    pub fn actions(&self, key: &Key) -> Result<Vec<ActionRecord>> {
+        let folder = self.action_folder(key);
+        if let Some(files) = self.record_cache.as_ref().and_then(|cache| cache.get_if_unchanged(key, &folder)) {
+            return files.iter().map(|(path, bytes)| decode_record(key, path, bytes)).collect();
+        }
+        // Before the folder is listed and the files are read: after a change meanwhile, this is out of date.
+        let before = match fs::symlink_metadata(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            before => Stat::from(&before.map_err(FileError::io("look at", &folder))?),
+        };
+        let (mut records, mut seen) = (Vec::new(), Vec::new());
+        let files = self.record_files(key)?;
+        for file in &files {
+            let stat = Stat::from(&fs::symlink_metadata(&file.path).map_err(FileError::io("look at", &file.path))?);
+            let read = file.read_bytes().and_then(|bytes| Ok((decode_record(key, &file.path, &bytes)?, bytes)));
+            let Some((record, bytes)) = self.unless_damaged(key, &file.path, read)? else { continue };
+            records.push(ActionRecord { dropped: file.dropped, ..record });
+            seen.push(CachedRecord { number: file.number, digest: file.digest, stat, bytes });
+        }
+        // Records do not say that they were evicted. Those that were skipped are to be found damaged again.
+        let is_cacheable = files.iter().all(|file| file.dropped.is_none()) && records.len() == files.len();
+        if let Some(cache) = self.record_cache.as_ref().filter(|_| is_cacheable) {
+            cache.insert(key, CachedRecords { folder: before, records: seen });
+        }
+        Ok(records)
+    }
+
+    /// Returns the results of `key` in the order of preference: those whose outputs are `preferred` (those in the lock file) come
+    /// first, then the first recorded. The one to use is the first whose content is available, see [`Store::missing`].
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn candidates(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Vec<ActionRecord>> {
+        let mut records = self.actions(key)?;
+        if let Some(preferred) = preferred {
+            // Stable: among equals the first recorded stays first.
+            records.sort_by_key(|record| record.output_digests() != *preferred);
+        }
+        Ok(records)
+    }
+
+    /// Returns the first of [`Store::candidates`], without a look at its content.
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn recorded(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Option<ActionRecord>> {
+        Ok(self.candidates(key, preferred)?.into_iter().next())
+    }
+
+    /// Returns the keys that have results, sorted.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn keys(&self) -> Result<Vec<Key>> {
+        let mut keys: Vec<Key> =
+            self.in_shards("actions")?.into_iter().filter_map(|(name, _)| name.parse().ok()).collect();
+        keys.sort();
+        Ok(keys)
+    }
+
+    /// Returns the records whose key, or one of whose outputs, begins with `prefix` (hexadecimal), each with the outputs that
+    /// match: all of them, if the key does.
+    ///
+    /// # Errors
+    /// As [`Store::actions`].
+    pub fn by_prefix(&self, prefix: &str) -> Result<Vec<(ActionRecord, Vec<String>)>> {
+        let prefix = prefix.to_ascii_lowercase();
+        let mut found = Vec::new();
+        for key in self.keys()? {
+            let whole = key.to_string().starts_with(&prefix);
+            for record in self.actions(&key)? {
+                let outputs = record.outputs.iter();
+                let matching = outputs.filter(|(_, output)| whole || output.digest.to_string().starts_with(&prefix));
+                let ports: Vec<String> = matching.map(|(port, _)| port.clone()).collect();
+                if whole || !ports.is_empty() {
+                    found.push((record, ports));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the files of the records of `key`, by number.
+    pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
+        let names = list(&self.action_folder(key))?;
+        let dropped: BTreeMap<&str, EvictionReason> =
+            names.iter().filter_map(|(name, _)| EvictionReason::read(name)).collect();
+        let mut files: Vec<RecordFile> = names
+            .iter()
+            .filter_map(|(name, path)| {
+                let stem = name.strip_suffix(".json")?;
+                let (number, digest) = stem.split_once('-')?;
+                let (number, digest) = (number.parse().ok()?, digest.parse().ok()?);
+                Some(RecordFile { number, digest, path: path.clone(), dropped: dropped.get(stem).copied() })
+            })
+            .collect();
+        files.sort_by_key(|file| (file.number, file.digest));
+        Ok(files)
+    }
+}
+
+/// Decodes the record of `key` from `bytes`, the content of `path`.
+fn decode_record(key: &Key, path: &Path, bytes: &[u8]) -> Result<ActionRecord> {
+    let record = ActionRecord::decode(path, bytes)?;
+    if record.key != *key {
+        return Err(FileError::damaged(path, format!("it is the record of another key, {}", record.key)));
+    }
+    Ok(record)
+}

@@ -1,0 +1,66 @@
+//! Folders, listed and walked.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use cwm_core::FileError;
+use cwm_core::files::Result;
+
+/// Returns names and paths in a folder, unsorted; none if the folder is not there. Names that are not UTF-8 are not ours.
+pub(super) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let mut names = Vec::new();
+    for entry in entries(folder)? {
+        if let Ok(name) = entry.file_name().into_string() {
+            names.push((name, entry.path()));
+        }
+    }
+    Ok(names)
+}
+
+fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder).and_then(Iterator::collect) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries.map_err(FileError::io("read the folder", folder)),
+    }
+}
+
+/// Returns everything below a folder that is not itself a folder, sorted by path. Links are not followed.
+pub(super) fn files_below(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in entries(&folder)? {
+            let path = entry.path();
+            let metadata = entry.metadata().map_err(FileError::io("look at", &path))?;
+            if metadata.is_dir() {
+                folders.push(path);
+            } else {
+                files.push((path, metadata));
+            }
+        }
+    }
+    files.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(files)
+}
+
+/// Returns the bytes below a path and the time when the last of it changed, `without` one folder in it. What goes away
+/// meanwhile is not counted.
+pub(super) fn size_and_time(path: &Path, without: Option<&Path>) -> Result<(u64, Timestamp)> {
+    let (mut bytes, mut changed) = (0, Timestamp::MIN);
+    let mut front = vec![path.to_owned()];
+    while let Some(path) = front.pop() {
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        changed = changed.max(Timestamp::from_second(metadata.mtime()).unwrap_or(Timestamp::MIN));
+        if metadata.is_dir() {
+            let inside = list(&path)?.into_iter().map(|(_, path)| path);
+            front.extend(inside.filter(|path| Some(path.as_path()) != without));
+        } else {
+            bytes += metadata.len();
+        }
+    }
+    Ok((bytes, changed))
+}
