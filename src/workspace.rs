@@ -83,7 +83,7 @@ impl Workspace {
     pub fn cache_status(&mut self) -> Result<CacheStatus, Error> {
         let cache_status = CacheStatus::query(&self.plan, &self.store, &self.files, self.project_state())?;
         self.files.save_if_possible();
-        self.store.remember();
+        self.store.save_record_cache();
         Ok(cache_status)
     }
 
