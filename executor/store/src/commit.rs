@@ -1,9 +1,9 @@
-//! Taking over what a stage made: all files, then folders, then the record.
+//! Recording a finished action: all files, then folders, then the record.
 //!
-//! In this order, so that at any instant whatever is recorded is there: hash and sync each file, make it read-only,
+//! In this order, so that at any instant everything that is recorded is there: hash and sync each file, make it read-only,
 //! rename it into `objects/`; write the manifests of folders the same way and make their trees; write the record aside;
-//! sync it and every folder that got a name; rename the record, and sync its folders. What was renamed when a commit is
-//! interrupted is content without a record, which nothing refers to.
+//! sync it and every folder that got a name; rename the record, and sync its folders. An interrupted commit
+//! leaves content without a record, which nothing refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl Store {
     ///
     /// # Errors
     /// An output is missing, of another shape than declared, or holds links or other things that are not plain files;
-    /// or the disk refuses. Nothing is recorded then, and what was recorded before stands.
+    /// or the disk refuses. Nothing is recorded then, and earlier records stay.
     pub fn record(&self, action: NewAction) -> Result<RecordedAction> {
         self.create()?;
         // Against `gc`, which must not find the content before its record.
@@ -116,7 +116,7 @@ impl Store {
                         without_log = Some(file);
                         break;
                     }
-                    // Its content may have been lost since, or let go; then it has just been put back.
+                    // Its content may have been lost or evicted; then it has just been put back.
                     commit.finish_content(None)?;
                     if file.dropped.is_some() {
                         self.unmark_dropped(&file.path)?;
@@ -124,7 +124,7 @@ impl Store {
                     let record = ActionRecord { dropped: None, ..record };
                     return Ok(RecordedAction { record, new: false });
                 }
-                // A damaged or newer record is no reason to lose this result; looking it up tells about it.
+                // A damaged or newer record is no reason to lose this result; a lookup reports it.
                 Ok(_) => {}
                 Err(error) if matches!(error.trouble(), FileErrorKind::Damaged | FileErrorKind::TooNew) => {}
                 Err(error) => return Err(error),
@@ -163,8 +163,7 @@ impl Store {
         Ok(RecordedAction { record, new: true })
     }
 
-    /// Records the same result under other components: what was fetched by a URL is known by its sum, and the other way
-    /// round. It becomes the last record of their key, unless that is equal already.
+    /// Records the same result under other components: a download by URL also under its checksum, and the other way round. It becomes the last record of their key, unless that is equal already.
     ///
     /// # Errors
     /// As [`Store::record`].
@@ -184,7 +183,7 @@ impl Store {
         written.place().map(drop)
     }
 
-    /// How a file from outside is referred to.
+    /// Makes the reference to a file from outside.
     pub fn reference(&self, path: &Path) -> ExternalReference {
         let shared = path.components().zip(self.root().components()).take_while(|(a, b)| a == b).count();
         // Only the root in common: the two will not be moved together.
@@ -200,7 +199,7 @@ impl Store {
 struct Hashed {
     file: ProducedFile,
     digest: Digest,
-    /// Whether its content is on the disk for good.
+    /// True if its content is synced.
     synced: bool,
 }
 
@@ -276,7 +275,7 @@ impl Commit<'_> {
             }
             self.store.place_object(path, digest, &mut self.touched)?;
         }
-        // Also for one that was there: whoever placed it may not have come to this.
+        // Also for one that was there: the process that placed it may have been killed before this.
         self.touched.insert(shard_of(&self.store.object_path(digest)).to_owned());
         Ok(())
     }
@@ -291,7 +290,7 @@ impl Commit<'_> {
         Ok(digest)
     }
 
-    /// After this, all content is there for good, and so is what the record's file holds.
+    /// Syncs all content and the record's file, and places the trees.
     fn finish_content(self, record: Option<&Path>) -> Result<()> {
         let mut folders = self.touched;
         folders.extend(self.trees.iter().flat_map(|tree| tree.folders.iter().cloned()));

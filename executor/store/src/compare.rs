@@ -1,4 +1,4 @@
-//! How what a stage made differs from what is recorded of it. Nothing is changed.
+//! The differences between the outputs of a stage and its recorded result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,15 +25,15 @@ pub struct Difference {
     pub output: String,
     /// The file, of a folder.
     pub file: Option<String>,
-    /// How it differs.
+    /// The kind of difference.
     pub how: DifferenceKind,
     /// The first byte that differs, counted from 0; the length of the shorter one if it is the beginning of the other.
     pub byte: Option<u64>,
-    /// The line in which that byte stands, from 1.
+    /// The line of that byte, from 1.
     pub line: Option<u64>,
 }
 
-/// How a file differs.
+/// The kind of difference between files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceKind {
@@ -70,11 +70,11 @@ impl fmt::Display for Difference {
 }
 
 impl Store {
-    /// In what `made` differs from what is `recorded` of the output `name`.
+    /// Compares `made` with the `recorded` output `name`.
     ///
     /// # Errors
-    /// What was made is not what was declared, or something cannot be read. A recorded file that is gone is none: that its
-    /// content differs is known by its digest.
+    /// The output is not of its declared shape, or cannot be read. A recorded file that is gone is no error: its digest shows that
+    /// the content differs.
     pub fn differences(
         &self,
         name: &str,

@@ -25,7 +25,7 @@ use cwm_core::{Digest, FileError, FileErrorKind, Stat};
 pub struct Finding {
     /// Its path.
     pub path: PathBuf,
-    /// The problem, in words that follow the path.
+    /// The problem, as it follows the path.
     pub what: String,
     /// The path that it was moved to. Nothing if it is not there or may stay, and on a store that cannot be written.
     pub quarantined: Option<PathBuf>,
@@ -73,7 +73,7 @@ pub struct Corruption {
     pub(super) path: PathBuf,
     /// The file that was checked, if that is known: another may have been put in its place since.
     pub(super) seen: Option<Stat>,
-    /// The problem, in words that follow the path.
+    /// The problem, as it follows the path.
     pub(super) what: String,
 }
 
@@ -117,7 +117,7 @@ impl Store {
         if fs::symlink_metadata(object).is_err() {
             return Ok(None);
         }
-        locks::wait_alone(&self.lock_path("objects")).map(Some)
+        locks::wait_for(&self.lock_path("objects")).map(Some)
     }
 
     /// Moves a corrupt object to the quarantine, if the store can be written; returns nothing if another file is in its place by

@@ -18,7 +18,7 @@ use cwm_core::files::Result;
 pub enum EvictionReason {
     /// `cwm gc` took it.
     Collected,
-    /// Its stage says `keep: false`.
+    /// Its stage has `keep: false`.
     NotKept,
     /// It came from a remote as a record only; its files were not pulled, or not all.
     NotPulled,

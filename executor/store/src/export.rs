@@ -235,7 +235,7 @@ impl Store {
         if self.holds(target) {
             return Err(FileError::refused(target, "is in the store itself", NAME_ANOTHER));
         }
-        let lock = match locks::wait_alone(&self.lock_path("exports")) {
+        let lock = match locks::wait_for(&self.lock_path("exports")) {
             Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => {
                 return Ok(None);
             }

@@ -84,7 +84,7 @@ impl Store {
         garbage.others.iter().try_for_each(|path| aside(path))?;
         garbage.objects.par_iter().try_for_each(|digest| aside(&self.object_path(digest)))?;
         for folder in &garbage.work {
-            // A stage that nobody watches any more may still run there.
+            // A stage whose run was killed may still run there.
             if let Some(_held) = self.try_lock_key_silently(folder.key())? {
                 aside(folder.path())?;
             }
@@ -119,7 +119,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns what was quarantined before `time`.
+    /// Returns the files that were quarantined before `time`.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -130,7 +130,7 @@ impl Store {
         Ok(quarantined.filter(is_old).collect())
     }
 
-    /// Returns what interrupted work left in `temporary/`. With the store locked exclusively, nobody writes it any more.
+    /// Returns the files that interrupted work left in `temporary/`. With the store locked exclusively, no process writes them.
     ///
     /// # Errors
     /// The store cannot be read.

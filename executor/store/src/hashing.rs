@@ -6,7 +6,7 @@ use std::path::Path;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, read_regular_file};
 
-/// The digest of a file that nobody else writes: mapped into memory, on all cores of the current rayon pool.
+/// Hashes a file that no other process writes: mapped into memory, on all cores of the current rayon pool.
 ///
 /// Not for files from outside: one that is cut short while it is mapped would kill the process
 /// ([`crate::external_files`] reads those).

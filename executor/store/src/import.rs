@@ -20,7 +20,7 @@ use crate::external_files::DigestCache;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key, is_name, read_regular_file};
 
-/// A longer manifest of a folder is none.
+/// The longest manifest that is read, in bytes.
 pub const LARGEST_MANIFEST: u64 = 512 << 20;
 
 impl Store {
@@ -73,21 +73,21 @@ impl Store {
     /// The disk refuses, or a record that is there cannot be read.
     pub fn import_records(&self, key: &Key, mut arrived: Vec<(ActionRecord, Vec<u8>)>, from: &str) -> Result<usize> {
         self.create()?;
-        // Two processes that take over at once would give the same numbers; both records would stay, so nothing is lost.
+        // Two processes that import at once would give the same numbers; both records would stay, so nothing is lost.
         let mut known: BTreeSet<BTreeMap<String, Digest>> =
             self.actions(key)?.iter().map(ActionRecord::output_digests).collect();
         let mut number = self.record_files(key)?.last().map_or(0, |last| last.number);
         arrived.sort_by_key(|(record, bytes)| (record.circumstances.started, Digest::of(bytes)));
         arrived.retain(|(record, _)| known.insert(record.output_digests()));
-        let records = arrived.into_iter().map(|(_, bytes)| {
+        for (_, bytes) in &arrived {
             number = number.saturating_add(1);
-            (number, bytes)
-        });
-        self.place_records(key, records.collect(), from)
+            self.import_record(key, number, bytes, from)?;
+        }
+        Ok(arrived.len())
     }
 
-    /// Takes over a record of `key` behind those that are there, unless the last of them says the same: of what is known by a
-    /// URL, the last that came counts.
+    /// Imports a record of `key` behind those that are there, unless the last of them is equal: of results that are known by a URL
+    /// the latest counts.
     ///
     /// # Errors
     /// As [`Store::import_records`].
@@ -101,29 +101,21 @@ impl Store {
             }
         }
         let number = last.map_or(0, |last| last.number).saturating_add(1);
-        self.place_records(key, vec![(number, bytes)], from).map(drop)
+        self.import_record(key, number, &bytes, from)
     }
 
-    /// Places records under these numbers, marked as not pulled `from` a remote. How many there are.
-    fn place_records(&self, key: &Key, records: Vec<(u32, Vec<u8>)>, from: &str) -> Result<usize> {
-        if records.is_empty() {
-            return Ok(0);
-        }
-        let count = records.len();
+    /// Places a record with this number, marked as not pulled `from` a remote.
+    fn import_record(&self, key: &Key, number: u32, bytes: &[u8], from: &str) -> Result<()> {
         let folder = self.action_folder(key);
         self.disk.make_folder(shard_of(&folder))?;
         self.disk.make_folder(&folder)?;
-        let folders = BTreeSet::from([folder]);
-        for (number, bytes) in records {
-            let staged = StagedRecord::new(self, key, number, &bytes)?;
-            self.disk.write_marker(&EvictionReason::NotPulled.path(&staged.destination), &format!("{from}\n"))?;
-            self.disk.sync_together(&[staged.path()], &folders)?;
-            staged.place()?;
-        }
-        Ok(count)
+        let staged = StagedRecord::new(self, key, number, bytes)?;
+        self.disk.write_marker(&EvictionReason::NotPulled.path(&staged.destination), &format!("{from}\n"))?;
+        self.disk.sync_together(&[staged.path()], &BTreeSet::from([folder]))?;
+        staged.place().map(drop)
     }
 
-    /// Notes that the remote `from` has the files of this result, so that missing ones do not count as damage.
+    /// Marks the files of this result as with the remote `from`, so that missing ones do not count as damage.
     ///
     /// # Errors
     /// The store cannot be read or written.
@@ -158,7 +150,7 @@ impl Store {
         self.place_objects(vec![part])
     }
 
-    /// Notes that the files of this result are all here.
+    /// Marks the files of this result as all here.
     ///
     /// # Errors
     /// The disk refuses.
@@ -169,7 +161,7 @@ impl Store {
         Ok(())
     }
 
-    /// The name of the remote that a result was learnt from whose files were not pulled; nothing where that is not known.
+    /// Returns the name of the remote that a result came from without its files, if it is known.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -181,8 +173,8 @@ impl Store {
         Ok(Some(name.trim().to_owned()).filter(|name| is_name(name)))
     }
 
-    /// The bytes of a result's record as others get them: those of its file, but that no path of this machine stands in it
-    /// where an output is a file from outside.
+    /// Returns the bytes of a result's record for a remote: those of its file, but without paths of this machine, which the record
+    /// of a file from outside has.
     ///
     /// # Errors
     /// It is not recorded any more, or cannot be read.

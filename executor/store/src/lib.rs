@@ -1,6 +1,6 @@
 //! The store: results by the hash of what they depend on, content by its own hash.
 //!
-//! It knows digests, keys and files; it knows no YAML, no plan and no stage. `docs/design/store.md` says where everything is.
+//! It knows digests, keys and files; it knows no YAML, no plan and no stage. `docs/design/store.md` lists its files.
 //! At any instant, also after `kill -9` or a power loss, a store is valid and has lost only unfinished work:
 //! [`durable`] has the order of writes, [`commit`] keeps it. Reading needs no lock and works on a read-only store.
 
@@ -149,7 +149,7 @@ impl Store {
         let bytes = match read_regular_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            // What stands there is not a file at all.
+            // It is not a file at all.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Vec::new(),
             Err(error) => return Err(FileError::io("read", &path)(error)),
         };

@@ -1,4 +1,4 @@
-//! Who holds a lock, as its file says: for the words "waiting for …", and believed for nothing else.
+//! The owner of a lock, as written in its file: for the message "waiting for …" and nothing else.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use super::record::{host_name, timestamp};
 use cwm_core::os;
 
-/// Who holds a lock; one JSON line in the lock's file. Read only to tell whom we wait for.
+/// The owner of a lock; one JSON line in the lock's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockOwner {
     /// Process id on its host.
     pub pid: u32,
     /// Host name.
     pub host: String,
-    /// What it was asked to do: `cwm run paper.yaml`.
+    /// Its command: `cwm run paper.yaml`.
     pub command: String,
-    /// Since when.
+    /// The time at which it took the lock.
     #[serde(with = "timestamp")]
     pub since: Timestamp,
-    /// Where that process was killed, what it left running, which keeps the lock: process id and command line.
+    /// The process that keeps the lock if that one was killed: process id and command line.
     #[serde(skip)]
     pub heir: Option<(u32, String)>,
 }
@@ -39,11 +39,12 @@ impl LockOwner {
         }
     }
 
-    /// Adds the process that still holds the lock of the file `path`, if the owner has ended: a background child of a command
-    /// inherits the descriptor of the lock.
-    pub(super) fn or_heir(self, path: &Path) -> LockOwner {
-        let has_ended = self.host == host_name() && !is_running(self.pid);
-        LockOwner { heir: has_ended.then(|| os::process_with_open(path)).flatten(), ..self }
+    /// Reads the owner of the lock at `path`, if it is known. If it has ended, the process that still has the lock is added: a
+    /// background child of a command inherits the descriptor.
+    pub(super) fn of(path: &Path) -> Option<LockOwner> {
+        let owner = read_lock_owner(path)?;
+        let has_ended = owner.host == host_name() && !is_running(owner.pid);
+        Some(LockOwner { heir: has_ended.then(|| os::process_with_open(path)).flatten(), ..owner })
     }
 }
 
@@ -59,16 +60,16 @@ impl std::fmt::Display for LockOwner {
     }
 }
 
-/// Who holds the lock at `path`, if that can be told.
+/// Reads the owner in the file of the lock at `path`.
 pub(super) fn read_lock_owner(path: &Path) -> Option<LockOwner> {
     let mut text = String::new();
     File::open(path).ok()?.take(65536).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
-/// Says who holds a lock, in its file.
-pub(super) fn write_lock_owner(file: &mut File, holder: &LockOwner) -> io::Result<()> {
-    let text = serde_json::to_string(holder)?;
+/// Writes the owner of a lock into its file.
+pub(super) fn write_lock_owner(file: &mut File, owner: &LockOwner) -> io::Result<()> {
+    let text = serde_json::to_string(owner)?;
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(format!("{text}\n").as_bytes())

@@ -1,12 +1,12 @@
-//! The kernel's locks, so that nothing is ever to be deleted by hand.
+//! The kernel's locks, so that nobody has to delete a stale one by hand.
 //!
-//! A lock is `flock` on a file in `locks/` that is opened for writing (NFS wants that) and never removed by a holder;
-//! if someone else removed it meanwhile, the lock is taken again on the file that is there now. It ends when the last
+//! A lock is `flock` on a file in `locks/` that is opened for writing (NFS requires that) and never removed by its owner;
+//! if another process removed it meanwhile, the lock is taken again on the file that is there now. It ends when the last
 //! process that has the descriptor ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::lock_owner::{LockOwner, read_lock_owner, write_lock_owner};
 use cwm_core::files::Result;
 use cwm_core::{FileError, FileErrorKind, Key};
 
-/// Holds the lock of a key, until it is dropped and every child that inherited it has ended.
+/// The lock of a key, until it is dropped and every child that inherited it has ended.
 #[derive(Debug)]
 pub struct KeyLock {
     // Only ever closed, never unlocked: an unlock would take the lock from the children, too.
@@ -24,7 +24,7 @@ pub struct KeyLock {
 }
 
 impl KeyLock {
-    /// Lets children of this process keep the lock for as long as they live.
+    /// Makes children of this process keep the lock for as long as they live.
     ///
     /// # Errors
     /// The system refuses.
@@ -39,26 +39,20 @@ impl AsFd for KeyLock {
     }
 }
 
-impl AsRawFd for KeyLock {
-    fn as_raw_fd(&self) -> RawFd {
-        self.file.as_raw_fd()
-    }
-}
-
-/// Holds the lock of the whole store, shared or exclusive.
+/// The lock of the whole store, shared or exclusive.
 #[derive(Debug)]
 pub struct StoreLock {
-    /// None on a read-only store that never had a lock file: nobody removes anything there.
+    /// None on a read-only store without a lock file: nothing can be removed there.
     _file: Option<File>,
 }
 
-/// How often a waiting process looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// The pause between two attempts of a waiting process.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The lock of the store as a whole.
 const STORE_LOCK: &str = "store";
 
-/// The lock of those who submit jobs.
+/// The lock of processes that submit jobs.
 const BATCHES_LOCK: &str = "batches";
 
 #[derive(Clone, Copy)]
@@ -68,26 +62,25 @@ enum Mode {
 }
 
 impl Store {
-    /// Takes the lock of `key` if nobody holds it. `command` tells those who wait what we do.
+    /// Takes the lock of `key` if it is free. Processes that wait for it show `command`.
     ///
     /// # Errors
     /// The store cannot be written.
     pub fn try_lock_key(&self, key: &Key, command: &str) -> Result<Option<KeyLock>> {
         self.create()?;
         let path = self.lock_path(&key.to_string());
-        let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
+        let Some(mut file) = take(&path, Mode::Exclusive, true, false)? else { return Ok(None) };
         write_lock_owner(&mut file, &LockOwner::this(command)).map_err(FileError::io("write", &path))?;
         Ok(Some(KeyLock { file }))
     }
 
-    /// Takes the lock of `key` if nobody holds it, for an instant: who holds it is not written, which needs no room on a
-    /// full disk.
+    /// Takes the lock of `key` if it is free, for an instant: its owner is not written, which needs no space on a full disk.
     pub(super) fn try_lock_key_silently(&self, key: &Key) -> Result<Option<File>> {
-        try_lock(&self.lock_path(&key.to_string()), Mode::Exclusive, true)
+        take(&self.lock_path(&key.to_string()), Mode::Exclusive, true, false)
     }
 
-    /// Takes the lock of `key`, waiting for as long as `waiting` says so. It is called about twenty times a second
-    /// with who holds the lock, if that can be told.
+    /// Takes the lock of `key`, and waits for it as long as `waiting` returns true. That is called about twenty times a second
+    /// with the owner of the lock, if it is known.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -101,34 +94,32 @@ impl Store {
             if let Some(lock) = self.try_lock_key(key, command)? {
                 return Ok(Some(lock));
             }
-            let path = self.lock_path(&key.to_string());
-            if !waiting(read_lock_owner(&path).map(|holder| holder.or_heir(&path)).as_ref()) {
+            if !waiting(LockOwner::of(&self.lock_path(&key.to_string())).as_ref()) {
                 return Ok(None);
             }
-            std::thread::sleep(LOOK_AGAIN);
+            std::thread::sleep(PAUSE);
         }
     }
 
-    /// Who holds the lock of `key` now. Nothing is locked for more than an instant, and nothing is written.
+    /// Returns the owner of the lock of `key`. Nothing is locked for more than an instant, and nothing is written.
     ///
     /// # Errors
     /// The lock's file cannot be read.
     pub fn holder(&self, key: &Key) -> Result<Option<LockOwner>> {
         let path = self.lock_path(&key.to_string());
         let file = match File::open(&path) {
-            Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(FileError::io("open", &path)(error)),
+            file => file.map_err(FileError::io("open", &path))?,
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(read_lock_owner(&path).map(|holder| holder.or_heir(&path))),
+            Err(TryLockError::WouldBlock) => Ok(LockOwner::of(&path)),
             Err(TryLockError::Error(error)) => Err(FileError::io("lock", &path)(error)),
         }
     }
 
-    /// Keeps `gc` from removing anything. While one moves garbage aside, waits, and tells once for whom. On a store that
-    /// cannot be written, the lock is taken if it can be.
+    /// Takes the shared lock, which keeps `gc` from removing anything. While `gc` moves garbage aside, waits, and calls `waiting`
+    /// once with the lock's owner. On a store that cannot be written, the lock is taken if that is possible.
     ///
     /// # Errors
     /// The system refuses.
@@ -140,7 +131,7 @@ impl Store {
         if !path.parent().is_some_and(Path::is_dir) {
             match self.create() {
                 Err(error) if error.trouble() == FileErrorKind::ReadOnly => return Ok(StoreLock { _file: None }),
-                made => made?,
+                created => created?,
             }
         }
         let writing = !matches!(open(&path, true), Err(error) if error.trouble() == FileErrorKind::ReadOnly);
@@ -151,51 +142,47 @@ impl Store {
         }
     }
 
-    /// Has the store alone: for moving garbage aside. While others plan or record, waits, and tells so once.
+    /// Takes the exclusive lock, for moving garbage aside. While other processes plan or record, waits, and calls `waiting` once.
     ///
     /// # Errors
     /// The store cannot be written.
     pub fn lock_exclusive(&self, command: &str, waiting: impl FnOnce(&str)) -> Result<StoreLock> {
         self.create()?;
-        let path = self.lock_path(STORE_LOCK);
-        let mut file = lock(&path, Mode::Exclusive, true, waiting)?;
-        self.say_if_there_is_room(&mut file, command, &path)?;
-        Ok(StoreLock { _file: Some(file) })
+        self.owned(lock(&self.lock_path(STORE_LOCK), Mode::Exclusive, true, waiting)?, command)
     }
 
-    /// Has the store alone if nobody else uses it now.
+    /// Takes the exclusive lock if no other process uses the store.
     ///
     /// # Errors
     /// The store cannot be written.
     pub fn try_lock_exclusive(&self, command: &str) -> Result<Option<StoreLock>> {
         self.create()?;
-        let path = self.lock_path(STORE_LOCK);
-        let Some(mut file) = try_lock(&path, Mode::Exclusive, true)? else { return Ok(None) };
-        self.say_if_there_is_room(&mut file, command, &path)?;
-        Ok(Some(StoreLock { _file: Some(file) }))
+        let file = take(&self.lock_path(STORE_LOCK), Mode::Exclusive, true, false)?;
+        file.map(|file| self.owned(file, command)).transpose()
     }
 
-    /// Waits until nobody else submits jobs for this store. It lasts until the file, and every copy that another process was
-    /// given of it, is closed.
+    /// Writes the owner of the store's lock. Not on a full disk: the lock is taken to free space.
+    fn owned(&self, mut file: File, command: &str) -> Result<StoreLock> {
+        let owner = LockOwner::this(command);
+        match self.disk.write_into(&self.lock_path(STORE_LOCK), || write_lock_owner(&mut file, &owner)) {
+            Err(error) if error.trouble() != FileErrorKind::DiskFull => Err(error),
+            _ => Ok(StoreLock { _file: Some(file) }),
+        }
+    }
+
+    /// Waits until no other process submits jobs for this store. The lock lasts until the file, and every copy that another process
+    /// was given of it, is closed.
     ///
     /// # Errors
     /// The store cannot be written.
     pub fn lock_batches(&self) -> Result<File> {
         self.create()?;
-        lock(&self.lock_path(BATCHES_LOCK), Mode::Exclusive, true, |_| {})
-    }
-
-    /// Says who holds the store's lock. On a full disk nobody is told: it is taken to make room.
-    fn say_if_there_is_room(&self, file: &mut File, command: &str, path: &Path) -> Result<()> {
-        match self.disk.write_into(path, || write_lock_owner(file, &LockOwner::this(command))) {
-            Err(error) if error.trouble() == FileErrorKind::DiskFull => Ok(()),
-            written => written,
-        }
+        wait_for(&self.lock_path(BATCHES_LOCK))
     }
 }
 
-/// Has what the lock at `path` stands for alone, after whoever has it for an instant.
-pub(super) fn wait_alone(path: &Path) -> Result<File> {
+/// Takes the exclusive lock at `path`, after its owner released it.
+pub(super) fn wait_for(path: &Path) -> Result<File> {
     lock(path, Mode::Exclusive, true, |_| {})
 }
 
@@ -205,7 +192,7 @@ fn open(path: &Path, writing: bool) -> Result<File> {
     options.open(path).map_err(FileError::io("open the lock", path))
 }
 
-/// Whether `path` still names the file that was locked.
+/// Returns true if `path` is still the path of the file that was locked.
 pub(super) fn is_still_there(path: &Path, file: &File) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
@@ -213,42 +200,38 @@ pub(super) fn is_still_there(path: &Path, file: &File) -> bool {
     }
 }
 
-fn try_lock(path: &Path, mode: Mode, writing: bool) -> Result<Option<File>> {
+/// Takes a lock; returns nothing if another process has it and this one does not wait.
+fn take(path: &Path, mode: Mode, writing: bool, waits: bool) -> Result<Option<File>> {
     loop {
         let file = open(path, writing)?;
-        let locked = match mode {
-            Mode::Shared => file.try_lock_shared(),
-            Mode::Exclusive => file.try_lock(),
+        let locked = match (mode, waits) {
+            (Mode::Shared, false) => file.try_lock_shared(),
+            (Mode::Exclusive, false) => file.try_lock(),
+            (Mode::Shared, true) => file.lock_shared().map_err(TryLockError::Error),
+            (Mode::Exclusive, true) => file.lock().map_err(TryLockError::Error),
         };
         match locked {
             Ok(()) if is_still_there(path, &file) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
+            // A signal whose handler only notes it.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(TryLockError::Error(error)) => return Err(FileError::io("lock", path)(error)),
         }
     }
 }
 
 fn lock(path: &Path, mode: Mode, writing: bool, waiting: impl FnOnce(&str)) -> Result<File> {
-    if let Some(file) = try_lock(path, mode, writing)? {
+    if let Some(file) = take(path, mode, writing, false)? {
         return Ok(file);
     }
     match (mode, read_lock_owner(path)) {
-        (Mode::Shared, Some(holder)) => waiting(&holder.to_string()),
+        (Mode::Shared, Some(owner)) => waiting(&owner.to_string()),
         _ => waiting("another process"),
     }
     loop {
-        let file = open(path, writing)?;
-        let locked = match mode {
-            Mode::Shared => file.lock_shared(),
-            Mode::Exclusive => file.lock(),
-        };
-        match locked {
-            Ok(()) if is_still_there(path, &file) => return Ok(file),
-            Ok(()) => {}
-            // A signal whose handler only notes it.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(FileError::io("lock", path)(error)),
+        if let Some(file) = take(path, mode, writing, true)? {
+            return Ok(file);
         }
     }
 }

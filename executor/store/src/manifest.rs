@@ -1,4 +1,4 @@
-//! What a folder holds: a canonical list of its files.
+//! The manifest of a folder: a canonical list of its files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub struct ManifestFile {
     pub digest: Digest,
     /// Its bytes.
     pub size: u64,
-    /// Whether it may be executed.
+    /// True if it may be executed.
     pub executable: bool,
 }
 
@@ -35,7 +35,7 @@ impl Manifest {
     /// The manifest of `files`.
     ///
     /// # Errors
-    /// A name that must not be in a folder of ours, in words.
+    /// The problem with a name that must not be in a folder of ours.
     pub fn new(files: BTreeMap<String, ManifestFile>) -> Result<Manifest, String> {
         check_names(files.keys().map(String::as_str))?;
         Ok(Manifest { files })
@@ -65,7 +65,7 @@ impl Manifest {
     /// Reads what [`Manifest::encode`] wrote. The bytes may come from anywhere.
     ///
     /// # Errors
-    /// What is wrong, in words; a version that is too new as [`ManifestError::TooNew`].
+    /// They are not a manifest, or one of a newer version.
     pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         let wrong = ManifestError::Wrong;
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
@@ -91,12 +91,12 @@ impl Manifest {
     }
 }
 
-/// Why bytes are not a manifest.
+/// The reason why bytes are not a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManifestError {
     /// Of a newer version.
     TooNew(u64),
-    /// In words.
+    /// The problem.
     Wrong(String),
 }
 

@@ -1,31 +1,30 @@
-//! The time that an object bears, by which a later change of it shows.
+//! The seal of an object: a modification time by which a later change of it shows.
 //!
-//! Whoever moves a file into `objects/` sets the time of its last change to a whole second: the last one that leaves, divided
-//! by [`PERIOD`], what the object's digest leaves. Who writes to the file sets another time, and who puts one object in the
-//! place of another brings that one's. A copy that keeps times keeps the seal; where it is not kept, nothing is lost but the
-//! time to hash the object once.
+//! When a file is moved to `objects/`, the time of its last change is set to a whole second: the last one whose remainder by
+//! [`PERIOD`] is that of the object's digest. A write to the file sets another time, and an object in the place of another has the
+//! time of its own digest. A copy that keeps times keeps the seal; without a seal the object is hashed once.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cwm_core::Digest;
 
-/// Seconds within which a time can be found for every digest: less than a day, so that whoever deletes by age what nobody
-/// changed for weeks finds an object as young as it is.
+/// Seconds within which a time can be found for every digest: less than a day, so that programs which delete files that nobody
+/// changed for weeks see an object as young as it is.
 const PERIOD: u64 = 1 << 16;
 
-/// What the digest leaves.
+/// The remainder of the digest.
 fn remainder(digest: &Digest) -> u64 {
     u64::from(u16::from_le_bytes([digest.0[0], digest.0[1]]))
 }
 
-/// The second since 1970 at which an object with this digest says that it was last changed, if it is stored `now`.
+/// Returns the second since 1970 that is the seal of this digest, if its object is stored `now`.
 pub(super) fn second_of(digest: &Digest, now: SystemTime) -> i64 {
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()).max(PERIOD);
     let back = (now % PERIOD + PERIOD - remainder(digest)) % PERIOD;
     (now - back).cast_signed()
 }
 
-/// Whether a file that was last changed then, in nanoseconds since 1970, bears the seal of this digest.
+/// Returns true if a modification time, in nanoseconds since 1970, is a seal of this digest.
 pub(super) fn has_valid_seal(digest: &Digest, mtime_ns: i64) -> bool {
     let (second, rest) = (mtime_ns.div_euclid(1_000_000_000), mtime_ns.rem_euclid(1_000_000_000));
     rest == 0 && second.rem_euclid(PERIOD.cast_signed()).cast_unsigned() == remainder(digest)

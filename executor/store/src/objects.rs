@@ -20,7 +20,7 @@ impl Store {
     /// The size of an object, or nothing if it is not there.
     ///
     /// # Errors
-    /// The system cannot tell.
+    /// The system refuses.
     pub fn object_size(&self, digest: &Digest) -> Result<Option<u64>> {
         let path = self.object_path(digest);
         match fs::symlink_metadata(&path) {
@@ -161,7 +161,7 @@ const MAKE_FILES: &str = "an output consists of plain files that belong to it al
 /// All files of an output, sorted by name.
 ///
 /// # Errors
-/// It is not there or not of the declared shape, or it holds what cannot be stored, in words.
+/// It is not there or not of the declared shape, or has files that cannot be stored.
 pub(super) fn survey(output: &Path, shape: &OutputShape) -> Result<Vec<ProducedFile>> {
     let metadata = match fs::symlink_metadata(output) {
         Ok(metadata) => metadata,

@@ -13,7 +13,7 @@ use cwm_core::Digest;
 use cwm_core::files::Result;
 use cwm_core::files::durable::TEMPORARY;
 
-/// How often a file may have been replaced by the time it is locked.
+/// The number of times that a file may be replaced before it is locked.
 const ATTEMPTS: u32 = 100;
 
 /// Bytes that are compared at a time.
@@ -33,7 +33,7 @@ pub struct PartialObject {
     path: PathBuf,
 }
 
-/// What came of opening a partial object.
+/// The outcome of opening a partial object.
 pub enum OpenedPartial {
     /// This process may write it.
     Ours(PartialObject),
@@ -55,7 +55,7 @@ impl PartialObject {
             let file = match open(&path, true) {
                 Ok(file) => file,
                 Err(denied) if denied.kind() == io::ErrorKind::PermissionDenied => match open(&path, false) {
-                    // It is read-only just before it gets its name; or whoever wrote it was killed then, or is another user.
+                    // It is read-only just before it gets its name; or its process was killed then, or is that of another user.
                     Ok(file) => match file.try_lock() {
                         Ok(()) if is_at(&file, &path) => {
                             fs::remove_file(&path)?;
@@ -82,7 +82,7 @@ impl PartialObject {
                 Ok(()) if is_at(&file, &path) => {
                     return Ok(OpenedPartial::Ours(PartialObject { digest: *digest, file, path }));
                 }
-                // Whoever held the lock has placed or removed it meanwhile.
+                // The owner of the lock has placed or removed it meanwhile.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(OpenedPartial::Busy(file)),
                 Err(TryLockError::Error(error)) => {
@@ -101,7 +101,7 @@ impl PartialObject {
         &self.path
     }
 
-    /// Whether it has all of its content: all of it is read and hashed.
+    /// Returns true if it has all of its content: all of it is read and hashed.
     ///
     /// # Errors
     /// It cannot be read.
@@ -122,7 +122,7 @@ impl PartialObject {
     }
 }
 
-/// Removes a plain file unless somebody has it locked, or files cannot be locked there.
+/// Removes a plain file unless another process has locked it, or files cannot be locked there.
 ///
 /// # Errors
 /// It stays, and why.
@@ -134,7 +134,7 @@ pub fn remove_unlocked(path: &Path) -> io::Result<()> {
         opened => opened?,
     };
     file.try_lock()?;
-    // Whoever opened it meanwhile finds, once he has the lock, that it is not at its path any more, and creates another.
+    // A process that opened it meanwhile finds, once it has the lock, that it is not at its path any more, and creates another.
     if is_at(&file, path) { fs::remove_file(path) } else { Ok(()) }
 }
 
@@ -146,7 +146,7 @@ fn open(path: &Path, writing: bool) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether `file` is the file at `path`.
+/// Returns true if `file` is the file at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => there.is_file() && (ours.dev(), ours.ino()) == (there.dev(), there.ino()),

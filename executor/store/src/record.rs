@@ -1,6 +1,5 @@
-//! What is written down about one result of an action.
+//! The record of one result of an action.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -24,34 +23,34 @@ pub const RECORD_FORMAT: u32 = 1;
 pub struct ActionRecord {
     /// [`RECORD_FORMAT`].
     pub format: u32,
-    /// What it is a result of.
+    /// The key of the action.
     pub key: Key,
     /// The pipeline's file name without extension, where it was first made: `paper`.
     pub pipeline: String,
     /// The cell that first made it.
     pub label: Label,
-    /// What the key was made of: `why` compares these.
+    /// The components of the key: `why` compares these.
     pub components: Components,
-    /// What came out, by output name.
+    /// The outputs, by name.
     pub outputs: BTreeMap<String, OutputRecord>,
-    /// Why it ran, in words, one cause a line.
+    /// The causes for which it ran, one a line.
     #[serde(default)]
     pub cause: Vec<String>,
-    /// Figures that the stage told.
+    /// The metrics that the stage reported.
     #[serde(with = "figures")]
     pub metrics: BTreeMap<String, f64>,
-    /// What came from the network.
+    /// The downloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetched: Vec<FetchResult>,
-    /// What the stage's probe gave with the code of this result, by name; empty where it has none, or had none when this
+    /// The digests of the stage's probe with the code of this result, by name; empty if it has no probe, or had none when this
     /// was recorded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probe: BTreeMap<String, Digest>,
     /// The stage's log.
     pub log: Option<Digest>,
-    /// When, where, by whom, and what it cost.
+    /// The time, machine, user and cost.
     pub circumstances: RunInfo,
-    /// Whether its content may be missing, and why. It stands beside the record, not in it.
+    /// The reason why its content may be missing, if it may. It is in a file beside the record.
     #[serde(skip)]
     pub dropped: Option<EvictionReason>,
 }
@@ -59,15 +58,15 @@ pub struct ActionRecord {
 /// One output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputRecord {
-    /// Of the file, or of the folder's [`Manifest`](super::Manifest).
+    /// The digest of the file, or of the folder's [`Manifest`](super::Manifest).
     pub digest: Digest,
     /// Bytes, of all files together.
     pub size: u64,
     /// A file or a folder.
     pub shape: OutputShape,
-    /// What it holds.
+    /// Its format.
     pub format: Format,
-    /// If it is a file from outside, referenced in place.
+    /// The path of a file from outside, which is referenced in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outside: Option<ExternalReference>,
 }
@@ -111,7 +110,7 @@ impl From<Shape> for OutputShape {
     }
 }
 
-/// Where a file from outside is.
+/// The path of a file from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalReference {
     /// Absolute, when it was recorded.
@@ -120,10 +119,10 @@ pub struct ExternalReference {
     pub from_store: Option<PathBuf>,
 }
 
-/// When, where, by whom, and what it cost. Nothing of it is in the key.
+/// Time, machine, user and cost of a result. None of it is in the key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// When the stage started.
+    /// The time at which the stage started.
     #[serde(with = "timestamp")]
     pub started: Timestamp,
     /// Seconds from start to end.
@@ -138,16 +137,16 @@ pub struct RunInfo {
     pub machine: Machine,
     /// Accelerators that it had; empty means none.
     pub devices: Vec<String>,
-    /// What it computed on, where the stage tells: `cpu`, or a GPU and its name.
+    /// The device that it computed on, if the stage reports it: `cpu`, or a GPU and its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_on: Option<String>,
-    /// Whether it went on from what an earlier attempt had kept: its seconds are then not those of all of the work.
+    /// True if it resumed from a checkpoint: its seconds are then not those of all of the work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
     /// By output, the files or folders that people gave as its result (`cwm take`); empty if it was computed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub taken_from: BTreeMap<String, PathBuf>,
-    /// Who ran it.
+    /// The user.
     pub user: String,
     /// Version of cwm.
     pub cwm_version: String,
@@ -181,10 +180,10 @@ pub(super) fn host_name() -> String {
 }
 
 impl ActionRecord {
-    /// Who made it, where and when: `ada@host, 2026-11-21 09:20`; of what was not computed, `taken over from FILE by …`.
+    /// Its user, host and time: `ada@host, 2026-11-21 09:20`; of a result that was not computed, `taken over from FILE by …`.
     pub fn origin(&self) -> String {
         let made = &self.circumstances;
-        // Records from before they were checked may hold what a terminal obeys.
+        // Records from before they were checked may have control characters.
         let who = visible(&format!("{}@{}, {}", made.user, made.machine.host, minute(made.started)));
         if !self.is_taken() {
             return who;
@@ -203,7 +202,7 @@ impl ActionRecord {
         self.components.inputs.values().flatten().map(|(_, digest)| digest)
     }
 
-    /// Whether it was given by people, and not computed by its stage.
+    /// Returns true if it was taken over from files, and not computed by its stage.
     pub fn is_taken(&self) -> bool {
         !self.circumstances.taken_from.is_empty()
     }
@@ -240,23 +239,12 @@ impl ActionRecord {
     }
 }
 
-/// A time to the minute, on this machine's clock. The results of one run lie close together, and thousands may be told of:
-/// the last answer is kept.
+/// A time to the minute, on this machine's clock.
 fn minute(time: Timestamp) -> String {
-    thread_local! {
-        static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
-    }
-    let number = time.as_second().div_euclid(60);
-    LAST.with_borrow_mut(|(known, text)| {
-        if *known != number {
-            let zoned = time.to_zoned(jiff::tz::TimeZone::system());
-            (*known, *text) = (number, zoned.strftime("%Y-%m-%d %H:%M").to_string());
-        }
-        text.clone()
-    })
+    time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Floats by name; those that JSON lacks as [`cwm_contract::Value`] writes them.
+/// Floats by name; those without a JSON form as [`cwm_contract::Value`] writes them.
 mod figures {
     use std::collections::BTreeMap;
 

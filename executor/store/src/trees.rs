@@ -1,7 +1,7 @@
 //! Folders, readable in place.
 //!
 //! `trees/ab/cdef…` holds, for the manifest of that digest, a folder of relative links into `objects/`. Trees hold
-//! nothing of their own: one that is missing, or holds anything but what its manifest says, is made again. They are
+//! nothing of their own: one that is missing, or differs from its manifest, is made again. They are
 //! made aside and renamed, so they are never half there, and their folders are read-only.
 
 use std::collections::BTreeSet;
@@ -18,10 +18,10 @@ use cwm_core::files::durable::{TEMPORARY, Temporary};
 use cwm_core::{Digest, FileError, FileErrorKind};
 
 impl Store {
-    /// Where an output can be read: its object, its tree of links, or the file from outside that it is.
+    /// Returns the path at which an output can be read: its object, its tree of links, or the file from outside.
     ///
-    /// A tree that is missing is made first, and one that was changed is replaced. The files in it are symbolic links: ask `fs::metadata`, not the folder
-    /// entry's own type. Whether what they point to is there, [`Store::missing`] tells.
+    /// A tree that is missing is made first, and one that was changed is replaced. The files in it are symbolic links: use
+    /// `fs::metadata`, not the folder entry's own type. [`Store::missing`] checks the objects that they point to.
     ///
     /// # Errors
     /// It is not in the store, or its tree is missing or wrong and cannot be made.
@@ -50,7 +50,7 @@ impl Store {
         }
     }
 
-    /// Makes the tree, if it is not there as its manifest says.
+    /// Makes the tree, unless it is there and right.
     fn make_tree(&self, digest: &Digest) -> Result<()> {
         let manifest = self.manifest(digest)?;
         // Through a link in their place a tree would lie elsewhere, and its own links would lead nowhere.
@@ -80,7 +80,7 @@ impl Store {
         })
     }
 
-    /// Makes the tree aside, if it is not there as it should be.
+    /// Makes the tree in `temporary/`, unless it is there and right.
     pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<Option<PreparedTree<'_>>> {
         let place = self.tree_folder(digest);
         if self.tree_is_right(digest, manifest) {
@@ -132,8 +132,8 @@ impl Store {
         std::iter::repeat_n("..", depth).collect::<PathBuf>().join(inside)
     }
 
-    /// Whether the tree of this manifest is there, and holds exactly the right links and folders. What cannot be looked
-    /// at is not right.
+    /// Returns true if the tree of this manifest is there, and has exactly the right links and folders. A tree that cannot be read
+    /// is not right.
     pub(super) fn tree_is_right(&self, digest: &Digest, manifest: &Manifest) -> bool {
         self.look_over_tree(&self.tree_folder(digest), manifest).unwrap_or(false)
     }

@@ -1,23 +1,23 @@
-//! Records that others made: data, and hostile until it was checked.
+//! Records from elsewhere, which are hostile until they are checked.
 
 use std::path::Path;
 
 use super::record::{ActionRecord, OutputShape, RunInfo};
 use cwm_core::{Key, is_hidden, is_label, is_name};
 
-/// A longer record is none.
+/// The longest record that is read, in bytes.
 pub const LARGEST_RECORD: u64 = 64 << 20;
 
-/// A name, or another word of a record, that is longer is none. Bytes.
+/// The longest name or other word of a record, in bytes.
 const LONGEST_WORD: usize = 4096;
 
 /// A thousand years, on a thousand cores.
 const MOST_SECONDS: f64 = 3.2e13;
 
-/// The record of `key` that `bytes` are, which came from elsewhere.
+/// Decodes and checks the record of `key`, which came from elsewhere.
 ///
 /// # Errors
-/// What is wrong with it, in words that follow "the record".
+/// The problem, in words that follow "the record".
 pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
     if bytes.len() as u64 > LARGEST_RECORD {
         return Err("is too long".to_owned());
@@ -50,7 +50,7 @@ pub fn check_record(key: &Key, bytes: &[u8]) -> Result<ActionRecord, String> {
     Ok(record)
 }
 
-/// Names must be names, and what people read must be one line of plain text: a terminal would obey it, and show it as ours.
+/// Names must be names, and other words one line of plain text: a terminal would obey control characters.
 fn check_words(record: &ActionRecord) -> Result<(), String> {
     let label = record.label.to_string();
     let mut coordinates = record.label.coordinates.iter();
@@ -76,7 +76,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     if let Some((field, _)) = words.iter().find(|(_, text)| text.len() > LONGEST_WORD) {
         return Err(format!("is too long in `{field}`"));
     }
-    // What changed, the cause tells with its values, which may hold what they will: it is made visible where it is shown.
+    // A cause has values, which may hold hidden characters: they are made visible where it is shown.
     let causes = record.cause.iter().map(|line| ("cause", line.as_str()));
     let causes = causes.filter(|(_, line)| line.contains(char::is_control));
     match words.into_iter().filter(|(_, text)| text.contains(is_hidden)).chain(causes).next() {
@@ -87,7 +87,7 @@ fn check_words(record: &ActionRecord) -> Result<(), String> {
     }
 }
 
-/// Estimates rest on it.
+/// Estimates are computed from the cost.
 fn check_cost(made: &RunInfo) -> Result<(), String> {
     let seconds = [made.wall_seconds, made.user_seconds, made.system_seconds];
     match seconds.into_iter().all(|seconds| (0.0..=MOST_SECONDS).contains(&seconds)) {
@@ -100,7 +100,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// What may follow the dot of a file's name: `pgn.zst`.
+/// Returns true for the extension of a file's name: `pgn.zst`.
 fn is_extension(text: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     text.is_empty() || (text.len() <= 64 && text.split('.').all(is_part))

@@ -1,8 +1,9 @@
-//! Checking everything that a store holds.
+//! The check of everything in a store.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -14,9 +15,9 @@ use super::layout::digest_of_path;
 use super::record::{ActionRecord, OutputShape};
 use super::walk::list;
 use cwm_core::files::Result;
-use cwm_core::{Digest, FileError, FileErrorKind, Key};
+use cwm_core::{Digest, FileError, Key};
 
-/// What a check of the store found.
+/// The outcome of a check of the store.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct VerifyReport {
     /// Objects that were hashed.
@@ -25,15 +26,15 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Action records that were read.
     pub actions: u64,
-    /// Of these, whose content was let go: by `cwm gc`, or as `keep: false` says.
+    /// Of these, those whose content was evicted.
     pub dropped: u64,
-    /// What is wrong, sorted by path.
+    /// The damage, sorted by path.
     pub findings: Vec<Finding>,
-    /// What is worth knowing and harms no result, sorted by path: a log that is gone.
+    /// Facts that are no damage to a result, sorted by path: a log that is gone.
     pub notes: Vec<Finding>,
 }
 
-/// How far a check is: bytes hashed, of so many.
+/// The progress of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyProgress {
     /// Bytes hashed.
@@ -43,24 +44,24 @@ pub struct VerifyProgress {
 }
 
 impl VerifyReport {
-    /// Whether all is well. Notes do not count.
+    /// Returns true if there is no damage. Notes do not count.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
 impl Store {
-    /// Hashes every object again, on all cores, and checks every manifest, tree and record. What is damaged is moved
-    /// to `quarantine/`, never deleted; the next run then makes it again. On a store that cannot be written, it is
-    /// only told.
+    /// Hashes every object again, on all cores, and checks every manifest, tree and record. Damaged files are moved to
+    /// `quarantine/`, never deleted; the next run then makes them again. On a store that cannot be written, they are only
+    /// reported.
     ///
     /// # Errors
-    /// The system refuses to let us read.
+    /// The store cannot be read.
     pub fn verify(&self, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
         self.verify_part(None, progress)
     }
 
-    /// As [`Store::verify`], of what these results consist of alone: their records, outputs and logs.
+    /// As [`Store::verify`], for the records, outputs and logs of these results alone.
     ///
     /// # Errors
     /// As [`Store::verify`].
@@ -75,7 +76,7 @@ impl Store {
             part.objects.extend(record.log);
             for output in record.outputs.values() {
                 part.objects.insert(output.digest);
-                // Of one that cannot be read, that is found.
+                // A manifest that cannot be read is found as damaged.
                 if output.shape == OutputShape::Folder
                     && let Ok(manifest) = self.manifest(&output.digest)
                 {
@@ -87,7 +88,7 @@ impl Store {
     }
 
     fn verify_part(&self, part: Option<&Part>, progress: impl Fn(VerifyProgress) + Sync) -> Result<VerifyReport> {
-        // First, since the lock's own file may be what is wrong.
+        // First, since the lock's own file may be wrong.
         let findings = self.verify_layout()?;
         let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
@@ -99,7 +100,7 @@ impl Store {
         Ok(report)
     }
 
-    /// The objects that are what their names say.
+    /// Returns the intact objects.
     fn verify_objects(
         &self,
         report: &mut VerifyReport,
@@ -149,25 +150,15 @@ impl Store {
         part: Option<&Part>,
         good: &mut BTreeSet<Digest>,
     ) -> Result<()> {
-        // Lost content is told once for each record that names it, but a manifest is read once.
+        // Lost content is reported once for each record that names it, but a manifest is read once.
         let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
         for key in self.keys()?.into_iter().filter(|key| part.is_none_or(|part| part.keys.contains(key))) {
             for file in self.record_files(&key)? {
                 report.actions += 1;
                 let record = match file.read(&key) {
                     Ok(record) => record,
-                    Err(FileError::Damaged { path, what }) => {
-                        report.findings.push(self.quarantine(path, format!("is damaged: {what}"))?);
-                        continue;
-                    }
-                    Err(error) if error.trouble() == FileErrorKind::TooNew => {
-                        report.findings.push(Finding::about(file.path, "was not checked: a newer cwm wrote it"));
-                        continue;
-                    }
-                    // Gone meanwhile.
-                    Err(_) if fs::symlink_metadata(&file.path).is_err() => continue,
                     Err(error) => {
-                        report.findings.push(self.quarantine(file.path, format!("cannot be used: {error}"))?);
+                        report.findings.extend(self.unreadable(file.path, error)?);
                         continue;
                     }
                 };
@@ -184,7 +175,7 @@ impl Store {
                     }
                 }
                 if record.dropped.is_some() {
-                    // What it lacks was let go on purpose.
+                    // It was evicted on purpose.
                     report.dropped += u64::from(!lost.is_empty());
                     continue;
                 }
@@ -201,14 +192,25 @@ impl Store {
         Ok(())
     }
 
-    /// Whether an object is right: it was, or it is there by now. A run beside us stores content and then its record, so that
-    /// a record may name what was not there when the objects were looked at.
+    /// Quarantines a record that cannot be read; nothing if it is gone by now.
+    fn unreadable(&self, path: PathBuf, error: FileError) -> Result<Option<Finding>> {
+        let what = match error {
+            FileError::Damaged { what, .. } => format!("is damaged: {what}"),
+            FileError::TooNew { .. } => return Ok(Some(Finding::about(path, "was not checked: a newer cwm wrote it"))),
+            _ if fs::symlink_metadata(&path).is_err() => return Ok(None),
+            error => format!("cannot be used: {error}"),
+        };
+        self.quarantine(path, what).map(Some)
+    }
+
+    /// Returns true if an object was intact, or is by now: a run at the same time stores content and then its record, so that a
+    /// record may name objects that were not there when all were checked.
     fn is_good(&self, good: &mut BTreeSet<Digest>, digest: &Digest) -> bool {
         let is_intact = || matches!(self.object_state(digest, None, Check::Hash), Ok(ObjectState::Intact));
         good.contains(digest) || is_intact() && good.insert(*digest)
     }
 
-    /// What a good object that should be a manifest names; and whether its tree is right.
+    /// Checks the tree of an intact manifest, and returns its files.
     fn verify_folder(&self, report: &mut VerifyReport, digest: &Digest) -> Result<Vec<Digest>> {
         let manifest = match self.manifest(digest) {
             Ok(manifest) => manifest,
@@ -227,7 +229,7 @@ impl Store {
     }
 }
 
-/// What of a store is checked, where it is not all of it.
+/// The part of a store to check.
 #[derive(Default)]
 struct Part {
     keys: BTreeSet<Key>,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +14,7 @@ use super::walk::list;
 use cwm_core::files::Result;
 use cwm_core::{FileError, FileErrorKind, Key};
 
-/// `work/<key>`: in the store's file system, so that what the stage makes is renamed into place. Whoever uses it holds
-/// the key's lock.
+/// `work/<key>`: in the store's file system, so that outputs are renamed into place. The process that uses it has the key's lock.
 #[derive(Clone)]
 pub struct WorkFolder {
     store: Store,
@@ -22,8 +22,8 @@ pub struct WorkFolder {
     path: PathBuf,
 }
 
-/// What wrote `keep/`: whoever goes on from there must be the same. The kind of device, not which one: the next free one does
-/// as well.
+/// The writer of `keep/`: an attempt that resumes from there must have the same stamp. It has the kind of device, not the device:
+/// any free one does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointStamp {
     /// Version of this stamp and of the rules for `keep/`.
@@ -37,7 +37,7 @@ pub struct CheckpointStamp {
 impl CheckpointStamp {
     /// The version that this cwm writes.
     pub const FORMAT: u32 = 1;
-    /// The processor, or a stage that asks for no device.
+    /// The processor, or a stage without a device.
     pub const PROCESSOR: &str = "cpu";
     /// A GPU.
     pub const GPU: &str = "cuda";
@@ -45,7 +45,7 @@ impl CheckpointStamp {
     const NAME: &str = ".stamp";
 }
 
-/// The name of the file that says that something was kept in another store.
+/// The name of the file that marks checkpoints in another store.
 const KEPT_ELSEWHERE: &str = "kept-elsewhere";
 
 /// Prefix of a work folder that is being removed.
@@ -60,14 +60,13 @@ impl Store {
         WorkFolder { store: self.clone(), key: *key, path: self.root().join("work").join(key.to_string()) }
     }
 
-    /// The folder in which `key` is done anew to check what is recorded: not that in which a run does it, which may hold
-    /// what an attempt kept.
+    /// The folder in which `key` is computed again to check its result: not that of a run, which may hold checkpoints.
     pub fn checking(&self, key: &Key) -> WorkFolder {
         let path = self.root().join("work").join(format!("{CHECKING}{key}"));
         WorkFolder { store: self.clone(), key: *key, path }
     }
 
-    /// All work folders that there are, by key, those in which results are checked too.
+    /// Returns all work folders, by key, also those in which results are checked.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -90,12 +89,12 @@ impl fmt::Debug for WorkFolder {
 }
 
 impl WorkFolder {
-    /// The key of the action that is done here.
+    /// The key of its action.
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// Whether what is done here is compared with what is recorded, and no more.
+    /// Returns true if its result is only compared with the recorded one.
     pub fn is_check(&self) -> bool {
         self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(CHECKING))
     }
@@ -105,7 +104,7 @@ impl WorkFolder {
         &self.path
     }
 
-    /// Where outputs are made.
+    /// The folder of the outputs.
     pub fn out(&self) -> PathBuf {
         self.path.join("out")
     }
@@ -115,7 +114,7 @@ impl WorkFolder {
         self.path.join("tmp")
     }
 
-    /// What survives interruption.
+    /// The folder of the checkpoints, which survives an interruption.
     pub fn keep(&self) -> PathBuf {
         self.path.join("keep")
     }
@@ -130,7 +129,7 @@ impl WorkFolder {
         self.path.join("log")
     }
 
-    /// Whether it is there: left by a failed or interrupted run, or in use.
+    /// Returns true if it is there: left by a failed or interrupted run, or in use.
     pub fn exists(&self) -> bool {
         self.path.is_dir()
     }
@@ -144,7 +143,7 @@ impl WorkFolder {
         self.empty_but(&["keep", "action.json"])
     }
 
-    /// As [`WorkFolder::prepare`] for another attempt of the same run, which goes on in the log of the one before.
+    /// As [`WorkFolder::prepare`] for another attempt of the same run, which appends to the log of the one before.
     ///
     /// # Errors
     /// The disk refuses.
@@ -166,8 +165,8 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// Throws away what a failed stage made so far, and its scratch, so that it does not keep the disk full; `keep/`, the
-    /// log and the action file stay. Whoever calls this holds the key's lock.
+    /// Removes the outputs and scratch files of a failed stage, so that they do not keep the disk full; `keep/`, the log and the
+    /// action file stay. The caller has the key's lock.
     ///
     /// # Errors
     /// The disk refuses.
@@ -180,14 +179,14 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// As [`WorkFolder::discard_output`], if nobody holds the key's lock; true if it was done.
+    /// As [`WorkFolder::discard_output`], if the key's lock is free; true if it was done.
     fn discard_abandoned_output(&self) -> Result<bool> {
         let Some(_held) = self.store.try_lock_key_silently(&self.key)? else { return Ok(false) };
         self.discard_output()?;
         Ok(true)
     }
 
-    /// Throws away what earlier attempts kept.
+    /// Removes the checkpoints of earlier attempts.
     ///
     /// # Errors
     /// The disk refuses.
@@ -196,39 +195,32 @@ impl WorkFolder {
         self.store.disk.make_folder(&self.keep()).map(drop)
     }
 
-    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for kept work. What killed
-    /// processes left goes too, as far as it can.
+    /// Removes the folder. It gets another name first, so that nothing half removed can be taken for checkpoints. Folders that killed
+    /// processes were removing go too, where possible.
     ///
     /// # Errors
     /// The disk refuses.
     pub fn remove(&self) -> Result<()> {
         let parent = self.store.root().join("work");
         if self.exists() {
-            let aside = self.name_aside(&parent);
+            // Unique also among machines that share the store; a folder to move it into may be too much for a full disk.
+            let (now, process) = (Timestamp::now().as_nanosecond(), std::process::id());
+            let aside = parent.join(format!("{REMOVING}{}-{now}-{process}", self.key));
             self.store.disk.place(&self.path, &aside)?;
             self.store.disk.remove(&aside)?;
         }
         for (name, path) in list(&parent)? {
             if name.starts_with(REMOVING) {
-                // Others may remove it just now. What cannot be removed is in nobody's way.
+                // Other processes may be removing it. If it stays, it does no harm.
                 drop(self.store.disk.remove(&path));
             }
         }
         Ok(())
     }
 
-    /// A name that nothing has: the numbers of processes come again, on one machine and on several with one store.
-    fn name_aside(&self, parent: &Path) -> PathBuf {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let name = format!("{REMOVING}{name}-{}", std::process::id());
-        let numbered = (1u32..).map(|number| parent.join(format!("{name}-{number}")));
-        let mut names = std::iter::once(parent.join(&name)).chain(numbered);
-        names.find(|path| std::fs::symlink_metadata(path).is_err()).unwrap_or_else(|| parent.join(name))
-    }
-
-    /// Writes the action file in one instant. The folder is made if needed. Whoever holds the key's lock may finish and
-    /// remove the folder in the middle of this; then it is written again. If the disk is full, what an earlier attempt
-    /// at this key left in `out/` and `tmp/` goes first, unless that attempt still runs.
+    /// Writes the action file in one instant. The folder is made if needed. The process that has the key's lock may finish and
+    /// remove the folder in the middle of this; then it is written again. If the disk is full, files that an earlier attempt
+    /// at this key left in `out/` and `tmp/` go first, unless that attempt still runs.
     ///
     /// # Errors
     /// The disk refuses.
@@ -239,11 +231,11 @@ impl WorkFolder {
         loop {
             attempts += 1;
             self.store.disk.make_folders(&self.path)?;
-            // Not synced: after a power loss nobody runs it before it is written again.
+            // Not synced: after a power loss it is written again before it runs.
             match self.store.disk.replace_unsynced(&self.action_file(), &json(&self.action_file(), action)?) {
                 Err(error) if error.trouble() == FileErrorKind::Missing && attempts < 10 => {}
                 Err(error) if error.trouble() == FileErrorKind::DiskFull && !discarded => {
-                    // A failure to make room is told as the full disk that it comes from.
+                    // A failure to free space is reported as the full disk that caused it.
                     discarded = self.discard_abandoned_output().unwrap_or(false);
                     if !discarded {
                         return Err(error);
@@ -257,13 +249,13 @@ impl WorkFolder {
     /// Reads the action file.
     ///
     /// # Errors
-    /// It is not there or is not what [`WorkFolder::write_action`] wrote.
+    /// It is not there, or [`WorkFolder::write_action`] did not write it.
     pub fn read_action<T: DeserializeOwned>(&self) -> Result<T> {
         let path = self.action_file();
         read_json(&path)?.ok_or_else(|| FileError::Missing { path, what: "is not there".into() })
     }
 
-    /// Says what writes `keep/` from now on.
+    /// Writes the stamp of the process that writes `keep/` from now on.
     ///
     /// # Errors
     /// The disk refuses.
@@ -272,15 +264,15 @@ impl WorkFolder {
         self.store.disk.replace(&path, &json(&path, stamp)?, false)
     }
 
-    /// What wrote `keep/`, or nothing if it was never stamped.
+    /// Reads the stamp of `keep/`, if it has one.
     ///
     /// # Errors
-    /// The stamp is not what [`WorkFolder::write_stamp`] wrote.
+    /// The stamp is damaged.
     pub fn read_stamp(&self) -> Result<Option<CheckpointStamp>> {
         read_json(&self.keep().join(CheckpointStamp::NAME))
     }
 
-    /// Notes that an attempt kept something to be gone on from, in another store. Whatever prepares the folder forgets it.
+    /// Marks that an attempt has checkpoints in another store. [`WorkFolder::prepare`] removes the mark.
     ///
     /// # Errors
     /// The disk refuses.
@@ -288,12 +280,12 @@ impl WorkFolder {
         self.store.disk.touch(&self.path.join(KEPT_ELSEWHERE))
     }
 
-    /// Whether an attempt kept something in another store.
+    /// Returns true if an attempt has checkpoints in another store.
     pub fn is_kept_elsewhere(&self) -> bool {
         self.path.join(KEPT_ELSEWHERE).exists()
     }
 
-    /// Names of what lies in `keep/`, sorted, without the stamp.
+    /// Returns the names in `keep/`, sorted, without the stamp.
     ///
     /// # Errors
     /// The disk refuses.

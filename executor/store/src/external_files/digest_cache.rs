@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use super::cache_file::{self, Entries, Entry};
+use super::cache_file::{self, Entries};
 use super::fingerprint::FileFingerprint;
 use crate::Store;
 use crate::hashing::read_full;
@@ -24,9 +24,9 @@ const WORTH_WAITING: u64 = 1 << 30;
 /// Bytes read at once: enough for all cores to hash at a time.
 const BLOCK: usize = 4 << 20;
 
-/// The digests of files from outside. Cheap to ask again; shared between threads.
+/// The digests of files from outside, shared between threads. A second look at a file is cheap.
 pub struct DigestCache {
-    /// Where the cache is kept, if anywhere.
+    /// The file of the cache, if it has one.
     cache: Option<PathBuf>,
     known: Mutex<Known>,
     hashed: AtomicU64,
@@ -36,15 +36,15 @@ pub struct DigestCache {
 #[derive(Default)]
 struct Known {
     entries: Entries,
-    /// What was learnt since the cache was read.
-    learnt: Entries,
+    /// Those that were added since the cache was read.
+    new: Entries,
 }
 
 /// Time, so that tests need none.
 pub trait Clock: Send + Sync {
-    /// Now, by the clock that stamps files.
+    /// The time, by the clock of the file system.
     fn now(&self) -> SystemTime;
-    /// Lets time pass.
+    /// Waits for this time.
     fn wait(&self, time: Duration);
 }
 
@@ -62,7 +62,7 @@ impl Clock for SystemClock {
 }
 
 impl DigestCache {
-    /// With the cache of `store`. A cache that cannot be read is as good as none and is made anew.
+    /// With the cache of `store`. A cache that cannot be read is replaced.
     pub fn of_store(store: &Store) -> DigestCache {
         DigestCache::with(Some(store.outside_cache()), Box::new(SystemClock))
     }
@@ -72,14 +72,14 @@ impl DigestCache {
         DigestCache::with(None, Box::new(SystemClock))
     }
 
-    /// With a cache file, which stands beside a store's `format`, and a clock of one's own.
+    /// With a cache file, which is beside a store's `format`, and a clock of one's own.
     pub fn with(cache: Option<PathBuf>, clock: Box<dyn Clock>) -> DigestCache {
         let entries = cache.as_deref().map(cache_file::read).unwrap_or_default();
-        let known = Mutex::new(Known { entries, learnt: Entries::new() });
+        let known = Mutex::new(Known { entries, new: Entries::new() });
         DigestCache { cache, known, hashed: AtomicU64::new(0), clock }
     }
 
-    /// How many files were read so far.
+    /// The number of files that were read so far.
     pub fn hashed(&self) -> u64 {
         self.hashed.load(Ordering::Relaxed)
     }
@@ -100,7 +100,7 @@ impl DigestCache {
         let path = std::path::absolute(path).map_err(FileError::io("find", path))?;
         let stat = Stat::of(&path)?;
         if let Some(entry) = self.known().entries.get(&path).filter(|entry| entry.stat == stat) {
-            return Ok(FileFingerprint { path, stat, digest: entry.digest, is_stable: true });
+            return Ok(entry.clone());
         }
         if stat.size >= WORTH_WAITING && stat.modified_recently(self.clock.now(), SETTLED_AFTER) {
             self.clock.wait(SETTLED_AFTER);
@@ -108,9 +108,8 @@ impl DigestCache {
         let snapshot = self.hash(path)?;
         let mut known = self.known();
         if snapshot.is_stable {
-            let entry = Entry { stat: snapshot.stat, digest: snapshot.digest };
-            known.entries.insert(snapshot.path.clone(), entry);
-            known.learnt.insert(snapshot.path.clone(), entry);
+            known.entries.insert(snapshot.path.clone(), snapshot.clone());
+            known.new.insert(snapshot.path.clone(), snapshot.clone());
         }
         Ok(snapshot)
     }
@@ -120,26 +119,26 @@ impl DigestCache {
         self.known().entries.values().map(|entry| (entry.digest, entry.stat.size)).collect()
     }
 
-    /// Keeps what was learnt, if anything: true if the cache was written. Entries of files that are gone are
-    /// dropped, what another process learnt meanwhile is kept. Where there is no store (a folder without `format` is
-    /// none), or it cannot be written, nothing is. Whoever must not write at all does not call this.
+    /// Writes the cache, if it has new entries: true if it was written. Entries of files that are gone are dropped, those that
+    /// another process added meanwhile stay. Nothing is written where there is no store (a folder without `format` is none), or
+    /// it cannot be written.
     ///
     /// # Errors
     /// The disk is full or fails.
     pub fn save(&self) -> Result<bool> {
         let mut known = self.known();
-        let Some(path) = self.cache.as_deref().filter(|_| !known.learnt.is_empty()) else {
+        let Some(path) = self.cache.as_deref().filter(|_| !known.new.is_empty()) else {
             return Ok(false);
         };
         if !path.with_file_name("format").is_file() {
             return Ok(false);
         }
         let mut entries = cache_file::read(path);
-        entries.extend(known.learnt.iter().map(|(path, entry)| (path.clone(), *entry)));
+        entries.extend(known.new.clone());
         entries.retain(|path, _| path.exists());
         match DurableFs::default().replace(path, cache_file::encode(&entries).as_bytes(), false) {
             Ok(()) => {
-                known.learnt.clear();
+                known.new.clear();
                 Ok(true)
             }
             Err(error) if matches!(error.trouble(), FileErrorKind::ReadOnly | FileErrorKind::Missing) => Ok(false),
@@ -147,18 +146,19 @@ impl DigestCache {
         }
     }
 
-    /// As [`DigestCache::save`]; a failure is passed over, since a cache that is not kept costs only time.
+    /// As [`DigestCache::save`]; a failure is ignored, since it costs only time.
     pub fn save_if_possible(&self) {
         drop(self.save());
     }
 
-    /// Takes the word of whoever wrote `path` just now, and lets nobody else write it, for its digest.
+    /// Adds the digest of a file that the caller has just written, and that no other process writes.
     ///
     /// # Errors
     /// It is not there.
     pub fn trust(&self, path: &Path, digest: Digest) -> Result<()> {
-        let entry = Entry { stat: Stat::of(path)?, digest };
-        self.known().entries.insert(path.to_owned(), entry);
+        let path = path.to_owned();
+        let entry = FileFingerprint { stat: Stat::of(&path)?, path: path.clone(), digest, is_stable: true };
+        self.known().entries.insert(path, entry);
         Ok(())
     }
 

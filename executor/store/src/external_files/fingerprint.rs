@@ -1,4 +1,4 @@
-//! A file as it was at one moment: what the file system said of it, and its digest.
+//! A file as it was at one moment: its metadata and its digest.
 
 use std::path::PathBuf;
 
@@ -13,19 +13,18 @@ use cwm_core::{Digest, Stat};
 pub struct FileFingerprint {
     /// Absolute.
     pub path: PathBuf,
-    /// What the file system said.
+    /// Its metadata.
     pub stat: Stat,
-    /// Of its content.
+    /// The digest of its content.
     pub digest: Digest,
-    /// Whether the file was old enough, when it was hashed, for `stat` to prove the content.
+    /// True if the file was old enough, when it was hashed, for `stat` to prove the content.
     #[serde(rename = "settled")]
     pub is_stable: bool,
 }
 
 impl FileFingerprint {
-    /// Whether the file still has this content: for "an input that changed while a stage ran makes that run
-    /// unrecorded". Reads the file only where the file system's word is not enough; a file that was touched but has
-    /// the same content is still the same, one that is gone is not.
+    /// Returns true if the file still has this content: a run whose inputs changed meanwhile is not recorded. Reads the file only
+    /// where its metadata is not enough; a file that was touched but has the same content is the same, one that is gone is not.
     ///
     /// # Errors
     /// The file is there but cannot be read.

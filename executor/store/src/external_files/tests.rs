@@ -173,7 +173,7 @@ fn a_damaged_cache_is_made_anew_and_vouches_for_nothing() {
         good[..good.len() - 2].to_vec(),
         b"\xff\xfe".to_vec(),
         Vec::new(),
-        b"{\"outside_cache\":2}\n".to_vec(),
+        b"{\"outside_cache\":3}\n".to_vec(),
     ] {
         fs::write(&cache, &damaged).unwrap();
         let files = files(&folder, &clock);
