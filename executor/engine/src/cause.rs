@@ -23,7 +23,6 @@ pub enum Cause {
     /// An attempt at just this left its log and no result.
     Unfinished {
         /// When it last wrote into its log.
-        #[serde(with = "cwm_store::timestamp")]
         at: Timestamp,
     },
     /// Another process does just this now.

@@ -15,7 +15,7 @@ use cwm_action::ActionFile;
 use cwm_core::files::{Result, read_beside};
 use cwm_core::{Digest, DurableFs, FileError, FileErrorKind, Key, read_regular_file};
 use cwm_project::lock_file::LockFile;
-use cwm_store::{ActionRecord, Machine, Store, timestamp};
+use cwm_store::{ActionRecord, Machine, Store};
 
 /// Version of the format of a root's file.
 const ROOT_FORMAT: u32 = 1;
@@ -37,7 +37,6 @@ pub(super) struct RootFile {
     /// The host of the lock file.
     host: String,
     /// The time of the last run that used it, to a day.
-    #[serde(with = "timestamp")]
     seen: Timestamp,
     /// The text of the lock file at that time.
     text: String,

@@ -27,7 +27,7 @@ use super::events_file::EventsFile;
 use super::isolated::RemoteStoreConfig;
 use cwm_action::{ActionFailureKind, ActionMessage, AttemptOptions, user};
 use cwm_core::{Digest, DurableFs, Error, Key, read_regular_file};
-use cwm_store::{Machine, Store, timestamp};
+use cwm_store::{Machine, Store};
 
 /// Version of [`BatchFile`].
 const BATCH_FORMAT: u32 = 1;
@@ -43,7 +43,6 @@ pub struct BatchFile {
     /// Its name, which stands in the comment of its job.
     pub id: String,
     /// When it was made.
-    #[serde(with = "timestamp")]
     pub made: Timestamp,
     /// The command that made it.
     pub by: String,

@@ -222,12 +222,11 @@ impl Commit<'_> {
         };
         // For less, starting threads takes longer than the work.
         let is_much = outputs.iter().flatten().map(|file| file.size.max(4096)).sum::<u64>() > 1 << 20;
-        let hashed: Vec<Vec<Hashed>> = if is_much {
-            let all = outputs.into_par_iter().map(|files| files.into_par_iter().map(hash).collect());
-            all.collect::<Result<_>>()?
-        } else {
-            outputs.into_iter().map(|files| files.into_iter().map(hash).collect()).collect::<Result<_>>()?
+        let hash_all = |files: Vec<ProducedFile>| match is_much {
+            true => files.into_par_iter().map(hash).collect(),
+            false => files.into_iter().map(hash).collect(),
         };
+        let hashed = outputs.into_iter().map(hash_all).collect::<Result<Vec<Vec<Hashed>>>>()?;
         let new: Vec<&Path> =
             hashed.iter().flatten().filter(|hashed| hashed.synced).map(|hashed| hashed.file.path.as_path()).collect();
         self.store.disk.sync_together(&new, &BTreeSet::new())?;

@@ -31,9 +31,6 @@ impl MissingContent {
     }
 }
 
-/// Objects that cannot be read, each with its damage if it is there.
-type UnusableObjects = BTreeMap<Digest, Option<Corruption>>;
-
 impl Store {
     /// Returns what of a record's outputs is not available: objects that are not there or have the wrong size, and files from
     /// outside that are gone or changed. Empty means that the record may be used. The log does not count.
@@ -60,8 +57,8 @@ impl Store {
     /// # Errors
     /// As [`Store::missing_or_corrupt`], or the disk refuses.
     pub fn quarantine_changed(&self, output: &OutputRecord, outside: &DigestCache) -> Result<()> {
-        let found = self.unusable_objects(output, Check::Seal(outside))?;
-        found.into_values().flatten().try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
+        let found = self.unusable_objects("", output, Check::Seal(outside))?.into_iter();
+        found.filter_map(|one| one.damage).try_for_each(|damage| self.quarantine_corrupt(&damage).map(drop))
     }
 
     fn unusable(&self, record: &ActionRecord, outside: &DigestCache, check: Check) -> Result<Vec<MissingContent>> {
@@ -71,8 +68,7 @@ impl Store {
                 let (output, digest) = (name.clone(), output.digest);
                 missing.push(MissingContent { output, digest, outside: Some(path), damage: None });
             } else if output.outside.is_none() {
-                let one = |(digest, damage)| MissingContent { output: name.clone(), digest, outside: None, damage };
-                missing.extend(self.unusable_objects(output, check)?.into_iter().map(one));
+                missing.extend(self.unusable_objects(name, output, check)?);
             }
         }
         Ok(missing)
@@ -80,10 +76,8 @@ impl Store {
 
     /// Returns the log of a record, if it is not in the store.
     pub(super) fn lost_log(&self, record: &ActionRecord) -> Result<Option<Digest>> {
-        Ok(match record.log {
-            Some(log) if self.object_size(&log)?.is_none() => Some(log),
-            _ => None,
-        })
+        let is_there = |log: &Digest| Ok::<_, FileError>(self.object_size(log)?.is_some());
+        Ok(if record.log.as_ref().map_or(Ok(true), is_there)? { None } else { record.log })
     }
 
     /// Returns the result of `key` to use: the first of [`Store::candidates`] whose content is available.
@@ -104,30 +98,30 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns the objects of an output that are missing or corrupt; only the manifest, if it is among them.
-    fn unusable_objects(&self, output: &OutputRecord, check: Check) -> Result<UnusableObjects> {
-        let problem = |digest: &Digest, size: Option<u64>| -> Result<Option<(Digest, Option<Corruption>)>> {
-            Ok(match self.object_state(digest, size, check)? {
+    /// Returns the objects of the output `name` that are missing or corrupt; only the manifest, if it is among them.
+    fn unusable_objects(&self, name: &str, output: &OutputRecord, check: Check) -> Result<Vec<MissingContent>> {
+        let missing = |digest, damage| MissingContent { output: name.to_owned(), digest, outside: None, damage };
+        let problem = |digest: Digest, size: Option<u64>| {
+            Ok(match self.object_state(&digest, size, check)? {
                 ObjectState::Intact => None,
-                ObjectState::Missing => Some((*digest, None)),
-                ObjectState::Corrupt(damage) => Some((*digest, Some(damage))),
+                ObjectState::Missing => Some(missing(digest, None)),
+                ObjectState::Corrupt(damage) => Some(missing(digest, Some(damage))),
             })
         };
         let is_folder = output.shape.is_folder();
-        if let Some(own) = problem(&output.digest, (!is_folder).then_some(output.size))? {
-            return Ok(UnusableObjects::from([own]));
-        }
-        if !is_folder {
-            return Ok(UnusableObjects::new());
+        let own = problem(output.digest, (!is_folder).then_some(output.size))?;
+        if own.is_some() || !is_folder {
+            return Ok(own.into_iter().collect());
         }
         match self.manifest(&output.digest) {
             Ok(manifest) => {
-                let files = manifest.files().values();
-                files.filter_map(|file| problem(&file.digest, Some(file.size)).transpose()).collect()
+                let files: BTreeMap<Digest, u64> =
+                    manifest.files().values().map(|file| (file.digest, file.size)).collect();
+                files.into_iter().filter_map(|(digest, size)| problem(digest, Some(size)).transpose()).collect()
             }
             Err(FileError::Damaged { path, what }) => {
                 let damage = Corruption { path, seen: None, what: format!("is damaged: {what}") };
-                Ok(UnusableObjects::from([(output.digest, Some(damage))]))
+                Ok(vec![missing(output.digest, Some(damage))])
             }
             Err(error) => Err(error),
         }

@@ -37,7 +37,6 @@ mod walk;
 mod work;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,7 +60,6 @@ pub use manifest::{Manifest, ManifestFile};
 pub use objects::IngestedFile;
 pub use output_snapshot::OutputSnapshot;
 pub use partial_object::{OpenedPartial, PartialObject, partial_name, remove_unlocked};
-pub use record::timestamp;
 pub use record::{ActionRecord, ExternalReference, Machine, OutputRecord, OutputShape, RunInfo};
 pub use untrusted_record::{LARGEST_RECORD, check_record};
 pub use verify::{VerifyProgress, VerifyReport};
@@ -208,18 +206,14 @@ impl Store {
     /// copy left out.
     fn make_missing_folders(&self) -> Result<()> {
         let root = self.root();
-        let there = folders_in(root)?;
         let mut made = false;
-        for folder in STORE_FOLDERS.into_iter().filter(|folder| !there.contains(*folder)) {
+        for folder in STORE_FOLDERS {
             made |= self.disk.make_folder(&root.join(folder))?;
         }
-        for folder in ["objects", "actions"] {
-            let folder = root.join(folder);
-            let there = folders_in(&folder)?;
+        for folder in ["objects", "actions"].map(|folder| root.join(folder)) {
+            let there: BTreeSet<String> = walk::list(&folder)?.into_iter().map(|(name, _)| name).collect();
             let missing: Vec<String> = layout::shards().filter(|shard| !there.contains(shard)).collect();
-            for shard in &missing {
-                self.disk.make_folder(&folder.join(shard))?;
-            }
+            missing.iter().try_for_each(|shard| self.disk.make_folder(&folder.join(shard)).map(drop))?;
             if !missing.is_empty() {
                 self.disk.sync_folder(&folder)?;
             }
@@ -235,13 +229,10 @@ impl Store {
         if 2 * ours > STORE_FOLDERS.len() {
             return Ok(());
         }
-        for entry in fs::read_dir(root).map_err(FileError::io("read the folder", root))? {
-            let entry = entry.map_err(FileError::io("read the folder", root))?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
+        for (name, _) in walk::list(root)? {
             // A command that only reads may have left digests of outside files before there was a store.
             let files = ["README.md", "format", "outside.cache"];
-            let ours = STORE_FOLDERS.contains(&name.as_ref()) || files.contains(&name.as_ref());
+            let ours = STORE_FOLDERS.contains(&name.as_str()) || files.contains(&name.as_str());
             // Hidden files are a version control system's, a desktop's or an interrupted creation's.
             if !ours && !name.starts_with('.') {
                 return Err(FileError::refused(
@@ -259,16 +250,4 @@ impl Store {
         self.disk = DurableFs::with_hook(hook);
         self
     }
-}
-
-/// The names of the folders in `folder`.
-fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(folder).map_err(FileError::io("read the folder", folder))? {
-        let entry = entry.map_err(FileError::io("read the folder", folder))?;
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            names.extend(entry.file_name().into_string());
-        }
-    }
-    Ok(names)
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::record::{host_name, timestamp};
+use super::record::host_name;
 use cwm_core::os;
 
 /// The owner of a lock; one JSON line in the lock's file.
@@ -21,7 +21,6 @@ pub struct LockOwner {
     /// Its command: `cwm run paper.yaml`.
     pub command: String,
     /// The time at which it took the lock.
-    #[serde(with = "timestamp")]
     pub since: Timestamp,
     /// The process that keeps the lock if that one was killed: process id and command line.
     #[serde(skip)]

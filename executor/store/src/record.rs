@@ -123,7 +123,6 @@ pub struct ExternalReference {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The time at which the stage started.
-    #[serde(with = "timestamp")]
     pub started: Timestamp,
     /// Seconds from start to end.
     pub wall_seconds: f64,
@@ -263,27 +262,5 @@ mod figures {
                 other => Err(serde::de::Error::custom(format!("metric `{name}` is {}, not a float", other.kind()))),
             })
             .collect()
-    }
-}
-
-/// Serde functions for a timestamp as RFC 3339 in UTC.
-pub mod timestamp {
-    use jiff::Timestamp;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    /// Writes a timestamp as RFC 3339.
-    ///
-    /// # Errors
-    /// The serializer refuses.
-    pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(timestamp)
-    }
-
-    /// Reads a timestamp that is written as RFC 3339.
-    ///
-    /// # Errors
-    /// The value is not such a timestamp.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }

@@ -1,25 +1,21 @@
 //! Results whose stages read content that is damaged now.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::time::{Duration, SystemTime};
 
+use super::Store;
 use super::damage::Finding;
-use super::layout::digest_of_path;
 use super::record::OutputShape;
 use super::verify::VerifyReport;
-use super::{Store, mtime_seal};
+use cwm_core::Digest;
 use cwm_core::files::Result;
-use cwm_core::{Digest, Stat};
 
-/// Damaged content with the time of the damage; nothing where that is not known, as on a failing disk.
-type Damaged = BTreeMap<Digest, Option<SystemTime>>;
+/// Damaged objects with the time of the damage, in nanoseconds since 1970; nothing where that is not known, as on a failing disk.
+pub(super) type DamageTimes = BTreeMap<Digest, Option<i64>>;
 
 impl Store {
     /// Notes every result that may rest on damaged content: its stage ran after the damage was done, or that is not known. Since
     /// no stage reads an object without its seal, that is mostly the work of a failing disk.
-    pub(super) fn report_tainted(&self, report: &mut VerifyReport) -> Result<()> {
-        let damaged = self.damaged(report);
+    pub(super) fn report_tainted(&self, report: &mut VerifyReport, damaged: &DamageTimes) -> Result<()> {
         if damaged.is_empty() {
             return Ok(());
         }
@@ -41,15 +37,15 @@ impl Store {
         }
         for (path, record) in records {
             let circumstances = &record.circumstances;
-            let ended = SystemTime::from(circumstances.started)
-                + Duration::try_from_secs_f64(circumstances.wall_seconds).unwrap_or_default();
+            let took = (circumstances.wall_seconds * 1e9) as i128;
+            let ended = circumstances.started.as_nanosecond().saturating_add(took);
             let read: BTreeSet<&Digest> = record
                 .input_digests()
                 .flat_map(|input| std::iter::once(input).chain(inside.get(input).into_iter().flatten()))
                 .collect();
             for digest in read {
                 let Some(since) = damaged.get(digest) else { continue };
-                if since.is_none_or(|since| since <= ended) {
+                if since.is_none_or(|since| i128::from(since) <= ended) {
                     let label = &record.label;
                     let what = format!(
                         "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run \
@@ -60,19 +56,5 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// The objects among the findings.
-    fn damaged(&self, report: &VerifyReport) -> Damaged {
-        let objects = self.root().join("objects");
-        let found = report.findings.iter().filter(|finding| finding.path.starts_with(&objects));
-        found
-            .filter_map(|finding| {
-                let digest = digest_of_path(&finding.path)?;
-                let metadata = fs::symlink_metadata(finding.quarantined.as_ref().unwrap_or(&finding.path)).ok()?;
-                let has_valid_seal = mtime_seal::has_valid_seal(&digest, Stat::from(&metadata).mtime_ns);
-                Some((digest, metadata.modified().ok().filter(|_| !has_valid_seal)))
-            })
-            .collect()
     }
 }

@@ -4,7 +4,7 @@
 //! nothing of their own: one that is missing, or differs from its manifest, is made again. They are
 //! made aside and renamed, so they are never half there, and their folders are read-only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,35 +82,32 @@ impl Store {
 
     /// Makes the tree in `temporary/`, unless it is there and right.
     pub(super) fn prepare_tree(&self, digest: &Digest, manifest: &Manifest) -> Result<Option<PreparedTree<'_>>> {
-        let place = self.tree_folder(digest);
         if self.tree_is_right(digest, manifest) {
             return Ok(None);
         }
         let root = self.disk.temporary_folder(&self.temporary_folder(), TEMPORARY)?;
         let mut folders = BTreeSet::from([root.path().to_owned()]);
-        for (name, file) in manifest.files() {
-            let link = root.path().join(name);
-            let mut depth = 3;
-            for parent in Path::new(name).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty()) {
-                depth += 1;
-                folders.insert(root.path().join(parent));
+        let entries = self.tree_entries(manifest);
+        for (name, target) in &entries {
+            let path = root.path().join(name);
+            match target {
+                Some(target) => self.disk.link(target, &path)?,
+                None => {
+                    self.disk.make_folder(&path)?;
+                    folders.insert(path);
+                }
             }
-            if depth > 3 {
-                self.disk.make_folders(link.parent().unwrap_or(root.path()))?;
-            }
-            self.disk.link(&self.link_target(&file.digest, depth), &link)?;
         }
-        Ok(Some(PreparedTree { root, folders, place, digest: *digest, manifest: manifest.clone() }))
+        Ok(Some(PreparedTree { root, folders, place: self.tree_folder(digest), entries }))
     }
 
-    /// Gives a tree its name, in the place of a wrong one. If another process was faster, ours goes away: its tree may
-    /// be in use.
+    /// Gives a tree its name, in the place of a wrong one. If another process was faster, this one is removed: the other may be in
+    /// use.
     pub(super) fn place_tree(&self, tree: PreparedTree<'_>) -> Result<()> {
-        let PreparedTree { root, place, digest, manifest, .. } = tree;
-        if let Some(shard) = place.parent() {
-            self.disk.make_folders(shard)?;
-        }
-        if self.tree_is_right(&digest, &manifest) {
+        let PreparedTree { root, place, entries, .. } = tree;
+        let is_right = || read_tree(&place).is_ok_and(|found| found == entries);
+        self.disk.make_folders(place.parent().unwrap_or(&place))?;
+        if is_right() {
             return Ok(());
         }
         let placed = match fs::symlink_metadata(&place) {
@@ -118,54 +115,34 @@ impl Store {
             Ok(_) => root.replace(&place),
             Err(_) => root.place(&place),
         };
-        match placed {
-            Ok(()) => Ok(()),
-            Err(_) if self.tree_is_right(&digest, &manifest) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// From `depth` folders below the store's root to an object.
-    fn link_target(&self, digest: &Digest, depth: usize) -> PathBuf {
-        let object = self.object_path(digest);
-        let inside = object.strip_prefix(self.root()).unwrap_or(&object);
-        std::iter::repeat_n("..", depth).collect::<PathBuf>().join(inside)
+        placed.or_else(|error| if is_right() { Ok(()) } else { Err(error) })
     }
 
     /// Returns true if the tree of this manifest is there, and has exactly the right links and folders. A tree that cannot be read
     /// is not right.
     pub(super) fn tree_is_right(&self, digest: &Digest, manifest: &Manifest) -> bool {
-        self.look_over_tree(&self.tree_folder(digest), manifest).unwrap_or(false)
+        read_tree(&self.tree_folder(digest)).is_ok_and(|found| found == self.tree_entries(manifest))
     }
 
-    fn look_over_tree(&self, root: &Path, manifest: &Manifest) -> io::Result<bool> {
-        if !fs::symlink_metadata(root)?.is_dir() {
-            return Ok(false);
+    /// Returns the entries that the tree of a manifest has.
+    fn tree_entries(&self, manifest: &Manifest) -> TreeEntries {
+        let mut entries = TreeEntries::new();
+        for (name, file) in manifest.files() {
+            let object = self.object_path(&file.digest);
+            let inside = object.strip_prefix(self.root()).unwrap_or(&object);
+            let name = Path::new(name);
+            // Out of the folders of its name, of the tree, of its shard and of `trees`.
+            let up: PathBuf = std::iter::repeat_n("..", name.components().count() + 2).collect();
+            entries.insert(name.to_owned(), Some(up.join(inside)));
+            let parents = name.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+            entries.extend(parents.map(|parent| (parent.to_owned(), None)));
         }
-        let wanted: BTreeSet<&str> =
-            manifest.files().keys().flat_map(|name| name.match_indices('/').map(|(at, _)| &name[..at])).collect();
-        let mut links = 0;
-        let mut folders = vec![(root.to_owned(), String::new(), 3)];
-        while let Some((folder, prefix, depth)) = folders.pop() {
-            for entry in fs::read_dir(&folder)? {
-                let entry = entry?;
-                let Ok(part) = entry.file_name().into_string() else { return Ok(false) };
-                let name = format!("{prefix}{part}");
-                let kind = entry.file_type()?;
-                if kind.is_dir() && wanted.contains(name.as_str()) {
-                    folders.push((entry.path(), name + "/", depth + 1));
-                    continue;
-                }
-                let Some(file) = manifest.files().get(&name).filter(|_| kind.is_symlink()) else { return Ok(false) };
-                if fs::read_link(entry.path())? != self.link_target(&file.digest, depth) {
-                    return Ok(false);
-                }
-                links += 1;
-            }
-        }
-        Ok(links == manifest.files().len())
+        entries
     }
 }
+
+/// The entries of a tree by their paths in it: links with their targets, and folders.
+type TreeEntries = BTreeMap<PathBuf, Option<PathBuf>>;
 
 /// A tree that is complete but has no name yet.
 pub(super) struct PreparedTree<'store> {
@@ -173,6 +150,28 @@ pub(super) struct PreparedTree<'store> {
     /// Its folders, to be synced before it is placed.
     pub folders: BTreeSet<PathBuf>,
     place: PathBuf,
-    digest: Digest,
-    manifest: Manifest,
+    entries: TreeEntries,
+}
+
+/// Reads the entries of a tree. Anything but links and folders is an error.
+fn read_tree(root: &Path) -> io::Result<TreeEntries> {
+    if !fs::symlink_metadata(root)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let mut entries = TreeEntries::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            let name = path.strip_prefix(root).unwrap_or(&path).to_owned();
+            if entry.file_type()?.is_dir() {
+                entries.insert(name, None);
+                folders.push(path);
+            } else {
+                entries.insert(name, Some(fs::read_link(&path)?));
+            }
+        }
+    }
+    Ok(entries)
 }

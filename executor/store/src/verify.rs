@@ -12,7 +12,9 @@ use serde::Serialize;
 use super::Store;
 use super::damage::{Check, Finding, ObjectState};
 use super::layout::digest_of_path;
+use super::mtime_seal;
 use super::record::{ActionRecord, OutputShape};
+use super::tainted_results::DamageTimes;
 use super::walk::list;
 use cwm_core::files::Result;
 use cwm_core::{Digest, FileError, Key};
@@ -92,21 +94,21 @@ impl Store {
         let findings = self.verify_layout()?;
         let _shared = self.lock_shared(|_| {})?;
         let mut report = VerifyReport { findings, ..VerifyReport::default() };
-        let mut good = self.verify_objects(&mut report, part, progress)?;
-        self.verify_actions(&mut report, part, &mut good)?;
-        self.report_tainted(&mut report)?;
+        let (mut intact, damaged) = self.verify_objects(&mut report, part, progress)?;
+        self.verify_actions(&mut report, part, &mut intact)?;
+        self.report_tainted(&mut report, &damaged)?;
         report.findings.sort_by(|a, b| a.path.cmp(&b.path));
         report.notes.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(report)
     }
 
-    /// Returns the intact objects.
+    /// Returns the intact objects, and the damaged ones.
     fn verify_objects(
         &self,
         report: &mut VerifyReport,
         part: Option<&Part>,
         progress: impl Fn(VerifyProgress) + Sync,
-    ) -> Result<BTreeSet<Digest>> {
+    ) -> Result<(BTreeSet<Digest>, DamageTimes)> {
         let others = list(&self.root().join("objects"))?.into_iter().filter(|(shard, _)| shard.len() != 2);
         report.findings.extend(others.map(|(_, path)| Finding::about(path, "is not part of a store")));
         let mut objects = Vec::new();
@@ -129,26 +131,32 @@ impl Store {
             (digest, state)
         };
         let checked: Vec<(Digest, Result<ObjectState>)> = objects.into_par_iter().map(check).collect();
-        let mut good = BTreeSet::new();
+        let (mut intact, mut damaged) = (BTreeSet::new(), DamageTimes::new());
         for (digest, state) in checked {
             match state {
-                Ok(ObjectState::Intact) => drop(good.insert(digest)),
+                Ok(ObjectState::Intact) => drop(intact.insert(digest)),
                 Ok(ObjectState::Missing) => {}
-                Ok(ObjectState::Corrupt(damage)) => report.findings.extend(self.quarantine_corrupt(&damage)?),
+                Ok(ObjectState::Corrupt(damage)) => {
+                    let Some(finding) = self.quarantine_corrupt(&damage)? else { continue };
+                    report.findings.push(finding);
+                    // A valid seal is that of a failing disk.
+                    let times = damage.seen.iter().map(|stat| stat.mtime_ns);
+                    damaged.insert(digest, times.filter(|time| !mtime_seal::has_valid_seal(&digest, *time)).next());
+                }
                 Err(error) => {
                     let problem = format!("cannot be checked: {error}");
                     report.findings.push(Finding::about(self.object_path(&digest), problem));
                 }
             }
         }
-        Ok(good)
+        Ok((intact, damaged))
     }
 
     fn verify_actions(
         &self,
         report: &mut VerifyReport,
         part: Option<&Part>,
-        good: &mut BTreeSet<Digest>,
+        intact: &mut BTreeSet<Digest>,
     ) -> Result<()> {
         // Lost content is reported once for each record that names it, but a manifest is read once.
         let mut folders: BTreeMap<Digest, Vec<Digest>> = BTreeMap::new();
@@ -164,14 +172,14 @@ impl Store {
                 };
                 let mut lost = BTreeSet::new();
                 for output in record.outputs.values().filter(|output| output.outside.is_none()) {
-                    if !self.is_good(good, &output.digest) {
+                    if !self.is_intact(intact, &output.digest) {
                         lost.insert(output.digest);
                     } else if output.shape == OutputShape::Folder {
                         let children = match folders.entry(output.digest) {
                             Entry::Occupied(known) => known.into_mut(),
                             Entry::Vacant(new) => new.insert(self.verify_folder(report, &output.digest)?),
                         };
-                        lost.extend(children.iter().filter(|child| !self.is_good(good, child)));
+                        lost.extend(children.iter().filter(|child| !self.is_intact(intact, child)));
                     }
                 }
                 if record.dropped.is_some() {
@@ -179,7 +187,7 @@ impl Store {
                     report.dropped += u64::from(!lost.is_empty());
                     continue;
                 }
-                if let Some(log) = record.log.filter(|log| !self.is_good(good, log)) {
+                if let Some(log) = record.log.filter(|log| !self.is_intact(intact, log)) {
                     let what = format!("has lost its log {log}; a run of `{}` with `--force` writes one", record.label);
                     report.notes.push(Finding::about(file.path.clone(), what));
                 }
@@ -205,9 +213,9 @@ impl Store {
 
     /// Returns true if an object was intact, or is by now: a run at the same time stores content and then its record, so that a
     /// record may name objects that were not there when all were checked.
-    fn is_good(&self, good: &mut BTreeSet<Digest>, digest: &Digest) -> bool {
-        let is_intact = || matches!(self.object_state(digest, None, Check::Hash), Ok(ObjectState::Intact));
-        good.contains(digest) || is_intact() && good.insert(*digest)
+    fn is_intact(&self, intact: &mut BTreeSet<Digest>, digest: &Digest) -> bool {
+        let is_now = || matches!(self.object_state(digest, None, Check::Hash), Ok(ObjectState::Intact));
+        intact.contains(digest) || is_now() && intact.insert(*digest)
     }
 
     /// Checks the tree of an intact manifest, and returns its files.
