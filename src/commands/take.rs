@@ -227,7 +227,7 @@ fn record(
             machine: Machine::here(),
             devices: Vec::new(),
             computed_on: None,
-            goes_on: false,
+            is_resumed: false,
             taken_from,
             user: cwm_action::user(),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -67,7 +67,7 @@ impl CheckpointOwner {
 pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), Failure>, Error> {
     let CheckpointOwner { stamp, is_certain } = owner;
     let folder = work.keep();
-    let kept = work.kept()?;
+    let kept = work.checkpoints()?;
     let found = match work.read_stamp() {
         Ok(found) => found,
         Err(error) if !kept.is_empty() => {
@@ -85,7 +85,7 @@ pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), 
                 std::io::stderr(),
                 "other code kept {kept} in {folder}: it is deleted, and the stage starts again"
             );
-            work.forget_kept()?;
+            work.remove_checkpoints()?;
         }
         Some(_) if !kept.is_empty() && !is_certain => return Ok(Ok(())),
         Some(found) if !kept.is_empty() => return Ok(Err(refusal(work, &found, stamp, &kept))),
@@ -165,7 +165,7 @@ mod tests {
     fn the_same_code_on_the_same_device_goes_on() {
         let (_folder, work) = with_kept(&["step"]);
         prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
-        assert_eq!(work.kept().unwrap(), ["step"]);
+        assert_eq!(work.checkpoints().unwrap(), ["step"]);
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
             assert!(failure.message.contains(told) && failure.message.contains(" on a GPU "), "{failure}");
             let hint = failure.hint.unwrap();
             assert!(hint.contains("`--device cpu`") && hint.contains(&work.keep().display().to_string()), "{hint}");
-            assert_eq!(work.kept().unwrap(), names);
+            assert_eq!(work.checkpoints().unwrap(), names);
             // And it is still that of the processor.
             prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
             // What the hint says is enough.
@@ -216,28 +216,28 @@ mod tests {
         prepare(&work, &granted).unwrap().unwrap();
         let failure = prepare(&work, &granted.on("cuda:0, some GPU")).unwrap().unwrap_err();
         assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
-        assert_eq!(work.kept().unwrap(), ["step"]);
+        assert_eq!(work.checkpoints().unwrap(), ["step"]);
         // Without any, it goes on.
         prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
         // What other code kept goes before it is certain.
         prepare(&work, &CheckpointOwner { is_certain: false, ..owner_of("b", "cuda") }).unwrap().unwrap();
-        assert!(work.kept().unwrap().is_empty());
+        assert!(work.checkpoints().unwrap().is_empty());
     }
 
     #[test]
     fn what_other_code_kept_is_forgotten() {
         let (_folder, work) = with_kept(&["step"]);
         prepare(&work, &owner_of("b", "cuda")).unwrap().unwrap();
-        assert!(work.kept().unwrap().is_empty());
+        assert!(work.checkpoints().unwrap().is_empty());
         assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("b", "cuda")));
     }
 
     #[test]
     fn what_was_set_aside_is_nothing_to_go_on_from() {
         let (_folder, work) = with_kept(&["curves.jsonl.damaged", "step.damaged"]);
-        assert!(usable(work.kept().unwrap()).is_empty());
+        assert!(usable(work.checkpoints().unwrap()).is_empty());
         std::fs::write(work.keep().join("step"), "").unwrap();
-        assert_eq!(usable(work.kept().unwrap()), ["step"]);
+        assert_eq!(usable(work.checkpoints().unwrap()), ["step"]);
     }
 
     #[test]
@@ -246,6 +246,6 @@ mod tests {
         std::fs::write(work.keep().join(".stamp"), "{").unwrap();
         let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
         assert!(failure.message.contains("kept step, and their code is not known"), "{failure}");
-        assert_eq!(work.kept().unwrap(), ["step"]);
+        assert_eq!(work.checkpoints().unwrap(), ["step"]);
     }
 }

@@ -205,7 +205,7 @@ pub fn stopped() -> Outcome {
 /// # Errors
 /// The disk refuses.
 pub fn has_checkpoint(work: &WorkFolder) -> Result<bool, Error> {
-    Ok(!checkpoints::usable(work.kept()?).is_empty())
+    Ok(!checkpoints::usable(work.checkpoints()?).is_empty())
 }
 
 /// Removes the work folder of an action whose result another process recorded.

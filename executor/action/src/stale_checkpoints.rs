@@ -27,7 +27,7 @@ fn found(store: &Store, action: &ActionFile) -> Result<Vec<String>, Error> {
             continue;
         }
         // It may be in removal, or of another version.
-        let (Ok(names), Ok(other)) = (work.kept(), ActionFile::read(&work, &key)) else { continue };
+        let (Ok(names), Ok(other)) = (work.checkpoints(), ActionFile::read(&work, &key)) else { continue };
         let names = usable(names);
         if !names.is_empty() && (&other.pipeline, &other.label) == (&action.pipeline, &action.label) {
             let (names, folder) = (list_kept(&names), work.keep());

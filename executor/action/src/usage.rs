@@ -46,7 +46,7 @@ impl ResourceUsageTimer {
             machine: Machine { cores: action.resources.cores, ..Machine::here() },
             devices: action.resources.devices.clone(),
             computed_on: None,
-            goes_on: self.has_checkpoint,
+            is_resumed: self.has_checkpoint,
             taken_from: BTreeMap::new(),
             user: visible(&user()),
             cwm_version: env!("CARGO_PKG_VERSION").to_owned(),

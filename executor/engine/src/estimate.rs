@@ -127,7 +127,7 @@ impl Estimates {
         sizes.extend(outputs.map(|output| (output.digest, output.size)));
         let mut measured: HashMap<Group, Measured> = HashMap::new();
         // What was not computed took no time.
-        let computed = |record: &&ActionRecord| !record.circumstances.goes_on && !record.is_taken();
+        let computed = |record: &&ActionRecord| !record.circumstances.is_resumed && !record.is_taken();
         for record in records.iter().filter(computed) {
             let stage = registry.get(&record.components.kind);
             let inputs = input_sizes(record, &sizes);

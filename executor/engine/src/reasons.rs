@@ -22,7 +22,7 @@ use cwm_store::{ActionRecord, Store};
 /// The store cannot be read.
 pub fn previous_record(store: &Store, label: &Label, locked: &LockFile) -> Result<Option<ActionRecord>, Error> {
     let Some(line) = locked.get(label) else { return Ok(None) };
-    Ok(store.recorded(&line.key, Some(&line.outputs))?)
+    Ok(store.preferred_record(&line.key, Some(&line.outputs))?)
 }
 
 /// The record of a cell that is done, by its index.

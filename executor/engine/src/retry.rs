@@ -46,7 +46,7 @@ impl RetryPolicy {
 /// Returns true if another attempt may succeed although nothing that it depends on changed. One that ran out of time may where it
 /// resumes from a checkpoint.
 pub fn is_transient(kind: ActionFailureKind, work: &WorkFolder) -> bool {
-    kind.is_transient(cwm_action::has_checkpoint(work).unwrap_or(false) || work.is_kept_elsewhere())
+    kind.is_transient(cwm_action::has_checkpoint(work).unwrap_or(false) || work.has_checkpoints_elsewhere())
 }
 
 #[cfg(test)]

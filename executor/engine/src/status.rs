@@ -218,7 +218,7 @@ pub fn by_checksum(store: &Store, record: ActionRecord) -> Result<Option<ActionR
         return Ok(Some(record));
     }
     let Some(components) = source_key::with_checksums(&record.components, &record.fetched) else { return Ok(None) };
-    let settled = store.recorded(&components.key(), Some(&record.output_digests()))?;
+    let settled = store.preferred_record(&components.key(), Some(&record.output_digests()))?;
     // What came from where is told by the record that was asked for by that.
     Ok(settled.map(|settled| ActionRecord { fetched: record.fetched, ..settled }))
 }

@@ -215,7 +215,7 @@ pub fn collect(
     let alone = store.lock_exclusive("cwm gc", waiting)?;
     let plan = GcPlan { deleted: true, ..plan(store, jobs, options, now)? };
     if !plan.is_empty() {
-        store.set_aside_garbage(&plan.garbage, EvictionReason::Collected, &alone)?;
+        store.move_garbage(&plan.garbage, EvictionReason::Collected, &alone)?;
         plan.ended.iter().try_for_each(|file| DurableFs::default().remove(file))?;
     }
     drop(alone);

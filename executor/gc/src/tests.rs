@@ -91,7 +91,7 @@ fn made(store: &Store, name: &str, text: &str, folder: &[String], fetched: bool)
             machine: Machine::here(),
             devices: Vec::new(),
             computed_on: None,
-            goes_on: false,
+            is_resumed: false,
             taken_from: BTreeMap::new(),
             user: "someone".into(),
             cwm_version: "0".into(),

@@ -62,7 +62,7 @@ pub fn evict_content(
     let freed = going.iter().map(|(index, result)| (*result, reclaim.give_up(*index)));
     let evicted = freed.filter(|(_, bytes)| *bytes > 0).collect();
     if !reclaim.content.is_empty() {
-        store.set_aside_garbage(&reclaim.garbage(store), EvictionReason::NotKept, &alone)?;
+        store.move_garbage(&reclaim.garbage(store), EvictionReason::NotKept, &alone)?;
         drop(alone);
         store.delete_garbage()?;
     }

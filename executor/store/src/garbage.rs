@@ -58,7 +58,7 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses; everything that was moved until then is garbage all the same.
-    pub fn set_aside_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
+    pub fn move_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
         match self.mark_dropped(&garbage.records, reason) {
             // Garbage without marks makes space for marks: trees are made again from their manifests.
             Err(error) if error.trouble() == FileErrorKind::DiskFull => {
@@ -73,10 +73,16 @@ impl Store {
     }
 
     fn move_aside(&self, garbage: &Garbage) -> Result<()> {
-        let place = self.new_garbage_folder()?;
-        let aside = |path: &Path| match self.disk.place(path, &place(&self.flat_name(path))) {
-            Err(error) if error.trouble() == FileErrorKind::Missing => Ok(()),
-            other => other,
+        let folder = self.garbage_folder();
+        self.disk.make_folders(&folder)?;
+        // Not a folder of its own, which may be too much for a full disk.
+        let collection = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
+        let aside = |path: &Path| {
+            let place = folder.join(format!("{collection}-{}", self.flat_name(path)));
+            match self.disk.place(path, &place) {
+                Err(error) if error.trouble() == FileErrorKind::Missing => Ok(()),
+                placed => placed,
+            }
         };
         // Few objects are folders; to ask for the tree of each takes as long as to move it.
         let trees = self.trees()?;
@@ -92,31 +98,12 @@ impl Store {
         Ok(())
     }
 
-    /// Makes a new folder in `garbage/` and returns paths in it by name. On a full disk, for which a folder may be too much, they
-    /// are in `garbage/` itself.
-    fn new_garbage_folder(&self) -> Result<impl Fn(&str) -> PathBuf + Sync> {
-        let place = self.garbage_folder();
-        self.disk.make_folders(&place)?;
-        let name = format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id());
-        let folder = place.join(&name);
-        let is_made = match self.disk.make_folder(&folder) {
-            Err(error) if error.trouble() == FileErrorKind::DiskFull => false,
-            made => made.map(|_| true)?,
-        };
-        Ok(move |inside: &str| if is_made { folder.join(inside) } else { place.join(format!("{name}-{inside}")) })
-    }
-
     /// Deletes everything in `garbage/`, also of earlier collections that were interrupted.
     ///
     /// # Errors
     /// The disk refuses; the next collection resumes.
     pub fn delete_garbage(&self) -> Result<()> {
-        for (_, folder) in list(&self.garbage_folder())? {
-            let inside = if folder.is_dir() { list(&folder)? } else { Vec::new() };
-            inside.par_iter().try_for_each(|(_, path)| self.disk.remove(path))?;
-            self.disk.remove(&folder)?;
-        }
-        Ok(())
+        list(&self.garbage_folder())?.par_iter().try_for_each(|(_, path)| self.disk.remove(path))
     }
 
     /// Returns the files that were quarantined before `time`.

@@ -191,7 +191,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::actions`].
-    pub fn recorded(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Option<ActionRecord>> {
+    pub fn preferred_record(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Option<ActionRecord>> {
         Ok(self.candidates(key, preferred)?.into_iter().next())
     }
 

@@ -190,7 +190,7 @@ impl WorkFolder {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn forget_kept(&self) -> Result<()> {
+    pub fn remove_checkpoints(&self) -> Result<()> {
         self.store.disk.remove(&self.keep())?;
         self.store.disk.make_folder(&self.keep()).map(drop)
     }
@@ -276,12 +276,12 @@ impl WorkFolder {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn note_kept_elsewhere(&self) -> Result<()> {
+    pub fn mark_checkpoints_elsewhere(&self) -> Result<()> {
         self.store.disk.touch(&self.path.join(KEPT_ELSEWHERE))
     }
 
     /// Returns true if an attempt has checkpoints in another store.
-    pub fn is_kept_elsewhere(&self) -> bool {
+    pub fn has_checkpoints_elsewhere(&self) -> bool {
         self.path.join(KEPT_ELSEWHERE).exists()
     }
 
@@ -289,7 +289,7 @@ impl WorkFolder {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn kept(&self) -> Result<Vec<String>> {
+    pub fn checkpoints(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> = list(&self.keep())?.into_iter().map(|(name, _)| name).collect();
         names.retain(|name| name != CheckpointStamp::NAME);
         names.sort();

@@ -121,7 +121,7 @@ pub fn single_cell(name: &str, lock: &LockFile, store: &Store) -> Result<Vec<Tab
 
 /// The outputs of a line that are reports, as far as its record tells.
 fn reports_of(line: &LockLine, store: &Store) -> Result<Vec<(String, Digest)>, Error> {
-    let Some(record) = store.recorded(&line.key, Some(&line.outputs))? else { return Ok(Vec::new()) };
+    let Some(record) = store.preferred_record(&line.key, Some(&line.outputs))? else { return Ok(Vec::new()) };
     let outputs = line.outputs.iter().filter(|(port, _)| digest(&record, port).is_some());
     Ok(outputs.map(|(port, digest)| (port.clone(), *digest)).collect())
 }

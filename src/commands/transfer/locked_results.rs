@@ -16,7 +16,7 @@ pub(super) fn is_other(workspace: &Workspace, index: usize, record: &ActionRecor
 
 /// Returns the lock file's result, if its record is in the store.
 pub(super) fn of_line(workspace: &Workspace, line: &LockLine) -> Result<Option<ActionRecord>, Error> {
-    let recorded = workspace.store.recorded(&line.key, Some(&line.outputs))?;
+    let recorded = workspace.store.preferred_record(&line.key, Some(&line.outputs))?;
     Ok(recorded.filter(|record| record.output_digests() == line.outputs))
 }
 

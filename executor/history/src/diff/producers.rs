@@ -50,7 +50,7 @@ impl<'l> Producers<'l> {
         if let Some(known) = self.records.borrow().get(label) {
             return Ok(known.clone());
         }
-        let record = self.store.recorded(&line.key, Some(&line.outputs))?.map(Rc::new);
+        let record = self.store.preferred_record(&line.key, Some(&line.outputs))?.map(Rc::new);
         self.records.borrow_mut().insert(label, record.clone());
         Ok(record)
     }

@@ -154,7 +154,7 @@ impl IsolatedAction<'_> {
                 failure.message = staged.with_original_paths(&failure.message);
                 failure.hint = failure.hint.map(|hint| staged.with_original_paths(&hint));
                 if self.is_persistent && has_checkpoint(&work)? {
-                    self.home_work.note_kept_elsewhere()?;
+                    self.home_work.mark_checkpoints_elsewhere()?;
                 }
                 Outcome::Failed(kind, failure)
             }
@@ -201,12 +201,12 @@ impl IsolatedAction<'_> {
     /// Pushes the result in the own store, with these outputs if there are several, and registers it with the home store.
     fn publish_result(&self, outputs: Option<&BTreeMap<String, Digest>>) -> Result<StepResult, Error> {
         let gone = || Error::internal("what was just recorded is not there");
-        let requested = self.own.recorded(&self.action.key, outputs)?.ok_or_else(gone)?;
+        let requested = self.own.preferred_record(&self.action.key, outputs)?.ok_or_else(gone)?;
         let record = match source_key::has_unpinned_url(&requested.components) {
             false => requested.clone(),
             true => {
                 let settled = source_key::with_checksums(&requested.components, &requested.fetched).ok_or_else(gone)?;
-                self.own.recorded(&settled.key(), Some(&requested.output_digests()))?.ok_or_else(gone)?
+                self.own.preferred_record(&settled.key(), Some(&requested.output_digests()))?.ok_or_else(gone)?
             }
         };
         if let Err(failed) = self.push(&record)? {

@@ -87,10 +87,10 @@ fn of_two_results_the_locked_one_comes_first_else_the_first_recorded() {
     let gpu = store.record(finished(&store, "a", "on the GPU", &[])).unwrap().record;
     let key = key("a");
     assert_eq!(store.actions(&key).unwrap(), [cpu.clone(), gpu.clone()]);
-    assert_eq!(store.recorded(&key, None).unwrap(), Some(cpu.clone()));
-    assert_eq!(store.recorded(&key, Some(&gpu.output_digests())).unwrap(), Some(gpu.clone()));
+    assert_eq!(store.preferred_record(&key, None).unwrap(), Some(cpu.clone()));
+    assert_eq!(store.preferred_record(&key, Some(&gpu.output_digests())).unwrap(), Some(gpu.clone()));
     assert_eq!(store.candidates(&key, Some(&gpu.output_digests())).unwrap(), [gpu.clone(), cpu.clone()]);
-    assert_eq!(store.recorded(&key, Some(&BTreeMap::new())).unwrap(), Some(cpu.clone()));
+    assert_eq!(store.preferred_record(&key, Some(&BTreeMap::new())).unwrap(), Some(cpu.clone()));
 
     // One whose content is lost does not stand in the way of the other.
     let available = |preferred: &ActionRecord| {

@@ -138,7 +138,7 @@ fn a_commit_killed_at_any_step_leaves_a_valid_store_and_can_be_done_again() {
     assert_ne!(names_in(&store.root().join("temporary")), Vec::<String>::new());
     let alone = store.lock_exclusive("test", |_| {}).unwrap();
     let others = store.leftovers().unwrap().into_iter().map(|left| left.path).collect();
-    store.set_aside_garbage(&Garbage { others, ..Garbage::default() }, EvictionReason::Collected, &alone).unwrap();
+    store.move_garbage(&Garbage { others, ..Garbage::default() }, EvictionReason::Collected, &alone).unwrap();
     assert_eq!(names_in(&store.root().join("temporary")), Vec::<String>::new());
 }
 

@@ -72,7 +72,7 @@ fn circumstances() -> RunInfo {
         machine: Machine::here(),
         devices: Vec::new(),
         computed_on: None,
-        goes_on: false,
+        is_resumed: false,
         taken_from: BTreeMap::new(),
         user: "someone".into(),
         cwm_version: "0.1.0".into(),

@@ -26,7 +26,7 @@ fn a_start_finds_out_and_tmp_empty_and_keep_as_it_was() {
     assert_eq!(names_in(&work.tmp()), Vec::<String>::new());
     assert_eq!(fs::read_to_string(work.keep().join("deep/half-written")).unwrap(), "x");
     assert_eq!(work.read_action::<BTreeMap<String, String>>().unwrap()["stage"], "parse");
-    work.forget_kept().unwrap();
+    work.remove_checkpoints().unwrap();
     assert_eq!(names_in(&work.keep()), Vec::<String>::new());
 }
 
@@ -49,11 +49,11 @@ fn what_was_kept_in_another_store_is_known_until_the_next_start() {
     let (_folder, store) = new_store();
     let work = store.work(&key("a"));
     work.prepare().unwrap();
-    assert!(!work.is_kept_elsewhere());
-    work.note_kept_elsewhere().unwrap();
-    assert!(work.is_kept_elsewhere() && work.kept().unwrap().is_empty());
+    assert!(!work.has_checkpoints_elsewhere());
+    work.mark_checkpoints_elsewhere().unwrap();
+    assert!(work.has_checkpoints_elsewhere() && work.checkpoints().unwrap().is_empty());
     work.prepare_again().unwrap();
-    assert!(!work.is_kept_elsewhere());
+    assert!(!work.has_checkpoints_elsewhere());
 }
 
 #[test]
