@@ -187,7 +187,7 @@ pub fn warn_about_tags(tags: &[Tag]) {
 /// Returns how to get the missing files of a result: a run of the whole pipeline rebuilds them only if something reads them.
 fn rebuild_hint(record: &ActionRecord) -> String {
     let label = shell_quote(&record.label.to_string());
-    match record.dropped {
+    match record.evicted {
         Some(EvictionReason::NotPulled) => {
             format!("`cwm pull {label}` fetches them, `cwm run {label}` makes them again")
         }

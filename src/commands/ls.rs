@@ -144,7 +144,7 @@ fn rows_of(
 
 fn state(record: &ActionRecord, store: &Store, files: &DigestCache) -> Result<&'static str, Error> {
     let missing = store.missing_or_corrupt(record, files)?;
-    Ok(match record.dropped {
+    Ok(match record.evicted {
         _ if missing.is_empty() => "present",
         _ if missing.iter().any(|missing| missing.damage.is_some()) => "changed",
         Some(EvictionReason::NotKept) => "dropped",

@@ -67,7 +67,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
         let cell = &workspace.plan.cells[index];
         let (state, key, detail) = match &cache_status.states[index] {
             KeyStatus::Cached(record) if let Some(incomplete) = prediction.incomplete(index) => {
-                let state = match (incomplete.rebuild, record.dropped) {
+                let state = match (incomplete.rebuild, record.evicted) {
                     (Rebuild::Yes, _) => "would run",
                     (Rebuild::Perhaps, _) => "may run",
                     (Rebuild::No, None) => "incomplete",
@@ -77,7 +77,7 @@ pub fn run(store: Option<&Path>, mut arguments: StatusArguments) -> Result<ExitC
                 };
                 let what = match incomplete.rebuild {
                     Rebuild::Yes | Rebuild::Perhaps => incomplete.cause_and_advice(&workspace.store, record)?,
-                    Rebuild::No if record.dropped == Some(EvictionReason::NotPulled) => {
+                    Rebuild::No if record.evicted == Some(EvictionReason::NotPulled) => {
                         format!(
                             "{}; {}",
                             cache_status.origin(index, record),

@@ -151,7 +151,7 @@ impl Cause {
     /// # Errors
     /// The store cannot be read.
     pub fn from_missing(store: &Store, record: &ActionRecord, missing: &[MissingContent]) -> Result<Cause, FileError> {
-        Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.dropped) {
+        Ok(match (missing.iter().filter(|missing| missing.damage.is_some()).count(), record.evicted) {
             (0, Some(EvictionReason::NotPulled)) => {
                 Cause::NotPulled { from: store.remote_of_unpulled(record)?, origin: record.origin() }
             }

@@ -242,7 +242,7 @@ impl Predictor<'_> {
 
     /// Returns false if the files come from a remote when they are needed.
     fn is_rebuilt(&self, record: &ActionRecord) -> bool {
-        !(self.fetches && record.dropped == Some(EvictionReason::NotPulled))
+        !(self.fetches && record.evicted == Some(EvictionReason::NotPulled))
     }
 
     fn lost_inputs(&mut self, cell: usize) -> Result<Vec<LostInput>, Error> {
@@ -434,7 +434,7 @@ impl IncompleteResult {
     /// How else a cell comes by its files that is built again.
     pub fn advice(record: &ActionRecord) -> Option<String> {
         let label = shell_quote(&record.label.to_string());
-        (record.dropped == Some(EvictionReason::NotPulled)).then(|| {
+        (record.evicted == Some(EvictionReason::NotPulled)).then(|| {
             format!("`cwm pull {label}` fetches them, and `cwm run --pull` does not make again what others have")
         })
     }
@@ -453,7 +453,7 @@ impl IncompleteResult {
     /// # Errors
     /// The store cannot be read.
     pub fn describe(store: &Store, record: &ActionRecord) -> Result<String, Error> {
-        Ok(match record.dropped {
+        Ok(match record.evicted {
             None => "files of its result are missing; made again when needed".to_owned(),
             Some(EvictionReason::Collected) => "`cwm gc` let its files go; made again when needed".to_owned(),
             Some(EvictionReason::NotPulled) => {

@@ -198,7 +198,7 @@ impl Verifier<'_> {
                 continue;
             }
             let label = plan.cells[source].label.to_string();
-            let (command, what) = match record.dropped {
+            let (command, what) = match record.evicted {
                 Some(EvictionReason::NotPulled) => ("cwm pull", "were not pulled"),
                 _ => ("cwm run", MissingContent::describe(&missing)),
             };

@@ -68,7 +68,7 @@ impl<'i> Reclaim<'i> {
         let incomplete = |index: &&usize| content(self.inventory, **index).into_iter().any(is_missing);
         let records = self.given_up.iter().filter(incomplete).map(|index| &held[*index]);
         let mut garbage = Garbage {
-            records: records.filter(|held| held.record.dropped.is_none()).map(|held| held.file.clone()).collect(),
+            records: records.filter(|held| held.record.evicted.is_none()).map(|held| held.file.clone()).collect(),
             objects: self.content.iter().copied().collect(),
             ..Garbage::default()
         };

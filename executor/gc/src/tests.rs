@@ -148,7 +148,7 @@ fn content_that_several_share_goes_and_all_of_them_say_so() {
     let done = collect(&store, &NoJobs, wish(), NOW(), |_| {}).unwrap();
     assert!(!done.is_empty() && objects(&store).is_empty());
     for record in &records {
-        assert_eq!(store.actions(&record.key).unwrap()[0].dropped, Some(EvictionReason::Collected), "{}", record.label);
+        assert_eq!(store.actions(&record.key).unwrap()[0].evicted, Some(EvictionReason::Collected), "{}", record.label);
     }
     assert_clean(&store);
 }
@@ -210,7 +210,7 @@ proptest! {
             let again = &store.actions(&record.key).unwrap()[0];
             prop_assert_eq!(&again.outputs, &record.outputs);
             if !is_whole(&store, record) {
-                prop_assert_eq!(again.dropped, Some(EvictionReason::Collected));
+                prop_assert_eq!(again.evicted, Some(EvictionReason::Collected));
             }
         }
         let again = collect(&store, &NoJobs, GcOptions { sources, ..wish() }, NOW(), |_| {}).unwrap();
@@ -219,7 +219,7 @@ proptest! {
         for (index, (text, folder, fetched, _)) in stages.iter().enumerate() {
             let record = made(&store, &format!("s{index}"), text, folder, *fetched);
             prop_assert!(is_whole(&store, &record));
-            prop_assert_eq!(store.actions(&record.key).unwrap()[0].dropped, None);
+            prop_assert_eq!(store.actions(&record.key).unwrap()[0].evicted, None);
             prop_assert_eq!(store.actions(&record.key).unwrap().len(), 1);
         }
         assert_clean(&store);
@@ -242,7 +242,7 @@ fn a_collection_killed_at_any_step_leaves_a_valid_store_and_the_next_one_ends_it
         assert_clean(&store);
         // It is there as a whole, or its record says that it need not be.
         let record = &store.actions(&gone.key).unwrap()[0];
-        assert!(is_whole(&store, &gone) || record.dropped == Some(EvictionReason::Collected));
+        assert!(is_whole(&store, &gone) || record.evicted == Some(EvictionReason::Collected));
         if steps.load(Ordering::SeqCst) <= last {
             assert!(collected.is_ok());
             break;

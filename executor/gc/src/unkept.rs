@@ -56,7 +56,7 @@ pub fn evict_content(
     let is_holder = |index: &usize| {
         let held = &inventory.held[*index];
         let is_complete = || held.content(&inventory).all(|digest| inventory.objects.contains_key(&digest));
-        going.contains_key(index) || held.record.dropped.is_none() || is_complete()
+        going.contains_key(index) || held.record.evicted.is_none() || is_complete()
     };
     let mut reclaim = Reclaim::new(&inventory, &pinned, (0..inventory.held.len()).filter(is_holder));
     let freed = going.iter().map(|(index, result)| (*result, reclaim.give_up(*index)));

@@ -118,10 +118,10 @@ impl Store {
                     }
                     // Its content may have been lost or evicted; then it has just been put back.
                     commit.finish_content(None)?;
-                    if file.dropped.is_some() {
-                        self.unmark_dropped(&file.path)?;
+                    if file.evicted.is_some() {
+                        self.unmark_evicted(&file.path)?;
                     }
-                    let record = ActionRecord { dropped: None, ..record };
+                    let record = ActionRecord { evicted: None, ..record };
                     return Ok(RecordedAction { record, new: false });
                 }
                 // A damaged or newer record is no reason to lose this result; a lookup reports it.
@@ -146,7 +146,7 @@ impl Store {
             probe: action.probe,
             log: log.map(|log| log.digest),
             circumstances: action.circumstances,
-            dropped: None,
+            evicted: None,
         };
         let number = without_log.or(numbered.last());
         let number = number.map_or(1, |last| last.number.saturating_add(u32::from(without_log.is_none())));
@@ -158,7 +158,7 @@ impl Store {
             if old.path != place {
                 self.disk.remove(&old.path)?;
             }
-            self.unmark_dropped(&old.path)?;
+            self.unmark_evicted(&old.path)?;
         }
         Ok(RecordedAction { record, new: true })
     }
@@ -174,9 +174,9 @@ impl Store {
         if let Some(last) = numbered.last()
             && last.read(&key).is_ok_and(|last| last.outputs == record.outputs && last.fetched == fetched)
         {
-            return if last.dropped.is_some() { self.unmark_dropped(&last.path) } else { Ok(()) };
+            return if last.evicted.is_some() { self.unmark_evicted(&last.path) } else { Ok(()) };
         }
-        let record = ActionRecord { key, components, fetched, dropped: None, ..record.clone() };
+        let record = ActionRecord { key, components, fetched, evicted: None, ..record.clone() };
         let number = numbered.last().map_or(1, |last| last.number.saturating_add(1));
         let written = StagedRecord::new(self, &key, number, &record.encode()?)?;
         self.disk.sync_file(written.path())?;

@@ -54,13 +54,13 @@ impl Store {
     ///
     /// # Errors
     /// The disk refuses.
-    pub(super) fn mark_dropped(&self, records: &[PathBuf], reason: EvictionReason) -> Result<()> {
+    pub(super) fn mark_evicted(&self, records: &[PathBuf], reason: EvictionReason) -> Result<()> {
         records.par_iter().try_for_each(|file| self.disk.touch(&reason.path(file)))?;
         if records.is_empty() { Ok(()) } else { self.disk.sync_all(self.root()) }
     }
 
     /// Removes the marker of the record in `file`, whose content is there again.
-    pub(super) fn unmark_dropped(&self, file: &Path) -> Result<()> {
+    pub(super) fn unmark_evicted(&self, file: &Path) -> Result<()> {
         EvictionReason::ALL.into_iter().try_for_each(|(reason, _)| self.disk.remove(&reason.path(file)))
     }
 }

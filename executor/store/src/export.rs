@@ -44,20 +44,6 @@ pub struct Export {
     pub replaced: bool,
 }
 
-/// A file to copy.
-struct Source<'a> {
-    content: SourceContent<'a>,
-    digest: Digest,
-    executable: bool,
-}
-
-enum SourceContent<'a> {
-    /// A file of the store, or from outside.
-    File(PathBuf),
-    /// Bytes that are in no store.
-    Bytes(&'a [u8]),
-}
-
 /// The content of `.cwm-export`, which is JSON.
 #[derive(Default, Serialize, Deserialize)]
 struct ExportList {
@@ -101,32 +87,34 @@ impl Store {
         let destination = std::path::absolute(destination).map_err(FileError::io("find", destination))?;
         if let OutputShape::File { extension } = &output.shape {
             let dot = if extension.is_empty() { "" } else { "." };
-            let content = SourceContent::File(self.path_of(output, outside)?);
-            let source = Source { content, digest: output.digest, executable: false };
-            return self.export_file(&destination, &format!("{name}{dot}{extension}"), &source);
+            let source = self.path_of(output, outside)?;
+            return self.export_file(&destination, &format!("{name}{dot}{extension}"), &source, output.digest);
         }
         let manifest = self.manifest(&output.digest)?;
-        let files = manifest.files().iter().map(|(name, file)| {
-            let content = SourceContent::File(self.object_path(&file.digest));
-            (name.as_str(), Source { content, digest: file.digest, executable: file.executable })
-        });
-        let added = added.iter().map(|(name, bytes)| {
-            let source = Source { content: SourceContent::Bytes(bytes), digest: Digest::of(bytes), executable: false };
-            (name.as_str(), source)
-        });
-        let sources: BTreeMap<&str, Source> = files.chain(added).collect();
-        if sources.contains_key(EXPORT_LIST) {
+        let files = manifest.files().iter().filter(|(name, _)| !added.contains_key(*name));
+        let own = files.clone().map(|(name, file)| (name.clone(), (file.digest, file.executable)));
+        let others = added.iter().map(|(name, bytes)| (name.clone(), (Digest::of(bytes), false)));
+        let contents: Contents = own.chain(others).collect();
+        if contents.contains_key(EXPORT_LIST) {
             let problem = format!("would hold a file named `{EXPORT_LIST}` of its own");
             return Err(FileError::refused(&destination, problem, "that name is cwm's; have the stage choose another"));
         }
-        let contents = sources.iter().map(|(name, file)| ((*name).to_owned(), (file.digest, file.executable)));
-        self.export_folder(&destination, Some(&contents.collect()), |folder| {
-            let copy = |(name, source): (&&str, &Source)| {
+        self.export_folder(&destination, Some(&contents), |folder| {
+            let place = |name: &String| {
                 let path = folder.join(name);
-                self.disk.make_folders(path.parent().unwrap_or(folder))?;
-                Ok(((*name).to_owned(), source.copy_to(&path)?))
+                self.disk.make_folders(path.parent().unwrap_or(folder)).map(|()| path)
             };
-            sources.iter().map(copy).collect()
+            let mut made = BTreeMap::new();
+            for (name, file) in files {
+                let copy = copy_file(&self.object_path(&file.digest), &place(name)?, file.digest, file.executable)?;
+                made.insert(name.clone(), copy);
+            }
+            for (name, bytes) in added {
+                let path = place(name)?;
+                fs::write(&path, bytes).map_err(FileError::io("write", &path))?;
+                made.insert(name.clone(), ExportedFile::of(&path, false)?);
+            }
+            Ok(made)
         })
     }
 
@@ -163,7 +151,7 @@ impl Store {
     }
 
     /// Copies one file into a folder that may hold others.
-    fn export_file(&self, folder: &Path, name: &str, source: &Source) -> Result<Export> {
+    fn export_file(&self, folder: &Path, name: &str, source: &Path, digest: Digest) -> Result<Export> {
         let path = folder.join(name);
         let _turn = self.lock_exports(&path)?;
         let list_path = folder.join(EXPORT_LIST);
@@ -172,7 +160,7 @@ impl Store {
             return Err(FileError::refused(folder, "is as a whole an export of another output", MOVE_IT));
         }
         let earlier = list.files.get(name);
-        if earlier.is_some_and(|copy| copy.digest == source.digest && copy.is_unchanged(&path)) {
+        if earlier.is_some_and(|copy| copy.digest == digest && copy.is_unchanged(&path)) {
             return Ok(Export { path, written: false, replaced: false });
         }
         let there = fs::symlink_metadata(&path);
@@ -182,7 +170,7 @@ impl Store {
         self.disk.make_folders(folder)?;
         let aside = self.disk.temporary_folder(folder, &prefix(&path))?;
         let copy = aside.path().join("copy");
-        list.files.insert(name.to_owned(), source.copy_to(&copy)?);
+        list.files.insert(name.to_owned(), copy_file(source, &copy, digest, false)?);
         list.write(&aside)?;
         self.disk.sync_all(aside.path())?;
         // The list first: a copy that is not in it could never be replaced. After a kill between the two, the file at the target
@@ -258,35 +246,6 @@ impl Store {
     }
 }
 
-impl Source<'_> {
-    /// Makes a copy and checks that its content is right: the copy's, since that is what people get, and its bytes are still in
-    /// memory.
-    fn copy_to(&self, path: &Path) -> Result<ExportedFile> {
-        let from = match &self.content {
-            SourceContent::File(from) => {
-                fs::copy(from, path).map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => {
-                        FileError::Missing { path: from.clone(), what: "is not in the store".to_owned() }
-                    }
-                    _ => FileError::io("copy to", path)(error),
-                })?;
-                from
-            }
-            SourceContent::Bytes(bytes) => {
-                fs::write(path, bytes).map_err(FileError::io("write", path))?;
-                path
-            }
-        };
-        let copy = ExportedFile::of(path, self.executable)?;
-        if copy.digest != self.digest {
-            let found = copy.digest;
-            let what = format!("its content has the digest {found}, not {}; nothing was exported", self.digest);
-            return Err(FileError::damaged(from, what));
-        }
-        Ok(copy)
-    }
-}
-
 impl ExportedFile {
     /// Sets the mode of a copy, and describes it.
     fn of(path: &Path, executable: bool) -> Result<ExportedFile> {
@@ -341,6 +300,21 @@ impl ExportList {
     fn is_unchanged(&self, folder: &Path) -> bool {
         self.files.iter().all(|(name, copy)| copy.is_unchanged(&folder.join(name)))
     }
+}
+
+/// Makes a copy and checks that its content is right: the copy's, since that is what people get, and its bytes are still in
+/// memory.
+fn copy_file(from: &Path, to: &Path, digest: Digest, executable: bool) -> Result<ExportedFile> {
+    fs::copy(from, to).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => FileError::Missing { path: from.to_owned(), what: "is not in the store".to_owned() },
+        _ => FileError::io("copy to", to)(error),
+    })?;
+    let copy = ExportedFile::of(to, executable)?;
+    if copy.digest != digest {
+        let what = format!("its content has the digest {}, not {digest}; nothing was exported", copy.digest);
+        return Err(FileError::damaged(from, what));
+    }
+    Ok(copy)
 }
 
 /// Returns the list of the folder at `target`, which an export may replace since exports made all of its files; nothing if

@@ -59,13 +59,13 @@ impl Store {
     /// # Errors
     /// The disk refuses; everything that was moved until then is garbage all the same.
     pub fn move_garbage(&self, garbage: &Garbage, reason: EvictionReason, _alone: &StoreLock) -> Result<()> {
-        match self.mark_dropped(&garbage.records, reason) {
+        match self.mark_evicted(&garbage.records, reason) {
             // Garbage without marks makes space for marks: trees are made again from their manifests.
             Err(error) if error.trouble() == FileErrorKind::DiskFull => {
                 let unmarked = Garbage { records: Vec::new(), objects: Vec::new(), ..garbage.clone() };
                 self.move_aside(&unmarked)?;
                 self.delete_garbage()?;
-                self.mark_dropped(&garbage.records, reason)?;
+                self.mark_evicted(&garbage.records, reason)?;
             }
             marked => marked?,
         }

@@ -120,7 +120,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read or written.
     pub fn mark_remote_only(&self, record: &ActionRecord, outside: &DigestCache, from: &str) -> Result<()> {
-        for equal in self.equal_records(record, |file| file.dropped.is_none())? {
+        for equal in self.equal_records(record, |file| file.evicted.is_none())? {
             let (file, found) = equal?;
             if !self.missing(&found, outside)?.is_empty() {
                 self.disk.write_marker(&EvictionReason::NotPulled.path(&file.path), &format!("{from}\n"))?;
@@ -155,8 +155,8 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub fn mark_local(&self, record: &ActionRecord) -> Result<()> {
-        for equal in self.equal_records(record, |file| file.dropped.is_some())? {
-            self.unmark_dropped(&equal?.0.path)?;
+        for equal in self.equal_records(record, |file| file.evicted.is_some())? {
+            self.unmark_evicted(&equal?.0.path)?;
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn remote_of_unpulled(&self, record: &ActionRecord) -> Result<Option<String>> {
-        let is_unpulled = |file: &RecordFile| file.dropped == Some(EvictionReason::NotPulled);
+        let is_unpulled = |file: &RecordFile| file.evicted == Some(EvictionReason::NotPulled);
         let Some((file, _)) = self.equal_records(record, is_unpulled)?.next().transpose()? else { return Ok(None) };
         let marker = read_regular_file(&EvictionReason::NotPulled.path(&file.path)).unwrap_or_default();
         let name = String::from_utf8(marker).unwrap_or_default();

@@ -36,7 +36,6 @@ mod verify_layout;
 mod walk;
 mod work;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -211,7 +210,7 @@ impl Store {
             made |= self.disk.make_folder(&root.join(folder))?;
         }
         for folder in ["objects", "actions"].map(|folder| root.join(folder)) {
-            let there: BTreeSet<String> = walk::list(&folder)?.into_iter().map(|(name, _)| name).collect();
+            let there = walk::folders_in(&folder)?;
             let missing: Vec<String> = layout::shards().filter(|shard| !there.contains(shard)).collect();
             missing.iter().try_for_each(|shard| self.disk.make_folder(&folder.join(shard)).map(drop))?;
             if !missing.is_empty() {

@@ -52,7 +52,7 @@ pub struct ActionRecord {
     pub circumstances: RunInfo,
     /// The reason why its content may be missing, if it may. It is in a file beside the record.
     #[serde(skip)]
-    pub dropped: Option<EvictionReason>,
+    pub evicted: Option<EvictionReason>,
 }
 
 /// One output.

@@ -26,7 +26,7 @@ pub(super) struct RecordFile {
     /// The path of the file.
     pub path: PathBuf,
     /// The reason why content that the record names may be missing; nothing if it must be there.
-    pub dropped: Option<EvictionReason>,
+    pub evicted: Option<EvictionReason>,
 }
 
 impl RecordFile {
@@ -37,7 +37,7 @@ impl RecordFile {
 
     /// Reads a record of `key` and checks that it is as it was written.
     pub fn read(&self, key: &Key) -> Result<ActionRecord> {
-        Ok(ActionRecord { dropped: self.dropped, ..decode_record(key, &self.path, &self.read_bytes()?)? })
+        Ok(ActionRecord { evicted: self.evicted, ..decode_record(key, &self.path, &self.read_bytes()?)? })
     }
 
     /// Reads the file's bytes, which have the digest in its name.
@@ -162,11 +162,11 @@ impl Store {
             let stat = Stat::from(&fs::symlink_metadata(&file.path).map_err(FileError::io("look at", &file.path))?);
             let read = file.read_bytes().and_then(|bytes| Ok((decode_record(key, &file.path, &bytes)?, bytes)));
             let Some((record, bytes)) = self.unless_damaged(key, &file.path, read)? else { continue };
-            records.push(ActionRecord { dropped: file.dropped, ..record });
+            records.push(ActionRecord { evicted: file.evicted, ..record });
             seen.push(CachedRecord { number: file.number, digest: file.digest, stat, bytes });
         }
         // Records do not say that they were evicted. Those that were skipped are to be found damaged again.
-        let is_cacheable = files.iter().all(|file| file.dropped.is_none()) && records.len() == files.len();
+        let is_cacheable = files.iter().all(|file| file.evicted.is_none()) && records.len() == files.len();
         if let Some(cache) = self.record_cache.as_ref().filter(|_| is_cacheable) {
             cache.insert(key, CachedRecords { folder: before, records: seen });
         }
@@ -191,7 +191,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::actions`].
-    pub fn preferred_record(&self, key: &Key, preferred: Option<&BTreeMap<String, Digest>>) -> Result<Option<ActionRecord>> {
+    pub fn preferred_record(
+        &self,
+        key: &Key,
+        preferred: Option<&BTreeMap<String, Digest>>,
+    ) -> Result<Option<ActionRecord>> {
         Ok(self.candidates(key, preferred)?.into_iter().next())
     }
 
@@ -231,7 +235,7 @@ impl Store {
     /// Returns the files of the records of `key`, by number.
     pub(super) fn record_files(&self, key: &Key) -> Result<Vec<RecordFile>> {
         let names = list(&self.action_folder(key))?;
-        let dropped: BTreeMap<&str, EvictionReason> =
+        let evicted: BTreeMap<&str, EvictionReason> =
             names.iter().filter_map(|(name, _)| EvictionReason::read(name)).collect();
         let mut files: Vec<RecordFile> = names
             .iter()
@@ -239,7 +243,7 @@ impl Store {
                 let stem = name.strip_suffix(".json")?;
                 let (number, digest) = stem.split_once('-')?;
                 let (number, digest) = (number.parse().ok()?, digest.parse().ok()?);
-                Some(RecordFile { number, digest, path: path.clone(), dropped: dropped.get(stem).copied() })
+                Some(RecordFile { number, digest, path: path.clone(), evicted: evicted.get(stem).copied() })
             })
             .collect();
         files.sort_by_key(|file| (file.number, file.digest));

@@ -182,7 +182,7 @@ impl Store {
                         lost.extend(children.iter().filter(|child| !self.is_intact(intact, child)));
                     }
                 }
-                if record.dropped.is_some() {
+                if record.evicted.is_some() {
                     // It was evicted on purpose.
                     report.dropped += u64::from(!lost.is_empty());
                     continue;

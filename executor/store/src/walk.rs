@@ -1,5 +1,6 @@
 //! Folders, listed and walked.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -19,6 +20,12 @@ pub(super) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
         }
     }
     Ok(names)
+}
+
+/// Returns the names of the folders in a folder.
+pub(super) fn folders_in(folder: &Path) -> Result<BTreeSet<String>> {
+    let folders = entries(folder)?.into_iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    Ok(folders.filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
 fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {

@@ -87,7 +87,7 @@ fn send(
         transfer.make_room(plan);
         let bundle = ResultBundle::of(store, files, record, with_files)?;
         if with_files && !bundle.has_files {
-            match record.dropped {
+            match record.evicted {
                 None => lacking.push((plan.cells[index].label.to_string(), "are missing here")),
                 Some(EvictionReason::NotPulled) => {
                     lacking.push((plan.cells[index].label.to_string(), "were not pulled"))

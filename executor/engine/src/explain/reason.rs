@@ -82,7 +82,7 @@ pub enum CellStatus {
 impl CellStatus {
     /// Returns the status of a cell that is done and whose files nobody needs.
     pub fn without_files(record: &ActionRecord) -> CellStatus {
-        match record.dropped {
+        match record.evicted {
             None => CellStatus::Incomplete,
             Some(EvictionReason::Collected) => CellStatus::Collected,
             Some(EvictionReason::NotPulled) => CellStatus::NotPulled,

@@ -185,7 +185,7 @@ impl Whole {
             // An error is told, and `verify` mends what it is about.
             for found in store.actions(&record.key).unwrap_or_default() {
                 prop_assert!(
-                    self.records.contains(&ActionRecord { dropped: None, ..found.clone() }),
+                    self.records.contains(&ActionRecord { evicted: None, ..found.clone() }),
                     "{done:?}: {found:?}"
                 );
                 let Ok(unusable) = store.missing_or_corrupt(&found, &files) else { continue };

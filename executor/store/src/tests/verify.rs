@@ -81,7 +81,7 @@ fn what_is_recorded_meanwhile_is_not_missed() {
     // Its content was let go, and comes back.
     let collected = store.record(finished(&store, "b", "let go", &[("y", "gone")])).unwrap().record;
     let file = store.record_files(&collected.key).unwrap().remove(0).path;
-    store.mark_dropped(&[file], eviction::EvictionReason::Collected).unwrap();
+    store.mark_evicted(&[file], eviction::EvictionReason::Collected).unwrap();
     let objects = collected.outputs.values().map(|output| output.digest).chain([Digest::of(b"gone")]);
     objects.for_each(|digest| fs::remove_file(store.object_path(&digest)).unwrap());
     assert!(store.verify(|_| {}).unwrap().is_clean());
