@@ -142,7 +142,7 @@ impl Engine<'_> {
             let preferred = line.map(|line| &line.outputs);
             let found = match store.available(key, preferred, self.inputs.files)? {
                 // Its files are with the remote.
-                None if self.needs_upload(cell) => store.recorded(key, preferred)?,
+                None if self.needs_upload(cell) => store.preferred_record(key, preferred)?,
                 found => found,
             };
             return match found {

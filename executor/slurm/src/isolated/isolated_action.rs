@@ -55,7 +55,7 @@ pub fn perform(
     let action = match ActionFile::read(&home_work, key) {
         Ok(action) => action,
         // An earlier start of this job was done, and took the folder away.
-        Err(_) if home.recorded(key, None)?.is_some() => return Ok(already_recorded(&home_work)),
+        Err(_) if home.preferred_record(key, None)?.is_some() => return Ok(already_recorded(&home_work)),
         Err(error) => return Err(error),
     };
     if recorded && !action.force {
