@@ -3,6 +3,7 @@
 //! This crate reads and writes them. It knows no plan and no store.
 
 pub mod accepted;
+mod line_file;
 pub mod lock_file;
 pub mod pins;
 pub mod site;

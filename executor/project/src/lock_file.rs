@@ -8,15 +8,15 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::Label;
 use serde::{Deserialize, Serialize};
 
+use crate::line_file;
 use cwm_core::files::{Result, read_beside};
-use cwm_core::{Digest, DurableFs, FileError, Key, read_regular_file};
-use parse::{Parsed, parse};
+use cwm_core::{Digest, FileError, Key, read_regular_file};
+use parse::parse;
 
 /// Version of the format.
 pub const LOCK_FILE_FORMAT: u32 = 1;
@@ -109,8 +109,8 @@ impl LockFile {
     /// # Errors
     /// A newer cwm wrote it.
     pub fn of(path: PathBuf, text: String) -> Result<LockFile> {
-        let Parsed { cells, passed_over, warnings } = parse(&path, &text)?;
-        Ok(LockFile { path, cells, passed_over, text: Some(text), warnings })
+        let parsed = parse(&path, &text)?;
+        Ok(LockFile { text: Some(text), ..parsed })
     }
 
     /// Where it is.
@@ -189,15 +189,12 @@ impl LockFile {
     pub fn save(&mut self) -> Result<bool> {
         self.must_be_readable()?;
         let text = self.text();
-        if self.text.as_ref() == Some(&text) || (self.text.is_none() && self.cells.is_empty()) {
-            return Ok(false);
+        let is_written = line_file::replace(&self.path, self.text.as_deref(), &text, self.cells.is_empty())?;
+        if is_written {
+            self.text = Some(text);
+            self.warnings.clear();
+            self.passed_over.clear();
         }
-        // Through a link, so that the link stays one.
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        DurableFs::default().replace(&path, text.as_bytes(), true)?;
-        self.text = Some(text);
-        self.warnings.clear();
-        self.passed_over.clear();
-        Ok(true)
+        Ok(is_written)
     }
 }

@@ -6,14 +6,13 @@
 mod text;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use cwm_contract::{ExpectedChecksum, FetchRequest, FetchResult};
 
+use crate::line_file;
+use cwm_core::Error;
 use cwm_core::files::read_beside;
-use cwm_core::{DurableFs, Error};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "sources.lock";
@@ -50,11 +49,7 @@ impl Pins {
     /// # Errors
     /// The file cannot be read, is damaged or in the middle of a merge (told with its lines), or a newer cwm wrote it.
     pub fn beside(yaml: &Path) -> Result<Pins, Error> {
-        let path = yaml.with_file_name(FILE_NAME);
-        if yaml.with_extension("lock") == path {
-            let problem = format!("{} cannot be the name of a pipeline: its results and its sources", yaml.display());
-            return Err(Error::usage(format!("{problem} would both be locked in {FILE_NAME}")).hint("rename it"));
-        }
+        let path = line_file::path_beside(yaml, FILE_NAME)?;
         let Some(text) = read_beside(&path)? else { return Ok(Pins { path, ..Pins::none() }) };
         let pins = text::parse(&path, &text)?;
         Ok(Pins { path, read: pins.clone(), pins, text: Some(text), options: String::new() })
@@ -101,9 +96,7 @@ impl Pins {
         if fetched.is_empty() {
             return Ok(());
         }
-        // Through a link, so that the link stays one.
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let _alone = lock(path.parent().unwrap_or(Path::new("/")))?;
+        let _lock = line_file::lock_folder(&self.path)?;
         let mut now = Pins::beside(&self.path.with_file_name("pipeline.yaml"))?;
         let mut contradiction = None;
         for FetchResult { fetch, sha256, bytes } in fetched {
@@ -115,31 +108,15 @@ impl Pins {
                 _ => _ = now.pins.insert(fetch, Pin { sha256, bytes }),
             }
         }
-        let text = text::write(&now.pins);
-        if now.text.as_ref() != Some(&text) {
-            DurableFs::default().replace(&path, text.as_bytes(), true)?;
-        }
+        line_file::replace(&self.path, now.text.as_deref(), &text::write(&now.pins), false)?;
         let hint = "keep the line that is right, and run again";
         contradiction.map_or(Ok(()), |error| Err(error.hint(hint)))
     }
 }
 
-/// Has the pins of a folder, or what is accepted there, alone until the file is dropped. The kernel's lock is on the folder
-/// itself: the file of pins is replaced by each change, and there is nothing to be deleted by hand.
-pub fn lock(folder: &Path) -> Result<File, Error> {
-    let file = File::open(folder).map_err(|error| Error::io("open", folder, error))?;
-    loop {
-        match file.lock() {
-            Ok(()) => return Ok(file),
-            // A signal whose handler only notes it.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io("lock", folder, error)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::MetadataExt;
 
     use super::*;

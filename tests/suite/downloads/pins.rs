@@ -186,15 +186,15 @@ fn a_damaged_file_of_pins_is_told_with_its_line_and_fetches_nothing() {
     let context = pipeline(&format!("source: \"{}\"", server.url));
     context.run(&[]).ran_just(&["games", "size"]);
     let good = context.read("sources.lock");
-    for (text, place, words) in [
-        (good.replace("pins:\n", "pins:\n<<<<<<< HEAD\n"), "sources.lock:5:1", "merge conflict"),
-        (good.replace("\"bytes\"", "bytes"), "sources.lock:5:1", "this is not a pin"),
-        (good.replace("cwm-sources: 1", "cwm-sources: 2"), "sources.lock:3:1", "up to 1"),
+    for (text, code, place, words) in [
+        (good.replace("pins:\n", "pins:\n<<<<<<< HEAD\n"), 3, "sources.lock:5:1", "merge conflict"),
+        (good.replace("\"bytes\"", "bytes"), 3, "sources.lock:5:1", "this is not a pin"),
+        (good.replace("cwm-sources: 1", "cwm-sources: 2"), 4, "sources.lock has format 2", "up to 1"),
     ] {
         context.write("sources.lock", &text);
         for command in [&["run"][..], &["status"], &["pin"], &["pin", "--update"]] {
             let ran = context.cwm(command);
-            assert_eq!(ran.code, 3, "{command:?} {}", ran.stderr);
+            assert_eq!(ran.code, code, "{command:?} {}", ran.stderr);
             assert!(ran.stderr.contains(place) && ran.stderr.contains(words), "{command:?} {}", ran.stderr);
         }
         assert_eq!(context.read("sources.lock"), text);

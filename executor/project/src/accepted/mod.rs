@@ -6,14 +6,13 @@
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pins::lock;
+use crate::line_file;
 use cwm_core::files::read_beside;
-use cwm_core::{Canonical, Components, Digest, DurableFs, Error};
+use cwm_core::{Canonical, Components, Digest, Error};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "accepted.lock";
@@ -110,24 +109,13 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Nothing, and no file for it.
-    pub fn nothing() -> Accepted {
-        Accepted::default()
-    }
-
     /// Reads what was accepted beside the pipeline in `yaml`; nothing if there is no file. Of a merge conflict both sides are
     /// taken, and a line that cannot be read is passed over: [`Accepted::warnings`] tells.
     ///
     /// # Errors
     /// The file cannot be read, or a newer cwm wrote it.
     pub fn beside(yaml: &Path) -> Result<Accepted, Error> {
-        let path = yaml.with_file_name(FILE_NAME);
-        if yaml.with_extension("lock") == path {
-            let problem = format!("{} cannot be the name of a pipeline: its results", yaml.display());
-            return Err(Error::usage(format!("{problem} and what is accepted would both stand in {FILE_NAME}"))
-                .hint("rename it"));
-        }
-        Accepted::read(path)
+        Accepted::read(line_file::path_beside(yaml, FILE_NAME)?)
     }
 
     fn read(path: PathBuf) -> Result<Accepted, Error> {
@@ -196,20 +184,13 @@ impl Accepted {
         self.aliases.values().filter(leads).map(AcceptedChange::name).collect()
     }
 
-    /// The file's text.
-    fn text_now(&self) -> String {
-        text::write(&self.aliases)
-    }
-
     /// Adds and takes back in the file as it is now: what others (git, another `cwm accept`) changed in it since it was read
     /// stays. It is written in one instant and only when it changes; a file with nothing in it is not made.
     ///
     /// # Errors
     /// It cannot be read or written; it is then what it was.
     pub fn save(&self, added: Vec<AcceptedChange>, removed: &[String]) -> Result<(), Error> {
-        // Through a link, so that the link stays one.
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let _alone = lock(path.parent().unwrap_or(Path::new("/")))?;
+        let _lock = line_file::lock_folder(&self.path)?;
         let mut now = Accepted::read(self.path.clone())?;
         for alias in added {
             now.add(alias);
@@ -217,11 +198,8 @@ impl Accepted {
         for name in removed {
             now.remove(name);
         }
-        let text = now.text_now();
-        if now.text.as_ref() == Some(&text) || (now.text.is_none() && now.aliases.is_empty()) {
-            return Ok(());
-        }
-        DurableFs::default().replace(&path, text.as_bytes(), true)?;
+        let text = text::write(&now.aliases);
+        line_file::replace(&self.path, now.text.as_deref(), &text, now.aliases.is_empty())?;
         Ok(())
     }
 }

@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
@@ -24,7 +25,7 @@ fn alias(old: &Code, new: &Code) -> AcceptedChange {
 }
 
 fn accepted(changes: &[(Code, Code)]) -> Accepted {
-    let mut accepted = Accepted::nothing();
+    let mut accepted = Accepted::default();
     changes.iter().for_each(|(old, new)| _ = accepted.add(alias(old, new)));
     accepted
 }

@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::AcceptedChange;
-use cwm_core::Error;
+use crate::line_file::{Content, Format, lines};
+use cwm_core::files::Result;
 
-/// Version of this format.
-const FORMAT: u64 = 1;
+const FORMAT: Format = Format { name: "cwm-accepted", what: "accepted changes", version: 1 };
 
 const INTRODUCTION: &str = "\
 # Changes of code that change no result, as `cwm accept` was told; kept in git. In a merge conflict both sides will do.
@@ -24,7 +24,7 @@ const INTRODUCTION: &str = "\
 
 /// The text of a file that holds these.
 pub fn write(aliases: &BTreeMap<String, AcceptedChange>) -> String {
-    let mut text = format!("{INTRODUCTION}cwm-accepted: {FORMAT}\n");
+    let mut text = format!("{INTRODUCTION}cwm-accepted: {}\n", FORMAT.version);
     for (name, alias) in aliases {
         let line = serde_json::to_string(alias).unwrap_or_default();
         text += &format!("{}: {line}\n", serde_json::Value::from(name.as_str()));
@@ -36,52 +36,33 @@ pub fn write(aliases: &BTreeMap<String, AcceptedChange>) -> String {
 ///
 /// # Errors
 /// A newer cwm wrote it.
-pub fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, AcceptedChange>, Vec<String>), Error> {
+pub fn parse(path: &Path, text: &str) -> Result<(BTreeMap<String, AcceptedChange>, Vec<String>)> {
     let mut aliases = BTreeMap::new();
     let mut warnings = Vec::new();
-    let mut in_base = false;
-    for (index, line) in text.lines().enumerate() {
-        let marker =
-            |marker: &str| line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-        let mut warn = |what: &str| {
-            warnings.push(format!("{}:{}: {what}; the line is ignored", path.display(), index + 1));
-        };
-        if marker("<<<<<<<") || marker("=======") || marker(">>>>>>>") || marker("|||||||") {
-            // What both sides were made from counts where they still have it.
-            in_base = marker("|||||||");
-            if marker("<<<<<<<") {
-                warnings.push(format!("{}:{}: a merge conflict: both sides are taken", path.display(), index + 1));
-            }
-            continue;
-        }
-        let line = line.trim();
-        if in_base || line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        if let Some(version) = line.strip_prefix("cwm-accepted:") {
-            match version.trim().parse::<u64>() {
-                Ok(found) if found > FORMAT => {
-                    let problem = format!("{} has format {found}; this cwm knows {FORMAT}", path.display());
-                    return Err(Error::usage(problem).hint("a newer cwm wrote it: use that one"));
-                }
-                Ok(_) => {}
-                Err(_) => warn("this is not a format version"),
-            }
-            continue;
-        }
-        match serde_json::from_str::<BTreeMap<String, AcceptedChange>>(&format!("{{{line}}}")) {
-            Ok(mut one) if one.len() == 1 => {
-                let Some((name, alias)) = one.pop_first() else { continue };
-                // A line that was edited would accept something else than its name says.
-                if alias.name() == name {
+    for line in lines(path, text, &FORMAT)? {
+        let problem = match line.content {
+            Content::Version(true) => continue,
+            Content::Version(false) => "this is not a format version; the line is ignored".to_owned(),
+            Content::Conflict => "a merge conflict: both sides are taken".to_owned(),
+            Content::Entry => match read(line.text) {
+                Ok((name, alias)) => {
                     aliases.entry(name).or_insert(alias);
-                } else {
-                    warn("its name is not that of what it says");
+                    continue;
                 }
-            }
-            Ok(_) => warn("this is not one change of code"),
-            Err(error) => warn(&format!("this is no change of code ({error})")),
-        }
+                Err(problem) => format!("{problem}; the line is ignored"),
+            },
+        };
+        warnings.push(format!("{}:{}: {problem}", path.display(), line.number));
     }
     Ok((aliases, warnings))
+}
+
+fn read(line: &str) -> Result<(String, AcceptedChange), String> {
+    let one: BTreeMap<String, AcceptedChange> = serde_json::from_str(&format!("{{{line}}}"))
+        .map_err(|error| format!("this is not an accepted change of code ({error})"))?;
+    match Vec::from_iter(one).pop() {
+        // A line that was edited would accept something else than its name says.
+        Some((name, alias)) if alias.name() == name => Ok((name, alias)),
+        _ => Err("its name is not that of its content".to_owned()),
+    }
 }

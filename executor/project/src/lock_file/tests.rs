@@ -1,5 +1,7 @@
 //! Lock files as people and git leave them.
 
+use std::fs;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -124,16 +126,8 @@ proptest! {
     fn what_is_written_reads_back(cells in prop::collection::btree_map("[a-zé\"\\\\ ]{1,8}", ".{0,3}", 0..5)) {
         let cells = cells.iter().map(|(name, content)| (name.clone(), line(content))).collect();
         let file = LockFile { cells, ..LockFile::default() };
-        let Parsed { cells: read, warnings, .. } = parse(Path::new("x"), &file.text()).unwrap();
-        prop_assert_eq!(&read, &file.cells);
-        // Without a JSON parser, unless something is escaped.
-        for line in file.text().lines().skip_while(|line| !line.starts_with('"')) {
-            let by_parser: BTreeMap<String, LockLine> = serde_json::from_str(&format!("{{{line}}}")).unwrap();
-            match parse::as_written(line) {
-                Some(cell) => prop_assert_eq!(BTreeMap::from([cell]), by_parser),
-                None => prop_assert!(line.contains('\\'), "{}", line),
-            }
-        }
-        prop_assert!(warnings.is_empty(), "{:?}", warnings);
+        let read = parse(Path::new("x"), &file.text()).unwrap();
+        prop_assert_eq!(&read.cells, &file.cells);
+        prop_assert!(read.warnings.is_empty(), "{:?}", read.warnings);
     }
 }

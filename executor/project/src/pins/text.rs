@@ -8,10 +8,10 @@ use cwm_contract::FetchRequest;
 use serde::{Deserialize, Serialize};
 
 use super::Pin;
-use cwm_core::{Diagnostic, Diagnostics, Place, Source, Sources};
+use crate::line_file::{Content, Format, Line, lines};
+use cwm_core::{Diagnostic, Diagnostics, Error, Place, Source, Sources};
 
-/// Version of the format.
-const FORMAT: u64 = 1;
+const FORMAT: Format = Format { name: "cwm-sources", what: "pins", version: 1 };
 
 const INTRODUCTION: &str = "\
 # What URLs gave when first fetched; written by `cwm run`, kept in git. What comes later must be the same:
@@ -34,7 +34,7 @@ const INTRODUCTION: &str = "\
 /// comments; those of others are gone when a pin is added.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct Entry {
     url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first_bytes: Option<u64>,
@@ -44,7 +44,7 @@ struct Line {
 
 /// The file's text.
 pub fn write(pins: &BTreeMap<FetchRequest, Pin>) -> String {
-    let mut text = format!("{INTRODUCTION}cwm-sources: {FORMAT}\npins:\n");
+    let mut text = format!("{INTRODUCTION}cwm-sources: {}\npins:\n", FORMAT.version);
     for (FetchRequest { url, first_bytes }, Pin { sha256, bytes }) in pins {
         let first = first_bytes.map(|bytes| format!("\"first_bytes\": {bytes}, ")).unwrap_or_default();
         let url = serde_json::Value::from(url.as_str());
@@ -54,45 +54,30 @@ pub fn write(pins: &BTreeMap<FetchRequest, Pin>) -> String {
     text
 }
 
-/// The pins in `text`.
+/// Parses the pins in `text`.
 ///
 /// # Errors
-/// Every line that is not right: one that was guessed at could let other bytes pass for those that were seen.
-pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Diagnostics> {
+/// Every line that is not right: one that was guessed at could make other bytes pass for those that were fetched first. Or a
+/// newer cwm wrote it.
+pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Error> {
     let source = Source { name: path.display().to_string(), text: text.to_owned() };
     let mut problems = Diagnostics::new(Sources::new(vec![source]));
     let mut pins: BTreeMap<FetchRequest, (Pin, Place)> = BTreeMap::new();
-    let (mut offset, mut number) = (0, 0);
     let mut has_version = false;
-    for line in text.split_inclusive('\n') {
-        number += 1;
-        let written = line.trim_end();
-        let place = Place { source: 0, start: offset, end: offset + written.len() as u32, line: number, column: 1 };
-        offset += line.len() as u32;
-        let content = written.trim_start();
-        if content.is_empty() || content.starts_with('#') || content == "pins:" {
-            continue;
-        }
-        if is_conflict_marker(content) {
-            problems.push(
-                Diagnostic::at(place, "a merge conflict stands here")
+    for Line { number, start, text, content, .. } in lines(path, text, &FORMAT)? {
+        let (start, line) = (start as u32, number as u32);
+        let place = Place { source: 0, start, end: start + text.len() as u32, line, column: 1 };
+        match content {
+            Content::Conflict => problems.push(
+                Diagnostic::at(place, "a merge conflict begins here")
                     .hint("keep the lines that are right; where two differ for one URL, someone fetched other bytes"),
-            );
-        } else if let Some(version) = content.strip_prefix("cwm-sources:") {
-            match version.trim().parse::<u64>() {
-                Ok(found) if found > FORMAT => {
-                    let problem =
-                        format!("this file has format {found}, and this program reads formats up to {FORMAT}");
-                    problems.push(Diagnostic::at(place, problem).hint("use a newer cwm"));
-                    return problems.into_result(BTreeMap::new());
-                }
-                Ok(FORMAT) => has_version = true,
-                _ => problems.push(Diagnostic::at(place, format!("there is no format {}", version.trim()))),
-            }
-        } else {
-            match read(content) {
-                Err(what) => problems
-                    .push(Diagnostic::at(place, format!("this is not a pin: {what}")).hint(
+            ),
+            Content::Version(true) => has_version = true,
+            Content::Version(false) => problems.push(Diagnostic::at(place, "this is not a format version")),
+            Content::Entry if text == "pins:" => {}
+            Content::Entry => match read(text) {
+                Err(problem) => problems
+                    .push(Diagnostic::at(place, format!("this is not a pin: {problem}")).hint(
                         "put back what git has of this file, or remove the line: what comes next is pinned then",
                     )),
                 Ok((fetch, pin)) => match pins.get(&fetch) {
@@ -103,25 +88,19 @@ pub fn parse(path: &Path, text: &str) -> Result<BTreeMap<FetchRequest, Pin>, Dia
                     ),
                     _ => _ = pins.insert(fetch, (pin, place)),
                 },
-            }
+            },
         }
     }
     if !has_version && problems.is_empty() {
         let place = Place { source: 0, start: 0, end: 0, line: 1, column: 1 };
-        problems.push(Diagnostic::at(place, format!("`cwm-sources: {FORMAT}` is missing")));
+        problems.push(Diagnostic::at(place, format!("`cwm-sources: {}` is missing", FORMAT.version)));
     }
-    problems.into_result(pins.into_iter().map(|(fetch, (pin, _))| (fetch, pin)).collect())
-}
-
-fn is_conflict_marker(line: &str) -> bool {
-    ["<<<<<<<", "|||||||", "=======", ">>>>>>>"]
-        .iter()
-        .any(|marker| line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    Ok(problems.into_result(pins.into_iter().map(|(fetch, (pin, _))| (fetch, pin)).collect())?)
 }
 
 fn read(line: &str) -> Result<(FetchRequest, Pin), String> {
     let json = line.strip_prefix("- ").ok_or("it does not begin with `- {`")?;
-    let line: Line = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let line: Entry = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let digits = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
     if line.sha256.len() != 64 || !line.sha256.chars().all(digits) {
         return Err("its `sha256` is not 64 lower-case hexadecimal digits".into());
@@ -145,7 +124,8 @@ mod tests {
     }
 
     fn faults(text: &str) -> String {
-        parse(Path::new("sources.lock"), text).unwrap_err().to_string()
+        let error = parse(Path::new("sources.lock"), text).unwrap_err();
+        error.diagnostics.map_or(error.message, |diagnostics| diagnostics.to_string())
     }
 
     #[test]

@@ -16,9 +16,6 @@ use cwm_core::{
     read_regular_file, suggest,
 };
 
-/// A longer file is no site's.
-const LARGEST: usize = 1 << 20;
-
 const KEYS: &[&str] = &["store", "executor", "remotes", "slurm"];
 const REMOTE_KEYS: &[&str] = &["url", "read_only", "timeout"];
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -31,15 +28,13 @@ const EXECUTORS: [&str; 2] = ["local", "slurm"];
 /// Everything that is wrong with it.
 pub fn read(path: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
     let name = path.display().to_string();
-    match text_of(path) {
-        Ok(Some(text)) => site(&text, &name, path.parent().unwrap_or(Path::new(".")), kinds),
-        Ok(None) => Ok(Site::default()),
-        Err(message) => {
-            let mut problems = Diagnostics::new(Sources::new(vec![Source { name, text: String::new() }]));
-            problems.push(Diagnostic::nowhere(message));
-            Err(problems)
-        }
-    }
+    let text = text_of(path).map_err(|message| {
+        let mut problems = problems_of(&name);
+        problems.push(Diagnostic::nowhere(message));
+        problems
+    })?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    text.map_or_else(|| Ok(Site::default()), |text| site(&text, &name, folder, kinds))
 }
 
 /// The file's text; nothing if it is not there.
@@ -54,13 +49,7 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
         }
         read => read.map_err(|error| format!("cannot read {shown}: {error}"))?,
     };
-    if bytes.len() > LARGEST {
-        return Err(format!("{shown} is longer than {} MiB and no site's file", LARGEST >> 20));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        format!("{shown} is not UTF-8: see byte {at}")
-    })
+    String::from_utf8(bytes).map(Some).map_err(|error| format!("{shown}: {}", error.utf8_error()))
 }
 
 /// Parses `text`; paths in it are relative to `folder`.
@@ -69,15 +58,11 @@ pub fn text_of(path: &Path) -> Result<Option<String>, String> {
 /// Everything that is wrong with it.
 pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> Result<Site, Diagnostics> {
     let (root, faults) = parse(text);
-    let is_toml = faults.is_empty();
-    // Without its text, errors show places and no excerpts: a line may hold a credential that somebody wrote there.
-    let mut problems = Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: String::new() }]));
-    // Each of its marks would be told otherwise, in words of TOML.
-    match conflict(text).filter(|_| !is_toml) {
-        Some(conflict) => problems.push(conflict),
-        None => faults.into_iter().for_each(|fault| problems.push(fault)),
-    }
-    if !is_toml {
+    let mut problems = problems_of(name);
+    if !faults.is_empty() {
+        // Each marker of a conflict is also a fault of TOML.
+        let faults = conflict(text).map_or(faults, |conflict| vec![conflict]);
+        faults.into_iter().for_each(|fault| problems.push(fault));
         return problems.into_result(Site::default());
     }
     let mut site = Site::default();
@@ -97,6 +82,12 @@ pub fn site(text: &str, name: &str, folder: &Path, kinds: &dyn RemoteKinds) -> R
         }
     }
     problems.into_result(site)
+}
+
+/// Returns no problems yet of the file called `name`. Without its text, errors show places and no excerpts: a line may hold a
+/// credential that somebody wrote there.
+fn problems_of(name: &str) -> Diagnostics {
+    Diagnostics::new(Sources::new(vec![Source { name: name.to_owned(), text: String::new() }]))
 }
 
 /// Reports a key that is not known; of one that is named like a credential, where those belong.

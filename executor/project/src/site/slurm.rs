@@ -1,5 +1,6 @@
 //! `[slurm]`: how jobs are to be.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use cwm_contract::Value;
@@ -74,9 +75,9 @@ pub(super) const KEYS: &[&str] = &[
     "scratch",
 ];
 
-const MOST_JOBS: i128 = 10_000_000;
-const MOST_CPUS: i128 = 1 << 20;
-const MOST_RESUBMISSIONS: i128 = 100;
+const MOST_JOBS: u32 = 10_000_000;
+const MOST_CPUS: u32 = 1 << 20;
+const MOST_RESUBMISSIONS: u32 = 100;
 
 impl Slurm {
     /// Reads the table.
@@ -92,24 +93,23 @@ impl Slurm {
                 "detached_time" => slurm.detached_time = time(value, "detached_time", reader),
                 "patience" => slurm.patience = time(value, "patience", reader),
                 "poll" => slurm.poll = poll(value, reader),
-                "lines" => slurm.lines = lines(value, reader),
-                "setup" => slurm.setup = texts(value, "setup", "[\"module load cuda\"]", reader),
-                "here" => slurm.here = texts(value, "here", "[\"download\"]", reader),
-                "cpus" => slurm.cpus = number(value, "cpus", "cores", &(1..=MOST_CPUS), reader),
-                "max_jobs" => slurm.max_jobs = number(value, "max_jobs", "jobs", &(1..=MOST_JOBS), reader),
-                "array_size" => slurm.array_size = number(value, "array_size", "tasks", &(1..=MOST_JOBS), reader),
-                "resubmit" => {
-                    slurm.resubmit = number(value, "resubmit", "times", &(0..=MOST_RESUBMISSIONS), reader);
+                "lines" => slurm.lines = list(value, "lines", "--constraint=h100", reader, sbatch_option),
+                "setup" => slurm.setup = list(value, "setup", "module load cuda", reader, is_line),
+                "here" => slurm.here = list(value, "here", "download", reader, is_line),
+                "cpus" => slurm.cpus = number(value, "cpus", 1..=MOST_CPUS, "cores", reader),
+                "max_jobs" => slurm.max_jobs = number(value, "max_jobs", 1..=MOST_JOBS, "jobs", reader),
+                "array_size" => slurm.array_size = number(value, "array_size", 1..=MOST_JOBS, "tasks", reader),
+                "resubmit" => slurm.resubmit = number(value, "resubmit", 0..=MOST_RESUBMISSIONS, "times", reader),
+                "store" => {
+                    let store = match value.text() {
+                        Some("shared") => Some(JobStore::Shared),
+                        Some("remote") => Some(JobStore::Remote),
+                        _ => None,
+                    };
+                    let must_be =
+                        "`store` must be \"shared\" (the nodes see the store) or \"remote\" (jobs pull and push)";
+                    slurm.store = checked(value, reader, must_be, store).unwrap_or_default();
                 }
-                "store" => match value.text() {
-                    Some("shared") => slurm.store = JobStore::Shared,
-                    Some("remote") => slurm.store = JobStore::Remote,
-                    _ => wrong(
-                        value,
-                        "`store` must be \"shared\" (the nodes see the store) or \"remote\" (jobs pull and push)",
-                        reader,
-                    ),
-                },
                 "scratch" => {
                     scratch = Some(key.place);
                     slurm.scratch = folder(value, reader);
@@ -127,34 +127,26 @@ impl Slurm {
     }
 }
 
-fn wrong(node: &Node, message: &str, reader: &mut NodeReader<'_>) {
-    reader.report(Diagnostic::at(node.place, message));
+/// Reads a value, or reports what it must be.
+fn checked<T>(node: &Node, reader: &mut NodeReader<'_>, must_be: &str, value: Option<T>) -> Option<T> {
+    if value.is_none() {
+        reader.report(Diagnostic::at(node.place, must_be));
+    }
+    value
 }
 
-fn number(
-    node: &Node,
-    key: &str,
-    of: &str,
-    range: &std::ops::RangeInclusive<i128>,
-    reader: &mut NodeReader<'_>,
-) -> Option<u32> {
+fn number(node: &Node, key: &str, range: RangeInclusive<u32>, of: &str, reader: &mut NodeReader<'_>) -> Option<u32> {
     let found = match node.scalar() {
-        Some(Value::Int(integer)) if range.contains(integer) => u32::try_from(*integer).ok(),
+        Some(Value::Int(integer)) => u32::try_from(*integer).ok().filter(|number| range.contains(number)),
         _ => None,
     };
-    if found.is_none() {
-        let (least, most) = (range.start(), range.end());
-        wrong(node, &format!("`{key}` must be a number of {of}, from {least} to {most}"), reader);
-    }
-    found
+    let (least, most) = (range.start(), range.end());
+    checked(node, reader, &format!("`{key}` must be a number of {of}, from {least} to {most}"), found)
 }
 
 fn time(node: &Node, key: &str, reader: &mut NodeReader<'_>) -> Option<Duration> {
-    let time = duration(node);
-    if time.is_none() {
-        wrong(node, &format!("`{key}` must be a time such as \"30m\", \"4h\" or \"1d12h\""), reader);
-    }
-    time
+    let must_be = format!("`{key}` must be a time such as \"30m\", \"4h\" or \"1d12h\"");
+    checked(node, reader, &must_be, duration(node))
 }
 
 /// The controller is everybody's.
@@ -162,70 +154,53 @@ const SHORTEST_POLL: Duration = Duration::from_millis(100);
 
 fn poll(node: &Node, reader: &mut NodeReader<'_>) -> Option<Duration> {
     let poll = time(node, "poll", reader)?;
-    if poll < SHORTEST_POLL {
-        wrong(node, "`poll` must be at least 100ms; 5s is gentle to the controller, which is everybody's", reader);
-        return None;
-    }
-    Some(poll)
+    let must_be = "`poll` must be at least 100ms; 5s is gentle to the controller, which is everybody's";
+    checked(node, reader, must_be, Some(poll).filter(|poll| *poll >= SHORTEST_POLL))
 }
 
-/// A list of lines.
-fn texts(node: &Node, key: &str, example: &str, reader: &mut NodeReader<'_>) -> Vec<String> {
+/// Reads a list of texts, each of which must pass `check`, with its place.
+fn list(
+    node: &Node,
+    key: &str,
+    example: &str,
+    reader: &mut NodeReader<'_>,
+    check: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
     let Content::List(items) = &node.content else {
-        wrong(node, &format!("`{key}` must be a list such as {example}"), reader);
+        reader.report(Diagnostic::at(node.place, format!("`{key}` must be a list such as [\"{example}\"]")));
         return Vec::new();
     };
     let mut texts = Vec::new();
     for item in items {
         let Some(word) = reader.word(item, &format!("each of `{key}`")) else { continue };
-        if word.text.contains(['\n', '\0']) {
-            wrong(item, &format!("each of `{key}` must be one line"), reader);
-        } else {
-            texts.push(word.text);
-        }
+        let must_be = format!("each of `{key}` must be one line such as \"{example}\"");
+        texts.extend(checked(item, reader, &must_be, check(&word.text)));
     }
     texts
 }
 
-/// A folder of the nodes. What its variables are is known there.
+fn is_line(text: &str) -> Option<String> {
+    (!text.contains(['\n', '\0'])).then(|| text.to_owned())
+}
+
+/// An option of sbatch, with or without the `#SBATCH ` that it gets in the job's script.
+fn sbatch_option(text: &str) -> Option<String> {
+    let option = text.strip_prefix("#SBATCH").map_or(text, str::trim_start).trim_end();
+    (option.starts_with('-') && !option.contains(char::is_control)).then(|| option.to_owned())
+}
+
+/// A folder of the nodes, which alone know its variables.
 fn folder(node: &Node, reader: &mut NodeReader<'_>) -> Option<String> {
-    let word = reader.word(node, "`scratch`")?;
-    if !word.text.starts_with(['/', '$']) || word.text.contains(char::is_control) {
-        let message =
-            "`scratch` must be an absolute path, such as \"/local/$USER/cwm\"; variables are those of the node";
-        wrong(node, message, reader);
-        return None;
-    }
-    Some(word.text)
+    let text = reader.word(node, "`scratch`")?.text;
+    let is_folder = text.starts_with(['/', '$']) && !text.contains(char::is_control);
+    let must_be = "`scratch` must be an absolute path, such as \"/local/$USER/cwm\"; variables are those of the node";
+    checked(node, reader, must_be, Some(text).filter(|_| is_folder))
 }
 
-/// One word: it becomes the value of an option in a script's comment.
+/// One word, which becomes the value of an option in a script's comment.
 fn word(node: &Node, key: &str, reader: &mut NodeReader<'_>) -> Option<String> {
-    let word = reader.word(node, &format!("`{key}`"))?;
-    if word.text.starts_with('-') || word.text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        wrong(node, &format!("`{key}` must be one word, as `sbatch --{key}` takes it"), reader);
-        return None;
-    }
-    Some(word.text)
-}
-
-fn lines(node: &Node, reader: &mut NodeReader<'_>) -> Vec<String> {
-    let Content::List(items) = &node.content else {
-        wrong(node, "`lines` must be a list of options of sbatch, such as [\"--constraint=h100\"]", reader);
-        return Vec::new();
-    };
-    let mut lines = Vec::new();
-    for item in items {
-        let Some(word) = reader.word(item, "each of `lines`") else { continue };
-        let line = word.text.strip_prefix("#SBATCH").map_or(word.text.as_str(), str::trim_start).trim_end();
-        if line.starts_with('-') && !line.contains(char::is_control) {
-            lines.push(line.to_owned());
-        } else {
-            reader.report(
-                Diagnostic::at(item.place, "each of `lines` must be an option of sbatch on one line")
-                    .hint("such as \"--constraint=h100\"; it is written into the job's script behind `#SBATCH `"),
-            );
-        }
-    }
-    lines
+    let text = reader.word(node, &format!("`{key}`"))?.text;
+    let is_word = !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+    let must_be = format!("`{key}` must be one word, as `sbatch --{key}` takes it");
+    checked(node, reader, &must_be, Some(text).filter(|_| is_word))
 }

@@ -1,5 +1,6 @@
-//! Text -> located tree: the only module that knows how TOML is parsed.
+//! The tree of a text in TOML, in which everything has its place.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use cwm_contract::Value;
@@ -8,30 +9,28 @@ use toml::de::{DeTable, DeValue};
 
 use cwm_core::{Content, Diagnostic, Node, Place, SpannedStr};
 
-/// The tree of a text, as far as it can be read, and all that is wrong with it as TOML.
+/// Parses a text as far as it can be read, with all that is wrong with it as TOML.
 pub fn parse(text: &str) -> (Node, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let reading = Reading { text };
-    let mut faults: Vec<Diagnostic> = errors
-        .iter()
-        .map(|error| {
-            let place = reading.place(error.span().unwrap_or(0..0));
-            Diagnostic::at(place, format!("this is not TOML: {}", error.message().replace('\n', ", ")))
-        })
-        .collect();
-    let node = reading.table(table.span(), table.get_ref(), &mut faults);
-    (node, faults)
+    let fault = |error: &toml::de::Error| {
+        let place = reading.place(error.span().unwrap_or(0..0));
+        Diagnostic::at(place, format!("this is not TOML: {}", error.message().replace('\n', ", ")))
+    };
+    let place = reading.place(table.span());
+    let root = Node { place, origin: None, content: reading.table(table.get_ref()) };
+    (root, errors.iter().map(fault).collect())
 }
 
-/// What is read.
+/// The text that a tree is of.
 struct Reading<'t> {
     text: &'t str,
 }
 
 impl Reading<'_> {
     fn place(&self, span: Range<usize>) -> Place {
-        let start = self.boundary(span.start);
-        let end = self.boundary(span.end).max(start);
+        let start = self.text.floor_char_boundary(span.start);
+        let end = self.text.floor_char_boundary(span.end).max(start);
         let before = &self.text[..start];
         Place {
             source: 0,
@@ -42,48 +41,35 @@ impl Reading<'_> {
         }
     }
 
-    /// The place in the text nearest before `at` at which a character begins.
-    fn boundary(&self, at: usize) -> usize {
-        (0..=at.min(self.text.len())).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0)
-    }
-
-    fn table(&self, span: Range<usize>, table: &DeTable<'_>, faults: &mut Vec<Diagnostic>) -> Node {
-        let mut entries: Vec<(SpannedStr, Node)> = table
-            .iter()
-            .map(|(key, value)| {
-                let word = SpannedStr { text: key.get_ref().clone().into_owned(), place: self.place(key.span()) };
-                (word, self.value(value, faults))
-            })
-            .collect();
-        entries.sort_by_key(|(key, _)| key.place.start);
-        Node { place: self.place(span), origin: None, content: Content::Map(entries) }
-    }
-
-    fn value(&self, value: &Spanned<DeValue<'_>>, faults: &mut Vec<Diagnostic>) -> Node {
-        let place = self.place(value.span());
-        let scalar = match value.get_ref() {
-            DeValue::String(text) => Value::Text(text.clone().into_owned()),
-            DeValue::Boolean(boolean) => Value::Bool(*boolean),
-            DeValue::Datetime(time) => Value::Text(time.to_string()),
-            DeValue::Float(float) => match float.as_str().parse() {
-                Ok(float) => Value::Float(float),
-                Err(_) => refused(place, faults),
-            },
-            DeValue::Integer(integer) => match i128::from_str_radix(integer.as_str(), integer.radix()) {
-                Ok(integer) => Value::Int(integer),
-                Err(_) => refused(place, faults),
-            },
-            DeValue::Array(items) => {
-                let items = items.iter().map(|item| self.value(item, faults)).collect();
-                return Node { place, origin: None, content: Content::List(items) };
-            }
-            DeValue::Table(table) => return self.table(value.span(), table, faults),
+    fn table(&self, table: &DeTable<'_>) -> Content {
+        let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+            let word = SpannedStr { text: key.get_ref().to_string(), place: self.place(key.span()) };
+            (word, self.node(value))
         };
-        Node { place, origin: None, content: Content::Scalar(scalar) }
+        let mut entries: Vec<_> = table.iter().map(entry).collect();
+        entries.sort_by_key(|(key, _)| key.place.start);
+        Content::Map(entries)
     }
-}
 
-fn refused(place: Place, faults: &mut Vec<Diagnostic>) -> Value {
-    faults.push(Diagnostic::at(place, "this number is too large"));
-    Value::Null
+    fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {
+        let content = match value.get_ref() {
+            DeValue::String(text) => Content::Scalar(Value::Text(text.to_string())),
+            DeValue::Boolean(boolean) => Content::Scalar(Value::Bool(*boolean)),
+            DeValue::Datetime(time) => Content::Scalar(Value::Text(time.to_string())),
+            // A number that is too large stays text, which no setting takes that is a number.
+            DeValue::Float(float) => Content::Scalar(match float.as_str().parse() {
+                Ok(number) => Value::Float(number),
+                Err(_) => Value::Text(float.to_string()),
+            }),
+            DeValue::Integer(integer) => {
+                Content::Scalar(match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                    Ok(number) => Value::Int(number),
+                    Err(_) => Value::Text(integer.to_string()),
+                })
+            }
+            DeValue::Array(items) => Content::List(items.iter().map(|item| self.node(item)).collect()),
+            DeValue::Table(table) => self.table(table),
+        };
+        Node { place: self.place(value.span()), origin: None, content }
+    }
 }
