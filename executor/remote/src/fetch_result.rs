@@ -1,6 +1,7 @@
 //! Fetches the files of a result from remotes into the store.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -145,7 +146,7 @@ impl Source<'_> {
             Err(missing) => return Ok(Err(missing)),
         };
         let bytes = std::fs::read(part.path()).map_err(|error| RemoteError::Local(error.to_string()))?;
-        match Manifest::decode(&bytes) {
+        match Manifest::decode(Path::new("it"), &bytes) {
             Ok(manifest) => Ok(Ok((manifest, Some(bytes.len() as u64)))),
             Err(error) => {
                 self.store.discard_partial(part)?;

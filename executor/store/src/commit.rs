@@ -163,7 +163,8 @@ impl Store {
         Ok(RecordedAction { record, new: true })
     }
 
-    /// Records the same result under other components: a download by URL also under its checksum, and the other way round. It becomes the last record of their key, unless that is equal already.
+    /// Records the same result under other components: a download by URL also under its checksum, and the other way round. It
+    /// becomes the last record of their key, unless that is equal already.
     ///
     /// # Errors
     /// As [`Store::record`].

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use cwm_core::Digest;
+use cwm_core::files::Result;
+use cwm_core::{Digest, FileError};
 
 /// Version of the format that [`Manifest::encode`] writes.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -62,50 +64,31 @@ impl Manifest {
         text
     }
 
-    /// Reads what [`Manifest::encode`] wrote. The bytes may come from anywhere.
+    /// Reads the text that [`Manifest::encode`] wrote, the content of `path`. The bytes may come from anywhere.
     ///
     /// # Errors
-    /// They are not a manifest, or one of a newer version.
-    pub fn decode(bytes: &[u8]) -> Result<Manifest, ManifestError> {
-        let wrong = ManifestError::Wrong;
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".into()))?;
-        let (header, lines) = text.split_once('\n').ok_or_else(|| wrong("its first line is not complete".into()))?;
-        let version = header
-            .strip_prefix("cwm-folder ")
-            .and_then(|version| version.parse::<u64>().ok())
-            .ok_or_else(|| wrong("it is not the manifest of a folder".into()))?;
-        if version > u64::from(MANIFEST_FORMAT) {
-            return Err(ManifestError::TooNew(version));
+    /// They are damaged or of a newer version.
+    pub fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        let damaged = |what: &str| FileError::damaged(path, what);
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
+        let (header, lines) = text.split_once('\n').ok_or_else(|| damaged("its first line is not complete"))?;
+        let version = header.strip_prefix("cwm-folder ").and_then(|version| version.parse::<u64>().ok());
+        let found = version.ok_or_else(|| damaged("it is not the manifest of a folder"))?;
+        if found > u64::from(MANIFEST_FORMAT) {
+            let (path, what) = (path.to_owned(), "the manifest of a folder");
+            return Err(FileError::TooNew { path, what, found, known: MANIFEST_FORMAT });
         }
         let mut files = BTreeMap::new();
         for (index, line) in lines.lines().enumerate() {
             let (name, digest, size, executable): (String, Digest, u64, bool) =
-                serde_json::from_str(line).map_err(|error| wrong(format!("line {}: {error}", index + 2)))?;
+                serde_json::from_str(line).map_err(|error| damaged(&format!("line {}: {error}", index + 2)))?;
             files.insert(name, ManifestFile { digest, size, executable });
         }
-        let manifest = Manifest::new(files).map_err(wrong)?;
+        let manifest = Manifest::new(files).map_err(|problem| damaged(&problem))?;
         if manifest.encode().as_bytes() != bytes {
-            return Err(wrong("it is not written in the one canonical way".into()));
+            return Err(damaged("it is not written in the one canonical way"));
         }
         Ok(manifest)
-    }
-}
-
-/// The reason why bytes are not a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ManifestError {
-    /// Of a newer version.
-    TooNew(u64),
-    /// The problem.
-    Wrong(String),
-}
-
-impl std::fmt::Display for ManifestError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ManifestError::TooNew(found) => write!(f, "it is of a newer cwm (format {found})"),
-            ManifestError::Wrong(what) => f.write_str(what),
-        }
     }
 }
 
@@ -171,6 +154,10 @@ mod tests {
         Manifest::new(names.iter().map(|name| ((*name).to_owned(), file(name))).collect())
     }
 
+    fn decode(bytes: &[u8]) -> Result<Manifest> {
+        Manifest::decode(Path::new("it"), bytes)
+    }
+
     fn line(name: &str) -> String {
         format!("[{},\"{}\",0,false]\n", serde_json::Value::from(name), Digest::of(b""))
     }
@@ -208,8 +195,8 @@ mod tests {
             let message = folder(names).unwrap_err();
             assert!(message.contains(word), "{names:?}: {message}");
             let text = names.iter().map(|name| line(name)).collect::<String>();
-            let decoded = Manifest::decode(format!("cwm-folder 1\n{text}").as_bytes());
-            assert!(matches!(decoded, Err(ManifestError::Wrong(_))), "{names:?}: {decoded:?}");
+            let decoded = decode(format!("cwm-folder 1\n{text}").as_bytes());
+            assert!(matches!(decoded, Err(FileError::Damaged { .. })), "{names:?}: {decoded:?}");
         }
         assert!(folder(&[&"x".repeat(256)]).is_err());
     }
@@ -217,7 +204,7 @@ mod tests {
     #[test]
     fn only_the_canonical_text_is_read() {
         let (a, b) = (line("a"), line("b"));
-        assert!(Manifest::decode(format!("cwm-folder 1\n{a}{b}").as_bytes()).is_ok());
+        assert!(decode(format!("cwm-folder 1\n{a}{b}").as_bytes()).is_ok());
         for text in [
             format!("cwm-folder 1\n{b}{a}"),
             format!("cwm-folder 1\n{a}{a}"),
@@ -227,9 +214,9 @@ mod tests {
             "cwm-folder 1".to_owned(),
             String::new(),
         ] {
-            assert!(matches!(Manifest::decode(text.as_bytes()), Err(ManifestError::Wrong(_))), "{text:?}");
+            assert!(matches!(decode(text.as_bytes()), Err(FileError::Damaged { .. })), "{text:?}");
         }
-        assert_eq!(Manifest::decode(b"cwm-folder 2\nanything\n"), Err(ManifestError::TooNew(2)));
+        assert!(matches!(decode(b"cwm-folder 2\nanything\n"), Err(FileError::TooNew { found: 2, .. })));
     }
 
     proptest! {
@@ -237,13 +224,13 @@ mod tests {
         fn a_manifest_reads_back_as_written(names in prop::collection::btree_set("[a-z é]{1,3}(/[a-z.]{1,3}){0,2}", 0..6)) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             if let Ok(manifest) = folder(&names) {
-                prop_assert_eq!(Manifest::decode(manifest.encode().as_bytes()), Ok(manifest));
+                prop_assert_eq!(decode(manifest.encode().as_bytes()).unwrap(), manifest);
             }
         }
 
         #[test]
         fn no_name_that_is_read_leaves_its_folder(name in "[./a\\\\\u{0}-\u{1f}A]{0,8}") {
-            if Manifest::decode(format!("cwm-folder 1\n{}", line(&name)).as_bytes()).is_ok() {
+            if decode(format!("cwm-folder 1\n{}", line(&name)).as_bytes()).is_ok() {
                 let path = std::path::Path::new(&name);
                 prop_assert!(path.components().all(|part| matches!(part, std::path::Component::Normal(_))));
                 prop_assert_eq!(path.components().count(), name.split('/').count());
@@ -252,10 +239,10 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            drop(Manifest::decode(&bytes));
+            drop(decode(&bytes));
             let mut text = b"cwm-folder 1\n".to_vec();
             text.extend(bytes);
-            drop(Manifest::decode(&text));
+            drop(decode(&text));
         }
     }
 }

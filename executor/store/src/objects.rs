@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::Store;
 use super::hashing::read_own_file;
-use super::manifest::{Manifest, ManifestError};
+use super::manifest::Manifest;
 use super::mtime_seal;
 use super::record::OutputShape;
 use super::walk::files_below;
@@ -31,47 +31,28 @@ impl Store {
         }
     }
 
-    /// The content of a small object, such as a log.
-    ///
-    /// # Errors
-    /// It is not there, or cannot be read.
-    pub fn read_object(&self, digest: &Digest) -> Result<Vec<u8>> {
-        let path = self.object_path(digest);
-        read_own_file(&path).map_err(|error| match error.trouble() {
-            FileErrorKind::Missing => FileError::Missing { path, what: "is not in the store".into() },
-            _ => error,
-        })
-    }
-
-    /// The content of an object, which has its digest.
+    /// Reads a small object, such as a log, and checks its digest.
     ///
     /// # Errors
     /// It is not there, is damaged, or cannot be read.
     pub fn read_checked(&self, digest: &Digest) -> Result<Vec<u8>> {
-        let bytes = self.read_object(digest)?;
-        if Digest::of(&bytes) != *digest {
-            let path = self.object_path(digest);
-            return Err(FileError::damaged(&path, "its content does not have the digest that names it"));
+        let path = self.object_path(digest);
+        match read_own_file(&path) {
+            Ok(bytes) if Digest::of(&bytes) == *digest => Ok(bytes),
+            Ok(_) => Err(FileError::damaged(&path, "its content does not have the digest that names it")),
+            Err(error) if error.trouble() == FileErrorKind::Missing => {
+                Err(FileError::Missing { path, what: "is not in the store".into() })
+            }
+            Err(error) => Err(error),
         }
-        Ok(bytes)
     }
 
-    /// The manifest of the folder with this digest.
+    /// Reads the manifest of the folder with this digest.
     ///
     /// # Errors
-    /// The manifest is not there, is damaged, or is of a newer version.
+    /// It is not there, is damaged, or is of a newer version.
     pub fn manifest(&self, digest: &Digest) -> Result<Manifest> {
-        let bytes = self.read_checked(digest)?;
-        let path = self.object_path(digest);
-        Manifest::decode(&bytes).map_err(|fault| match fault {
-            ManifestError::TooNew(found) => FileError::TooNew {
-                path,
-                what: "the manifest of a folder",
-                found,
-                known: super::manifest::MANIFEST_FORMAT,
-            },
-            ManifestError::Wrong(what) => FileError::damaged(&path, what),
-        })
+        Manifest::decode(&self.object_path(digest), &self.read_checked(digest)?)
     }
 }
 

@@ -52,19 +52,11 @@ impl PartialObject {
     /// The disk refuses.
     pub fn open(path: PathBuf, digest: &Digest) -> io::Result<OpenedPartial> {
         for _ in 0..ATTEMPTS {
-            let file = match open(&path, true) {
-                Ok(file) => file,
+            let (file, is_writable) = match open(&path, true) {
+                Ok(file) => (file, true),
+                // It is read-only just before it gets its name; or its process was killed then, or is that of another user.
                 Err(denied) if denied.kind() == io::ErrorKind::PermissionDenied => match open(&path, false) {
-                    // It is read-only just before it gets its name; or its process was killed then, or is that of another user.
-                    Ok(file) => match file.try_lock() {
-                        Ok(()) if is_at(&file, &path) => {
-                            fs::remove_file(&path)?;
-                            continue;
-                        }
-                        Ok(()) => continue,
-                        Err(TryLockError::WouldBlock) => return Ok(OpenedPartial::Busy(file)),
-                        Err(TryLockError::Error(error)) => return Ok(OpenedPartial::Unlockable(error)),
-                    },
+                    Ok(file) => (file, false),
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(_) => return Err(denied),
                 },
@@ -75,18 +67,19 @@ impl PartialObject {
             };
             let metadata = file.metadata()?;
             // A file with other names would be changed under these, too.
-            if !metadata.is_file() || metadata.nlink() > 1 {
+            if is_writable && (!metadata.is_file() || metadata.nlink() > 1) {
                 return Ok(OpenedPartial::NotAFile);
             }
             match file.try_lock() {
-                Ok(()) if is_at(&file, &path) => {
+                // The owner of the lock has placed or removed it meanwhile.
+                Ok(()) if !is_at(&file, &path) => {}
+                Ok(()) if is_writable => {
                     return Ok(OpenedPartial::Ours(PartialObject { digest: *digest, file, path }));
                 }
-                // The owner of the lock has placed or removed it meanwhile.
-                Ok(()) => {}
+                Ok(()) => fs::remove_file(&path)?,
                 Err(TryLockError::WouldBlock) => return Ok(OpenedPartial::Busy(file)),
                 Err(TryLockError::Error(error)) => {
-                    if metadata.len() == 0 {
+                    if is_writable && metadata.len() == 0 {
                         fs::remove_file(&path)?;
                     }
                     return Ok(OpenedPartial::Unlockable(error));

@@ -32,7 +32,7 @@ fn a_result_is_moved_in_and_can_be_read_in_place() {
     assert_eq!(fs::read_to_string(tree.join("empty")).unwrap(), "");
     assert!(!fs::read_link(tree.join("deep/y.txt")).unwrap().is_absolute());
     assert_eq!(record.outputs["folder"].size, 6);
-    assert_eq!(store.read_object(&record.log.unwrap()).unwrap(), b"the log of a\n");
+    assert_eq!(store.read_checked(&record.log.unwrap()).unwrap(), b"the log of a\n");
 
     // Found again by another process, with all that was told.
     let again = Store::at(store.root()).unwrap();

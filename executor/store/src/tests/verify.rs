@@ -225,7 +225,7 @@ fn a_lost_log_is_noted_and_the_next_equal_result_brings_its_own() {
     assert!(again.new);
     assert_eq!(again.record.outputs, first.outputs);
     assert_eq!(store.actions(&key("a")).unwrap(), std::slice::from_ref(&again.record), "in the place of the first");
-    assert_eq!(store.read_object(&again.record.log.unwrap()).unwrap(), b"the log of another attempt\n");
+    assert_eq!(store.read_checked(&again.record.log.unwrap()).unwrap(), b"the log of another attempt\n");
     let report = store.verify(|_| {}).unwrap();
     assert!(report.is_clean() && report.notes.is_empty(), "{report:?}");
 
