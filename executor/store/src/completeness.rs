@@ -74,10 +74,12 @@ impl Store {
         Ok(missing)
     }
 
-    /// Returns the log of a record, if it is not in the store.
-    pub(super) fn lost_log(&self, record: &ActionRecord) -> Result<Option<Digest>> {
-        let is_there = |log: &Digest| Ok::<_, FileError>(self.object_size(log)?.is_some());
-        Ok(if record.log.as_ref().map_or(Ok(true), is_there)? { None } else { record.log })
+    /// Returns true if a record has a log that is not in the store.
+    pub(super) fn has_lost_log(&self, record: &ActionRecord) -> Result<bool> {
+        match &record.log {
+            Some(log) => Ok(self.object_size(log)?.is_none()),
+            None => Ok(false),
+        }
     }
 
     /// Returns the result of `key` to use: the first of [`Store::candidates`] whose content is available.

@@ -49,7 +49,7 @@ impl Store {
                     let label = &record.label;
                     let what = format!(
                         "read {digest}, which is damaged now: if it was so then, this result of `{label}` is wrong; when a run \
-                         has made that again, `cwm run --check` tells, and `cwm run --force` makes this again"
+                         has made that again, `cwm run --check` compares, and `cwm run --force` makes this again"
                     );
                     report.notes.push(Finding::about(path.clone(), what));
                 }

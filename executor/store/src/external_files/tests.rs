@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use cwm_core::{Digest, Stat};
 
-/// A clock that stands still at so many milliseconds after a file's last change.
+/// A clock that stops at so many milliseconds after a file's last change.
 #[derive(Clone)]
 struct FixedClock {
     nanoseconds: Arc<AtomicU64>,
@@ -59,7 +59,7 @@ fn a_young_file_is_hashed_again_next_time() {
     let path = file(&folder, "1. e4");
     let files = files(&folder, &FixedClock::after(&path, 1_999));
     assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. e4"));
-    // Within the same second, the same size: on a coarse file system nothing but the content would tell.
+    // Within the same second, the same size: on a coarse file system only the content differs.
     fs::write(&path, "1. d4").unwrap();
     assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
     assert_eq!(files.digest(&path).unwrap(), Digest::of(b"1. d4"));
@@ -94,7 +94,7 @@ fn nothing_is_written_into_a_folder_that_is_not_a_store() {
     fs::remove_file(folder.path().join("format")).unwrap();
     assert!(!files.save().unwrap());
     assert!(!folder.path().join("outside.cache").exists());
-    // What was learnt is kept as soon as there is a store.
+    // New entries are written as soon as there is a store.
     fs::write(folder.path().join("format"), "1\n").unwrap();
     assert!(files.save().unwrap());
 }

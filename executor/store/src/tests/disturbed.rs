@@ -9,7 +9,7 @@ use super::*;
 use crate::external_files::DigestCache;
 use cwm_core::files::durable::{Hook, Step};
 
-/// What is on the disk for good if the power goes now, as far as anyone may rely on.
+/// The files that survive a power loss now.
 #[derive(Default)]
 struct SureDisk {
     content: BTreeSet<PathBuf>,
@@ -134,7 +134,7 @@ fn a_commit_killed_at_any_step_leaves_a_valid_store_and_can_be_done_again() {
         killed += 1;
     }
     assert!(killed > 30, "a commit has more steps than {killed}");
-    // What the kills left is in one place and goes with one call.
+    // The files that the kills left are in one folder and go with one call.
     assert_ne!(names_in(&store.root().join("temporary")), Vec::<String>::new());
     let alone = store.lock_exclusive("test", |_| {}).unwrap();
     let others = store.leftovers().unwrap().into_iter().map(|left| left.path).collect();

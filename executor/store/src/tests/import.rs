@@ -91,7 +91,7 @@ fn a_part_that_is_about_to_get_its_name_is_somebody_elses_and_one_that_was_left_
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     assert!(store.partial_object(&digest).unwrap().is_none(), "it is held");
     assert_eq!(fs::read(&path).unwrap(), b"whole");
-    // Whoever held it was killed.
+    // Its process was killed.
     drop(part);
     let part = store.partial_object(&digest).unwrap().unwrap();
     fs::write(part.path(), "whole").unwrap();

@@ -23,7 +23,7 @@ fn files(store: &Store) -> DigestCache {
     DigestCache::with(Some(store.outside_cache()), Box::new(Later))
 }
 
-/// What cannot be read of a record, and how many files were hashed to tell; what was learnt is kept.
+/// Returns the missing content of a record, and the number of files that were hashed; the digests are cached.
 fn missing_or_corrupt(store: &Store, record: &ActionRecord) -> (Vec<MissingContent>, u64) {
     let files = files(store);
     let found = store.missing_or_corrupt(record, &files).unwrap();
@@ -124,7 +124,7 @@ fn what_was_touched_is_hashed_once_and_stays_as_it_is() {
     fs::File::open(&object).unwrap().set_modified(SystemTime::now() - Duration::from_secs(7200)).unwrap();
     assert_eq!(missing_or_corrupt(&store, &record), (vec![], 1));
     assert_eq!(missing_or_corrupt(&store, &record), (vec![], 0), "it is remembered");
-    // Whoever reads it now must not find another file at the end.
+    // A stage that reads it now must not find another file at the end.
     let output = &record.outputs["text"];
     let before = store.stamp(output, &DigestCache::without_cache()).unwrap();
     stored(&store, "b");

@@ -57,7 +57,7 @@ fn a_lock_file_removed_meanwhile_is_not_believed() {
     let old = store.try_lock_key(&key("a"), "old").unwrap().unwrap();
     fs::remove_file(&path).unwrap();
     let new = store.try_lock_key(&key("a"), "new").unwrap().unwrap();
-    // What whoever had opened the old file would win is told apart from what the path names now.
+    // The lock of the old file is distinguished from that of the file at the path.
     assert!(!super::super::locks::is_still_there(&path, &fs::File::from(old.as_fd().try_clone_to_owned().unwrap())));
     assert!(super::super::locks::is_still_there(&path, &fs::File::from(new.as_fd().try_clone_to_owned().unwrap())));
     drop(old);

@@ -1,4 +1,4 @@
-//! Stores in which anything is changed, by the thousand: what is believed is right, what is not is told, and all heals.
+//! Stores in which anything is changed, by the thousand: everything that is used is right, the damage is reported, and all heals.
 //!
 //! `CWM_STORE_STATES` asks for more of them. tests/kill/states.rs does the same through the binary, some hundred times slower.
 
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use super::*;
 use crate::external_files::DigestCache;
 
-/// What lies at a path.
+/// A file, folder or link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Thing {
     Folder(u32),
@@ -177,7 +177,7 @@ impl Whole {
         format!("{} {} {}", change.1 % 13, path.display(), other.display())
     }
 
-    /// What is believed is right; what is not right is told and set aside; and then all can be made again.
+    /// Everything that is used is right; everything else is reported and quarantined; and then all can be made again.
     fn heals(&self, done: &[String]) -> std::result::Result<(), TestCaseError> {
         let Ok(store) = Store::at(self.store.root()) else { return Ok(()) };
         let files = DigestCache::of_store(&store);
@@ -190,7 +190,7 @@ impl Whole {
                 );
                 let Ok(unusable) = store.missing_or_corrupt(&found, &files) else { continue };
                 for missing in &unusable {
-                    // Where something stands in the place of the locks that is told, and nothing is moved.
+                    // With something in the place of the locks, the damage is reported, and nothing is moved.
                     let aside = missing.damage.as_ref().map(|damage| store.quarantine_corrupt(damage));
                     let is_told = |aside: Result<Option<Finding>>| aside.map_or(true, |found| found.is_some());
                     prop_assert!(aside.is_none_or(is_told), "{done:?}: {missing:?}");
@@ -204,7 +204,7 @@ impl Whole {
         prop_assert!(first.is_ok(), "{done:?}: {first:?}");
         let again = store.verify(|_| {}).unwrap();
         let is_lost = |finding: &Finding| finding.what.contains("which is not in the store");
-        // What somebody put there by hand is told and left to him.
+        // Files that people put there are reported and stay.
         let is_foreign = |finding: &Finding| {
             ["is not part of a store", "is not named like"].iter().any(|words| finding.what.contains(words))
         };
