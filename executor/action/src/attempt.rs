@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Event, Failure};
+use cwm_contract::Event;
 
 use super::inputs::Inputs;
-use super::protocol::{ActionFailureKind, ActionMessage, Failed, failed};
-use super::watchdog::{Watchdog, WatchdogTarget};
+use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
+use super::watchdog::Watchdog;
 use super::work::{AttemptContext, do_work};
 use super::{ActionBody, out_of_memory, usage};
 use crate::probe;
@@ -23,15 +23,15 @@ impl AttemptContext<'_> {
     ///
     /// # Errors
     /// It failed; then nothing is recorded.
-    pub fn make(&self, has_checkpoint: bool) -> Result<BTreeMap<String, Digest>, Failed> {
+    pub fn make(&self, has_checkpoint: bool) -> Result<BTreeMap<String, Digest>, ActionFailure> {
         self.messages.send(&ActionMessage::Started);
-        let timer = usage::ResourceUsageTimer::start().of(has_checkpoint);
+        let timer = usage::ResourceUsageTimer::start(has_checkpoint);
         let (inputs, events) = self.work()?;
         let made = usage::collect_outputs(&self.work, &self.action, &inputs, events)?;
         let cost = timer.stop(&self.action);
         let probe = self.probe();
         // The log becomes content of the store, and this process has it open: from here on nothing may be added to it.
-        self.messages.log_to(Path::new("/dev/null")).map_err(failed)?;
+        self.messages.log_to(Path::new("/dev/null"))?;
         self.bring_log()?;
         let recorded = usage::record(&self.store, &self.work, &self.action, made, cost, probe);
         if recorded.is_err() {
@@ -41,13 +41,13 @@ impl AttemptContext<'_> {
     }
 
     /// Copies the log into the work folder, from where it is recorded.
-    fn bring_log(&self) -> Result<(), Failed> {
+    fn bring_log(&self) -> Result<(), ActionFailure> {
         let own = self.work.log();
         if self.log == own {
             return Ok(());
         }
-        let copied = std::fs::copy(&self.log, &own).map(drop);
-        copied.map_err(|error| failed(Error::io("copy the log", &self.log, error)))
+        std::fs::copy(&self.log, &own).map_err(|error| Error::io("copy the log", &self.log, error))?;
+        Ok(())
     }
 
     /// Takes the stage's probe. The work is done without it, so a failure goes to the log alone.
@@ -67,36 +67,26 @@ impl AttemptContext<'_> {
     ///
     /// # Errors
     /// It failed, or there is nothing to compare with.
-    pub fn check(&self) -> Result<Vec<Difference>, Failed> {
+    pub fn check(&self) -> Result<Vec<Difference>, ActionFailure> {
         self.messages.send(&ActionMessage::Started);
         let (inputs, events) = self.work()?;
         let made = usage::collect_outputs(&self.work, &self.action, &inputs, events)?;
         let mut differences = Vec::new();
         for (name, output) in &made.outputs {
             let recorded = self.action.recorded.as_ref().and_then(|recorded| recorded.get(name));
-            let recorded =
-                recorded.ok_or_else(|| failed(Error::store(format!("the recorded result has no output `{name}`"))))?;
-            differences.extend(self.store.differences(name, output, recorded, &self.files).map_err(failed)?);
+            let missing = || Error::store(format!("the recorded result has no output `{name}`"));
+            differences.extend(self.store.differences(name, output, recorded.ok_or_else(missing)?, &self.files)?);
         }
         Ok(differences)
     }
 
     /// Does the work. Returns its inputs, and the events for its record.
-    fn work(&self) -> Result<(Inputs, Vec<Event>), Failed> {
+    fn work(&self) -> Result<(Inputs, Vec<Event>), ActionFailure> {
         let (store, files, action) = (&self.store, &self.files, &self.action);
         let kept = Arc::new(Mutex::new(Vec::new()));
-        let inputs = Inputs::find(store, files, action).map_err(failed)?;
-        let watchdog = Watchdog::watch(
-            self.terms,
-            WatchdogTarget {
-                cancellation: self.cancellation.clone(),
-                is_command: matches!(action.body, ActionBody::Command { .. }),
-                messages: self.messages.clone(),
-                work: self.work.clone(),
-            },
-        );
-        let ran = catch_unwind(AssertUnwindSafe(|| do_work(self, &inputs, kept.clone())));
-        let fault = match (ran, watchdog.finish()) {
+        let inputs = Inputs::find(store, files, action)?;
+        let work = || catch_unwind(AssertUnwindSafe(|| do_work(self, &inputs, kept.clone())));
+        let fault = match Watchdog::of(self).run(work) {
             // Work that finished within its grace period is finished.
             (Ok(Ok(())), _) => None,
             (_, Some(over)) => Some(over),
@@ -110,20 +100,18 @@ impl AttemptContext<'_> {
             }
             return Err(fault);
         }
-        if let Some(changed) = inputs.changed(store, files, action, &self.work.out()).map_err(failed)? {
-            return Err(changed);
-        }
+        inputs.verify_unchanged(store, files, action, &self.work.out())?;
         let events = std::mem::take(&mut *kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         Ok((inputs, events))
     }
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Failed {
+fn panicked(panic: &(dyn std::any::Any + Send)) -> ActionFailure {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
-    let failure = Failure::internal(format!("panicked: {text}"));
-    if text.lines().any(out_of_memory::is_reported_in) {
-        return (ActionFailureKind::OutOfMemory, failure.hint(out_of_memory::HINT));
-    }
-    (ActionFailureKind::Panic, failure.hint("this is a mistake in cwm; please report it with the log"))
+    let (kind, hint) = match out_of_memory::find(&text) {
+        Some(_) => (ActionFailureKind::OutOfMemory, out_of_memory::HINT),
+        None => (ActionFailureKind::Panic, "this is a mistake in cwm; please report it with the log"),
+    };
+    ActionFailure::new(kind, format!("panicked: {text}")).hint(hint)
 }

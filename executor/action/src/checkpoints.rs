@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Cancellation, DeviceChoice, Failure, Resources};
+use cwm_contract::{Cancellation, DeviceChoice, Resources};
 
+use super::protocol::{ActionFailure, ActionFailureKind};
 use super::{ActionBody, ActionFile};
-use cwm_core::{Error, Registry, list_some};
+use cwm_core::{Registry, list_some};
 use cwm_store::{CheckpointStamp, WorkFolder};
 
 /// The number of checkpoints that are listed; of more, only their number.
@@ -63,8 +64,8 @@ impl CheckpointOwner {
 /// delete to start again.
 ///
 /// # Errors
-/// The disk refuses.
-pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), Failure>, Error> {
+/// They are of another device, or the disk refuses.
+pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<(), ActionFailure> {
     let CheckpointOwner { stamp, is_certain } = owner;
     let folder = work.keep();
     let kept = work.checkpoints()?;
@@ -73,12 +74,12 @@ pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), 
         Err(error) if !kept.is_empty() => {
             let what = format!("an earlier attempt kept {}, and their code is not known", list_kept(&kept));
             let hint = format!("delete {} to start again", folder.display());
-            return Ok(Err(Failure::input(format!("{what}: {error}")).hint(hint)));
+            return Err(ActionFailure::new(ActionFailureKind::Input, format!("{what}: {error}")).hint(hint));
         }
         Err(_) => None,
     };
     match found {
-        Some(found) if found == *stamp => return Ok(Ok(())),
+        Some(found) if found == *stamp => return Ok(()),
         Some(found) if (found.format, &found.binary) != (stamp.format, &stamp.binary) => {
             let (kept, folder) = (list_kept(&kept), folder.display());
             let _ = writeln!(
@@ -87,12 +88,11 @@ pub fn prepare(work: &WorkFolder, owner: &CheckpointOwner) -> Result<Result<(), 
             );
             work.remove_checkpoints()?;
         }
-        Some(_) if !kept.is_empty() && !is_certain => return Ok(Ok(())),
-        Some(found) if !kept.is_empty() => return Ok(Err(refusal(work, &found, stamp, &kept))),
+        Some(_) if !kept.is_empty() && !is_certain => return Ok(()),
+        Some(found) if !kept.is_empty() => return Err(refusal(work, &found, stamp, &kept)),
         _ => {}
     }
-    work.write_stamp(stamp)?;
-    Ok(Ok(()))
+    Ok(work.write_stamp(stamp)?)
 }
 
 /// Compares the checkpoints with the device that the stage reports. If they do not fit, the stage is stopped, as on request,
@@ -102,27 +102,26 @@ pub fn device_check(
     work: &WorkFolder,
     action: &ActionFile,
     cancellation: &Cancellation,
-    refused: Arc<Mutex<Option<Failure>>>,
+    refused: Arc<Mutex<Option<ActionFailure>>>,
 ) -> Box<dyn Fn(&str) + Send + Sync> {
     let (work, owner, cancellation) = (work.clone(), owner(registry, action), cancellation.clone());
     Box::new(move |device| {
-        let prepared = prepare(&work, &owner.on(device));
-        let prepared = prepared.unwrap_or_else(|error| Err(Failure::system(error.message)));
-        if let Err(failure) = prepared {
+        if let Err(failure) = prepare(&work, &owner.on(device)) {
             *refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure);
             cancellation.cancel();
         }
     })
 }
 
-fn refusal(work: &WorkFolder, found: &CheckpointStamp, stamp: &CheckpointStamp, kept: &[String]) -> Failure {
+fn refusal(work: &WorkFolder, found: &CheckpointStamp, stamp: &CheckpointStamp, kept: &[String]) -> ActionFailure {
     let name = |stamp: &CheckpointStamp| if stamp.device == CheckpointStamp::GPU { "a GPU" } else { "the processor" };
     let (then, now, kept, folder) = (name(found), name(stamp), list_kept(kept), work.keep());
     let option = if found.device == CheckpointStamp::GPU { "cuda:0" } else { "cpu" };
-    Failure::input(format!(
+    let problem = format!(
         "an earlier attempt on {then} kept {kept}; to resume from there on {now} would give what neither gives"
-    ))
-    .hint(format!("`--device {option}` resumes from there; to start again on {now}, delete {}", folder.display()))
+    );
+    ActionFailure::new(ActionFailureKind::Input, problem)
+        .hint(format!("`--device {option}` resumes from there; to start again on {now}, delete {}", folder.display()))
 }
 
 /// Returns the names in `keep/` from which an attempt may resume.
@@ -156,7 +155,7 @@ mod tests {
         let key: Key = "a".repeat(64).parse().unwrap();
         let work = Store::at(folder.path()).unwrap().work(&key);
         work.prepare().unwrap();
-        prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cpu")).unwrap();
         files.iter().for_each(|name| std::fs::write(work.keep().join(name), name).unwrap());
         (folder, work)
     }
@@ -164,7 +163,7 @@ mod tests {
     #[test]
     fn the_same_code_on_the_same_device_goes_on() {
         let (_folder, work) = with_kept(&["step"]);
-        prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cpu")).unwrap();
         assert_eq!(work.checkpoints().unwrap(), ["step"]);
     }
 
@@ -173,20 +172,20 @@ mod tests {
         let files = ["a", "b", "c", "d", "e", "f"];
         for (names, told) in [(&files[..2], "kept a, b; "), (&files[..], "kept a, b, c, d and 2 more; ")] {
             let (_folder, work) = with_kept(names);
-            let failure = prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap_err();
-            assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
-            assert!(failure.message.contains(told) && failure.message.contains(" on a GPU "), "{failure}");
+            let failure = prepare(&work, &owner_of("a", "cuda")).unwrap_err();
+            assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure:?}");
+            assert!(failure.message.contains(told) && failure.message.contains(" on a GPU "), "{failure:?}");
             let hint = failure.hint.unwrap();
             assert!(hint.contains("`--device cpu`") && hint.contains(&work.keep().display().to_string()), "{hint}");
             assert_eq!(work.checkpoints().unwrap(), names);
             // And it is still that of the processor.
-            prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
+            prepare(&work, &owner_of("a", "cpu")).unwrap();
             // What the hint says is enough.
             std::fs::remove_dir_all(work.keep()).unwrap();
             work.prepare().unwrap();
-            prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap();
+            prepare(&work, &owner_of("a", "cuda")).unwrap();
             std::fs::write(work.keep().join("a"), "").unwrap();
-            let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
+            let failure = prepare(&work, &owner_of("a", "cpu")).unwrap_err();
             assert!(failure.hint.unwrap().starts_with("`--device cuda:0` resumes"));
         }
     }
@@ -194,7 +193,7 @@ mod tests {
     #[test]
     fn where_nothing_was_kept_any_device_will_do() {
         let (_folder, work) = with_kept(&[]);
-        prepare(&work, &owner_of("a", "cuda")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cuda")).unwrap();
         assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cuda")));
     }
 
@@ -207,27 +206,27 @@ mod tests {
         work.prepare().unwrap();
         for _ in 0..2 {
             // And once more, when something was kept.
-            prepare(&work, &granted).unwrap().unwrap();
-            prepare(&work, &granted.on("cpu")).unwrap().unwrap();
+            prepare(&work, &granted).unwrap();
+            prepare(&work, &granted.on("cpu")).unwrap();
             assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("a", "cpu")));
             std::fs::write(work.keep().join("step"), "").unwrap();
         }
         // Now the GPU works: what the processor kept is not gone on with, and stays.
-        prepare(&work, &granted).unwrap().unwrap();
-        let failure = prepare(&work, &granted.on("cuda:0, some GPU")).unwrap().unwrap_err();
-        assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure}");
+        prepare(&work, &granted).unwrap();
+        let failure = prepare(&work, &granted.on("cuda:0, some GPU")).unwrap_err();
+        assert!(failure.message.starts_with("an earlier attempt on the processor "), "{failure:?}");
         assert_eq!(work.checkpoints().unwrap(), ["step"]);
         // Without any, it goes on.
-        prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap();
+        prepare(&work, &owner_of("a", "cpu")).unwrap();
         // What other code kept goes before it is certain.
-        prepare(&work, &CheckpointOwner { is_certain: false, ..owner_of("b", "cuda") }).unwrap().unwrap();
+        prepare(&work, &CheckpointOwner { is_certain: false, ..owner_of("b", "cuda") }).unwrap();
         assert!(work.checkpoints().unwrap().is_empty());
     }
 
     #[test]
     fn what_other_code_kept_is_forgotten() {
         let (_folder, work) = with_kept(&["step"]);
-        prepare(&work, &owner_of("b", "cuda")).unwrap().unwrap();
+        prepare(&work, &owner_of("b", "cuda")).unwrap();
         assert!(work.checkpoints().unwrap().is_empty());
         assert_eq!(work.read_stamp().unwrap(), Some(stamp_of("b", "cuda")));
     }
@@ -244,8 +243,8 @@ mod tests {
     fn a_stamp_that_cannot_be_read_loses_nothing() {
         let (_folder, work) = with_kept(&["step"]);
         std::fs::write(work.keep().join(".stamp"), "{").unwrap();
-        let failure = prepare(&work, &owner_of("a", "cpu")).unwrap().unwrap_err();
-        assert!(failure.message.contains("kept step, and their code is not known"), "{failure}");
+        let failure = prepare(&work, &owner_of("a", "cpu")).unwrap_err();
+        assert!(failure.message.contains("kept step, and their code is not known"), "{failure:?}");
         assert_eq!(work.checkpoints().unwrap(), ["step"]);
     }
 }

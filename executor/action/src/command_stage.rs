@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use cwm_contract::{Cancellation, Failure, GroupInput};
 
 use crate::action_file::ActionFile;
-use crate::command_exit::{self, CommandLog};
+use crate::command_exit::CommandLog;
 use crate::orphans;
-use crate::protocol::{ActionFailureKind, Failed};
+use crate::protocol::{ActionFailure, ActionFailureKind};
 use cwm_core::{Digest, os};
 use cwm_store::external_files::FileFingerprint;
 use rustix::process::Pid;
@@ -69,25 +69,17 @@ pub fn run(
     inherited: &[String],
     layout: &Layout<'_>,
     cancellation: &Cancellation,
-) -> Result<(), Failed> {
+) -> Result<(), ActionFailure> {
     let refused = |what: &str, error: std::io::Error| {
-        (ActionFailureKind::System, Failure::system(format!("cannot {what}: {error}")))
+        ActionFailure::new(ActionFailureKind::System, format!("cannot {what}: {error}"))
     };
     let command_log = CommandLog::begin(layout.log);
     let mut shell = Command::new("/bin/sh");
     shell.args(["-euc", command]).current_dir(layout.folder).env_clear().stdin(Stdio::null());
     // The executor chose the accelerators; with none, none are visible.
-    for name in ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"] {
-        if let Some(value) = std::env::var_os(name) {
-            shell.env(name, value);
-        }
-    }
-    for name in inherited {
-        // One that is not set stays so: with `sh -u` its use fails, except as `${NAME:-}`.
-        if let Some(value) = std::env::var_os(name) {
-            shell.env(name, value);
-        }
-    }
+    let kept = ["PATH", "HOME", "CUDA_VISIBLE_DEVICES"].into_iter().chain(inherited.iter().map(String::as_str));
+    // One that is not set stays so: with `sh -u` its use fails, except as `${NAME:-}`.
+    shell.envs(kept.filter_map(|name| Some((name, std::env::var_os(name)?))));
     shell.envs(environment).env("CWM_CORES", layout.cores.to_string());
     // SAFETY: between fork and exec only async-signal-safe calls are made: the command sees default dispositions, and
     // the modes of the files that it makes do not depend on who runs it.
@@ -124,18 +116,12 @@ pub fn run(
     };
     if is_stopped {
         orphans::await_all();
-    } else {
-        // A shell that was killed left nothing behind on purpose.
-        orphans::kill_all(status.code().is_some());
-    }
-    if is_stopped {
         // Even with status 0: a command may handle the signal and end early with that.
-        return Err((ActionFailureKind::Cancelled, Failure::cancelled()));
+        return Err(ActionFailure::cancelled());
     }
-    match (status.code(), status.signal()) {
-        (Some(0), _) => Ok(()),
-        (code, signal) => Err(command_exit::failure(code, signal, &command_log)),
-    }
+    // A shell that was killed left nothing behind on purpose.
+    orphans::kill_all(status.code().is_some());
+    if status.success() { Ok(()) } else { Err(command_log.failure(status.code(), status.signal())) }
 }
 
 /// The delay with which this process may receive a signal that its command received too.

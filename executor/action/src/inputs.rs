@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cwm_contract::{Failure, GroupInput};
+use cwm_contract::GroupInput;
 
-use super::protocol::{ActionFailureKind, Failed};
+use super::protocol::{ActionFailure, ActionFailureKind};
 use super::{ActionBody, ActionFile, Artifact, command_stage};
 use cwm_core::{Error, FileError};
 use cwm_store::external_files::{DigestCache, FileFingerprint};
-use cwm_store::{OutputRecord, OutputSnapshot, Store};
+use cwm_store::{Content, OutputRecord, OutputSnapshot, Store};
 
 /// The inputs of an action, found.
 pub struct Inputs {
@@ -17,10 +17,17 @@ pub struct Inputs {
     pub groups: BTreeMap<String, Vec<GroupInput>>,
     /// The files from outside among them, as they are at the start.
     outside: Vec<FileFingerprint>,
-    /// The inputs in the store, by name, with their state in the file system at the start.
-    stamps: Vec<(String, OutputRecord, OutputSnapshot)>,
-    /// The inputs in the store, with their paths.
-    pub stored: Vec<(PathBuf, OutputRecord)>,
+    /// The inputs in the store.
+    stored: Vec<StoredInput>,
+}
+
+/// An input in the store.
+struct StoredInput {
+    name: String,
+    path: PathBuf,
+    output: OutputRecord,
+    /// Its state in the file system at the start.
+    stamp: OutputSnapshot,
 }
 
 /// Adds the name of the input to an error about content of the store.
@@ -36,7 +43,7 @@ impl Inputs {
     /// # Errors
     /// One is not there, or cannot be read.
     pub fn find(store: &Store, files: &DigestCache, action: &ActionFile) -> Result<Self, Error> {
-        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stamps: Vec::new(), stored: Vec::new() };
+        let mut found = Inputs { groups: BTreeMap::new(), outside: Vec::new(), stored: Vec::new() };
         for (name, group) in &action.inputs {
             let mut paths = Vec::with_capacity(group.len());
             for input in group {
@@ -53,8 +60,8 @@ impl Inputs {
                         let stamp = store.stamp(output, files).map_err(|error| of_input(name, error))?;
                         // After the stamp: what is changed from here on shows when the action has ended.
                         store.verify_intact(&stamp, files).map_err(|error| of_input(name, error))?;
-                        found.stamps.push((name.clone(), output.clone(), stamp));
-                        found.stored.push((path.clone(), output.clone()));
+                        let (name, output) = (name.clone(), output.clone());
+                        found.stored.push(StoredInput { name, path: path.clone(), output, stamp });
                         path
                     }
                 };
@@ -70,8 +77,8 @@ impl Inputs {
     /// # Errors
     /// The store cannot be read or written.
     pub fn quarantine_rewritten(&self, store: &Store) -> Result<(), Error> {
-        for (_, _, stamp) in &self.stamps {
-            store.quarantine_rewritten(stamp)?;
+        for input in &self.stored {
+            store.quarantine_rewritten(&input.stamp)?;
         }
         Ok(())
     }
@@ -81,18 +88,26 @@ impl Inputs {
         self.outside.iter().chain(action.body.files())
     }
 
-    /// Returns the failure of an action whose inputs changed since they were found: its result is not that of the inputs. The
-    /// result lies in `out`.
+    /// Returns the content of the file from outside, or in the store, at `path`, if the action reads it.
+    pub fn content(&self, action: &ActionFile, path: &Path) -> Option<Content> {
+        if let Some(outside) = self.watched(action).find(|snapshot| snapshot.path == path) {
+            return Some(Content::Outside(outside.clone()));
+        }
+        let stored = self.stored.iter().find(|input| input.path == path);
+        stored.map(|input| Content::Stored(input.output.clone()))
+    }
+
+    /// Fails if an input changed since it was found: the result, which lies in `out`, is then not that of the inputs.
     ///
     /// # Errors
-    /// One cannot be read.
-    pub fn changed(
+    /// One changed, or cannot be read.
+    pub fn verify_unchanged(
         &self,
         store: &Store,
         files: &DigestCache,
         action: &ActionFile,
         out: &Path,
-    ) -> Result<Option<Failed>, Error> {
+    ) -> Result<(), ActionFailure> {
         let is_command = matches!(action.body, ActionBody::Command { .. });
         // A command has copies of its other dependencies.
         let is_read = |file: &&FileFingerprint| !is_command || command_stage::is_linked(file);
@@ -102,11 +117,10 @@ impl Inputs {
                     (snapshot.path.display(), if snapshot.path.exists() { "changed" } else { "was removed" });
                 let problem = format!("{file} {changed} while the stage ran, so its result is not recorded");
                 let hint = "run again once the file is at rest; what a command itself writes cannot be its input";
-                let failure = Failure::input(problem).hint(hint);
-                return Ok(Some((ActionFailureKind::Input, failure)));
+                return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
         }
-        for (name, output, stamp) in &self.stamps {
+        for StoredInput { name, output, stamp, .. } in &self.stored {
             let now = store.stamp(output, files);
             if now.as_ref().is_ok_and(|now| now == stamp) {
                 continue;
@@ -115,8 +129,8 @@ impl Inputs {
                 let shown = link.strip_prefix(out).unwrap_or(&link).display();
                 let problem =
                     format!("it wrote `{shown}` as a hard link to its input in the store; its result is not recorded");
-                let failure = Failure::input(problem).hint("write a copy: `cp` in place of `ln`");
-                return Ok(Some((ActionFailureKind::Output, failure)));
+                let failure = ActionFailure::new(ActionFailureKind::Output, problem);
+                return Err(failure.hint("write a copy: `cp` in place of `ln`"));
             }
             if !now.is_ok_and(|now| stamp.unmodified_since(&now)) {
                 store.quarantine_rewritten(stamp)?;
@@ -124,9 +138,9 @@ impl Inputs {
                     format!("its input `{name}` was changed in the store while it ran; its result is not recorded");
                 let hint = "a command wrote into it, this one or another that reads the same: inputs are read-only, copy what \
                             must be changed; a run makes the input again";
-                return Ok(Some((ActionFailureKind::Input, Failure::input(problem).hint(hint))));
+                return Err(ActionFailure::new(ActionFailureKind::Input, problem).hint(hint));
             }
         }
-        Ok(None)
+        Ok(())
     }
 }

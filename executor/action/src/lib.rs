@@ -29,13 +29,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use cwm_contract::{Cancellation, Failure};
+use cwm_contract::Cancellation;
 
 pub use action_file::{ACTION_FILE_FORMAT, ActionBody, ActionFile, ActionInput, ActionOutput, Artifact};
 pub use command_exit::describe_signal;
 pub use log_tail::read_log_tail;
 pub use process_tree::kill_descendants;
-pub use protocol::{ActionFailureKind, ActionMessage};
+pub use protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 pub use terms::AttemptOptions;
 pub use usage::user;
 
@@ -45,7 +45,7 @@ use cwm_store::{Difference, KeyLock, Store, WorkFolder};
 pub use streams::MessageWriter;
 use work::AttemptContext;
 
-/// The outcome of an action, before it is reported to the executor.
+/// The outcome of an action that did not fail, before it is reported to the executor.
 pub enum Outcome {
     /// The result is recorded: the digest of each output, by name.
     Recorded(BTreeMap<String, Digest>),
@@ -53,19 +53,16 @@ pub enum Outcome {
     AlreadyRecorded,
     /// The result was computed again: how it differs from the recorded one.
     Checked(Vec<Difference>),
-    /// The stage failed.
-    Failed(ActionFailureKind, Failure),
 }
 
 /// Runs one action, which `perform` does, and writes its messages to standard output, or to the file `events`. The exit code is
 /// 0 when a result is recorded.
 ///
 /// # Errors
-/// The action file or the store cannot be used; failures of the stage itself are reported on the event stream and give
-/// [`ExitCode::STAGE_FAILED`].
+/// The messages cannot be written. Failures of the action are reported as a message and give [`ExitCode::STAGE_FAILED`].
 pub fn exec(
     events: Option<&Path>,
-    perform: impl FnOnce(&MessageWriter, &Cancellation) -> Result<Outcome, Error>,
+    perform: impl FnOnce(&MessageWriter, &Cancellation) -> Result<Outcome, ActionFailure>,
 ) -> Result<ExitCode, Error> {
     let messages = events.map_or_else(MessageWriter::take, MessageWriter::into_file)?;
     parent_pipe::watch();
@@ -74,37 +71,32 @@ pub fn exec(
         signal_hook::flag::register(signal, cancellation.flag())
             .map_err(|error| Error::system(format!("cannot watch for signal {signal}: {error}")))?;
     }
-    let outcome = perform(&messages, &cancellation).unwrap_or_else(|error| {
-        let (kind, failure) = protocol::failed(error);
-        Outcome::Failed(kind, failure)
-    });
-    let message = match outcome {
-        Outcome::Recorded(outputs) => ActionMessage::Recorded(outputs),
-        Outcome::AlreadyRecorded => ActionMessage::AlreadyRecorded,
-        Outcome::Checked(differences) => ActionMessage::Checked(differences),
-        Outcome::Failed(kind, failure) => {
+    let (message, exit_code) = match perform(&messages, &cancellation) {
+        Ok(Outcome::Recorded(outputs)) => (ActionMessage::Recorded(outputs), ExitCode::OK),
+        Ok(Outcome::AlreadyRecorded) => (ActionMessage::AlreadyRecorded, ExitCode::OK),
+        Ok(Outcome::Checked(differences)) => (ActionMessage::Checked(differences), ExitCode::OK),
+        Err(failure) => {
             streams::end_line_of_log();
             // The log may be on a full disk.
             let _ = writeln!(std::io::stderr(), "{}", failure.message);
-            ActionMessage::Failed { kind, message: failure.message, hint: failure.hint }
+            (failure.into(), ExitCode::STAGE_FAILED)
         }
     };
     messages.send(&message);
-    let has_failed = matches!(message, ActionMessage::Failed { .. });
-    Ok(if has_failed { ExitCode::STAGE_FAILED } else { ExitCode::OK })
+    Ok(exit_code)
 }
 
-/// Takes the lock of the key, waiting for its present holder. Returns nothing if a stop was requested meanwhile.
+/// Takes the lock of the key, waiting for its present holder.
 ///
 /// # Errors
-/// The store cannot be used.
+/// A stop was requested meanwhile, or the store cannot be used.
 pub fn locked(
     store: &Store,
     key: &Key,
     terms: &AttemptOptions,
     messages: &MessageWriter,
     cancellation: &Cancellation,
-) -> Result<Option<KeyLock>, Error> {
+) -> Result<KeyLock, ActionFailure> {
     let mut reported = false;
     let lock = store.lock_key(key, &terms.who(), |holder| {
         if !std::mem::replace(&mut reported, true) {
@@ -113,13 +105,13 @@ pub fn locked(
         }
         !cancellation.is_cancelled()
     });
-    Ok(lock?)
+    lock?.ok_or_else(ActionFailure::cancelled)
 }
 
 /// Performs an action in the store at `root`; its output goes into the log there, or into the one at `log`.
 ///
 /// # Errors
-/// The store or the action file cannot be used.
+/// The stage failed, or the store or the action file cannot be used.
 pub fn perform(
     registry: &Registry,
     root: &Path,
@@ -128,12 +120,12 @@ pub fn perform(
     messages: &MessageWriter,
     cancellation: &Cancellation,
     log: Option<&Path>,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, ActionFailure> {
     let store = Store::at(root)?.assume_initialized();
     let files = DigestCache::of_store(&store);
     let work = if terms.check { store.checking(key) } else { store.work(key) };
     let log = log.map_or_else(|| work.log(), Path::to_owned);
-    let Some(lock) = locked(&store, key, terms, messages, cancellation)? else { return Ok(stopped()) };
+    let lock = locked(&store, key, terms, messages, cancellation)?;
     // Only under the lock is this certain: another executor may have recorded the result meanwhile, and have taken the
     // work folder with the action file away.
     let recorded = store.available(key, None, &files)?.is_some();
@@ -141,7 +133,7 @@ pub fn perform(
         Ok(action) => action,
         // Or it was checked: the run that requested this check writes the file again.
         Err(_) if recorded || terms.check => return Ok(already_recorded(&work)),
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     if recorded && !action.force && !terms.check {
         return Ok(already_recorded(&work));
@@ -155,49 +147,38 @@ pub fn perform(
     messages.log_to(&log)?;
     let _ = terms.heading().map(|heading| writeln!(std::io::stderr(), "{heading}"));
     // A command keeps nothing, and need not wait for a stamp to reach the disk.
-    if matches!(action.body, ActionBody::Stage { .. })
-        && let Err(failure) = checkpoints::prepare(&work, &checkpoints::owner(registry, &action))?
-    {
-        return Ok(Outcome::Failed(ActionFailureKind::Input, failure));
+    if matches!(action.body, ActionBody::Stage { .. }) {
+        checkpoints::prepare(&work, &checkpoints::owner(registry, &action))?;
     }
     let has_checkpoint = has_checkpoint(&work)?;
     if !has_checkpoint && !terms.check {
         stale_checkpoints::report(&store, &action);
     }
     let attempt = AttemptContext { registry, store, files, work, log, action, lock, messages, cancellation, terms };
-    if terms.check {
+    let outcome = if terms.check {
         let checked = attempt.check();
-        return Ok(match checked {
-            Ok(differences) => {
-                remove(&attempt.work);
-                Outcome::Checked(differences)
-            }
-            // The log stays, which has the reason.
-            Err((kind, failure)) => {
-                attempt.work.discard_output()?;
-                Outcome::Failed(kind, failure)
-            }
-        });
+        checked.inspect(|_| remove(&attempt.work)).map(Outcome::Checked)
+    } else {
+        let made = attempt.make(has_checkpoint);
+        made.map(Outcome::Recorded).map_err(|failure| of_full_disk(root, failure))
+    };
+    if outcome.is_err() {
+        // The log stays, which has the reason, and so do checkpoints, from which the next attempt resumes.
+        attempt.work.discard_output()?;
     }
-    Ok(match attempt.make(has_checkpoint) {
-        Ok(outputs) => Outcome::Recorded(outputs),
-        Err((kind, mut failure)) => {
-            if kind != ActionFailureKind::Cancelled && disk_is_full(root) {
-                // Its own message may be lost: the log is on that disk too.
-                failure.message += "; the disk of the store is full (No space left on device)";
-                failure.hint =
-                    Some("free space on that disk, then run again: nothing that was recorded is lost".into());
-            }
-            // Its checkpoints stay, from which the next attempt resumes.
-            attempt.work.discard_output()?;
-            Outcome::Failed(kind, failure)
-        }
-    })
+    outcome
 }
 
-/// Returns the outcome of an action that was stopped before it did anything.
-pub fn stopped() -> Outcome {
-    Outcome::Failed(ActionFailureKind::Cancelled, Failure::cancelled())
+/// Returns the failure of an attempt, which may be due to a full disk: its own message may be lost, as the log is on that disk
+/// too.
+fn of_full_disk(root: &Path, failure: ActionFailure) -> ActionFailure {
+    let is_full = || rustix::fs::statvfs(root).is_ok_and(|disk| disk.f_bavail * disk.f_frsize < 64 * 1024);
+    if failure.kind == ActionFailureKind::Cancelled || !is_full() {
+        return failure;
+    }
+    let message = format!("{}; the disk of the store is full (No space left on device)", failure.message);
+    ActionFailure { message, ..failure }
+        .hint("free space on that disk, then run again: nothing that was recorded is lost")
 }
 
 /// Returns true if this folder has a checkpoint from which an attempt resumes.
@@ -219,11 +200,6 @@ fn remove(work: &WorkFolder) {
     if let Err(error) = work.remove() {
         let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
     }
-}
-
-/// Returns true if a file system has no room left.
-fn disk_is_full(root: &Path) -> bool {
-    rustix::fs::statvfs(root).is_ok_and(|disk| disk.f_bavail * disk.f_frsize < 64 * 1024)
 }
 
 /// Fails if components of the key changed since the key was made: code that was rebuilt in the middle of a run, a secret, a

@@ -7,12 +7,16 @@ use super::log_tail::read_log_tail;
 /// The advice for a lack of memory.
 pub const HINT: &str = "give it more memory, declare its `needs: { memory: … }`, or use fewer `--jobs`";
 
-/// How much of the end of a log is looked at, in bytes.
-const END: u64 = 16 * 1024;
+/// The length of the end of a log that is searched, in bytes.
+pub const TAIL: u64 = 16 * 1024;
 
 /// Returns the last line near the end of a log, from byte `from` on, in which a program reports a lack of memory.
 pub fn find_in_log(log: &Path, from: u64) -> Option<String> {
-    let text = read_log_tail(log, from, END).ok()?;
+    find(&read_log_tail(log, from, TAIL).ok()?)
+}
+
+/// Returns the last line in which a program reports a lack of memory.
+pub fn find(text: &str) -> Option<String> {
     text.lines().rev().find(|line| is_reported_in(line)).map(|line| line.trim().chars().take(200).collect())
 }
 

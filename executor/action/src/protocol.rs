@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cwm_contract::{Event, Failure};
+use cwm_contract::{Event, Failure, FailureKind};
 use serde::{Deserialize, Serialize};
 
-use cwm_core::{Digest, Error, ErrorKind};
+use cwm_core::{Digest, Error, ErrorKind, FileError};
 use cwm_store::Difference;
 
 /// One line.
@@ -82,13 +82,64 @@ impl ActionFailureKind {
     }
 }
 
-/// A failure with its kind.
-pub type Failed = (ActionFailureKind, Failure);
+/// The failure of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionFailure {
+    /// The kind of failure.
+    pub kind: ActionFailureKind,
+    /// The problem.
+    pub message: String,
+    /// A remedy.
+    pub hint: Option<String>,
+}
 
-/// Converts an error of the store or the machine to a failure of the action.
-pub fn failed(error: impl Into<Error>) -> Failed {
-    let error: Error = error.into();
-    let failure = Failure { hint: error.hints.first().cloned(), ..Failure::internal(error.message) };
-    let kind = if error.kind == ErrorKind::Internal { ActionFailureKind::Internal } else { ActionFailureKind::System };
-    (kind, failure)
+impl ActionFailure {
+    /// Makes a failure without a remedy.
+    pub fn new(kind: ActionFailureKind, message: impl Into<String>) -> ActionFailure {
+        ActionFailure { kind, message: message.into(), hint: None }
+    }
+
+    /// Sets the remedy.
+    pub fn hint(self, hint: impl Into<String>) -> ActionFailure {
+        ActionFailure { hint: Some(hint.into()), ..self }
+    }
+
+    /// The failure of an action that was stopped on request.
+    pub fn cancelled() -> ActionFailure {
+        Failure::cancelled().into()
+    }
+}
+
+impl From<ActionFailure> for ActionMessage {
+    fn from(ActionFailure { kind, message, hint }: ActionFailure) -> ActionMessage {
+        ActionMessage::Failed { kind, message, hint }
+    }
+}
+
+/// A failure of a stage, or of the preparations for a command.
+impl From<Failure> for ActionFailure {
+    fn from(Failure { kind, message, hint }: Failure) -> ActionFailure {
+        let kind = match kind {
+            FailureKind::Cancelled => ActionFailureKind::Cancelled,
+            FailureKind::System => ActionFailureKind::System,
+            FailureKind::Internal => ActionFailureKind::Internal,
+            FailureKind::Input => ActionFailureKind::Input,
+        };
+        ActionFailure { kind, message, hint }
+    }
+}
+
+/// An error of the store or the machine.
+impl From<Error> for ActionFailure {
+    fn from(error: Error) -> ActionFailure {
+        let is_internal = error.kind == ErrorKind::Internal;
+        let kind = if is_internal { ActionFailureKind::Internal } else { ActionFailureKind::System };
+        ActionFailure { kind, message: error.message, hint: error.hints.into_iter().next() }
+    }
+}
+
+impl From<FileError> for ActionFailure {
+    fn from(error: FileError) -> ActionFailure {
+        Error::from(error).into()
+    }
 }

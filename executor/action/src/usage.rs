@@ -1,14 +1,13 @@
 //! The cost of an action, its outputs, and its record.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
-use cwm_contract::{Event, Failure, FetchResult};
+use cwm_contract::{Event, FetchResult};
 
 use crate::action_file::ActionFile;
 use crate::inputs::Inputs;
-use crate::protocol::{ActionFailureKind, Failed, failed};
+use crate::protocol::{ActionFailure, ActionFailureKind};
 use crate::source_key;
 use cwm_core::{Digest, Error, FileErrorKind, os, visible};
 use cwm_store::{Content, Machine, NewAction, NewOutput, OutputShape, RunInfo, Store, WorkFolder};
@@ -22,14 +21,9 @@ pub struct ResourceUsageTimer {
 }
 
 impl ResourceUsageTimer {
-    /// Now.
-    pub fn start() -> Self {
-        ResourceUsageTimer { started: jiff::Timestamp::now(), instant: Instant::now(), has_checkpoint: false }
-    }
-
-    /// Sets whether the attempt resumes from a checkpoint.
-    pub fn of(self, has_checkpoint: bool) -> Self {
-        ResourceUsageTimer { has_checkpoint, ..self }
+    /// Starts now; `has_checkpoint` is true if the attempt resumes from a checkpoint.
+    pub fn start(has_checkpoint: bool) -> Self {
+        ResourceUsageTimer { started: jiff::Timestamp::now(), instant: Instant::now(), has_checkpoint }
     }
 
     /// Returns the cost of the action until now, without the device that it computed on.
@@ -87,7 +81,7 @@ pub fn collect_outputs(
     action: &ActionFile,
     inputs: &Inputs,
     events: Vec<Event>,
-) -> Result<CollectedOutputs, Failed> {
+) -> Result<CollectedOutputs, ActionFailure> {
     let mut aliases = BTreeMap::new();
     let mut metrics = BTreeMap::new();
     let mut fetched = Vec::new();
@@ -113,15 +107,13 @@ pub fn collect_outputs(
             Some(path) if path.starts_with(work.keep()) => Content::Made(path.clone()),
             Some(path) => inputs.content(action, path).ok_or_else(|| {
                 let path = path.display();
-                failed(Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs")))
+                Error::internal(format!("output `{name}` passes {path} through, which is none of its inputs"))
             })?,
             None if !made.exists() => {
                 let what = if output.shape.is_folder() { "a folder" } else { "a file" };
-                let failure = Failure::input(format!("it did not write its output `{name}`"));
-                return Err((
-                    ActionFailureKind::Output,
-                    failure.hint(format!("{what} was expected at {}", made.display())),
-                ));
+                let problem = format!("it did not write its output `{name}`");
+                let hint = format!("{what} was expected at {}", made.display());
+                return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
             }
             None => Content::Made(made),
         };
@@ -144,13 +136,13 @@ pub fn record(
     made: CollectedOutputs,
     cost: RunInfo,
     probe: BTreeMap<String, Digest>,
-) -> Result<BTreeMap<String, Digest>, Failed> {
+) -> Result<BTreeMap<String, Digest>, ActionFailure> {
     let CollectedOutputs { outputs, metrics, fetched, computed_on } = made;
     // What was requested by its URL is known by its checksum from now on.
     let has_unpinned_url = source_key::has_unpinned_url(&action.components);
     let with_checksums = source_key::with_checksums(&action.components, &fetched);
     if has_unpinned_url && with_checksums.is_none() {
-        return Err(failed(Error::internal("it did not report the checksum of everything that it fetched")));
+        return Err(Error::internal("it did not report the checksum of everything that it fetched").into());
     }
     let recorded = store.record(NewAction {
         pipeline: action.pipeline.clone(),
@@ -164,26 +156,15 @@ pub fn record(
         log: work.log().exists().then(|| work.log()),
         circumstances: RunInfo { computed_on: computed_on.map(|device| visible(&device)), ..cost },
     });
-    let recorded = recorded.map_err(|error| match (error.trouble(), error.hint()) {
-        (FileErrorKind::Refused, hint) => {
-            let failure = Failure::input(error.to_string());
-            (ActionFailureKind::Output, Failure { hint: hint.map(str::to_owned), ..failure })
-        }
-        _ => failed(error),
+    let recorded = recorded.map_err(|error| {
+        let is_refused = error.trouble() == FileErrorKind::Refused;
+        let failure = ActionFailure::from(error);
+        if is_refused { ActionFailure { kind: ActionFailureKind::Output, ..failure } } else { failure }
     })?;
     if has_unpinned_url {
         // And under the URL, for whoever knows no more than that. Second: it promises that the other is there.
-        store.record_as(&recorded.record, action.components.clone(), fetched).map_err(failed)?;
+        store.record_as(&recorded.record, action.components.clone(), fetched)?;
     }
     super::remove(work);
     Ok(recorded.record.output_digests())
-}
-
-impl Inputs {
-    /// The file from outside, or what is in the store, at `path`, if the action reads it.
-    fn content(&self, action: &ActionFile, path: &Path) -> Option<Content> {
-        let outside = self.watched(action).find(|snapshot| snapshot.path == path).cloned().map(Content::Outside);
-        outside
-            .or_else(|| self.stored.iter().find(|(stored, _)| stored == path).map(|(_, o)| Content::Stored(o.clone())))
-    }
 }

@@ -1,26 +1,24 @@
 //! The limits of an attempt, kept from inside its process: so they hold wherever that runs, also as a batch job.
 
 use std::io::Write;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use cwm_contract::{Cancellation, Failure, amount};
+use cwm_contract::amount;
 use rustix::process::getpid;
 
 use super::process_tree;
-use super::protocol::{ActionFailureKind, ActionMessage, Failed};
-use super::streams::MessageWriter;
+use super::protocol::{ActionFailure, ActionFailureKind, ActionMessage};
 use super::terms::AttemptOptions;
+use super::work::AttemptContext;
 use cwm_core::text::exact_duration;
-use cwm_store::WorkFolder;
 
 /// The interval at which memory is measured.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const MEASURED: Duration = Duration::from_millis(100);
 
-/// Watches an attempt until it is dropped.
-pub struct Watchdog(Arc<SharedState>);
-
-struct SharedState {
+/// The limits of an attempt, and its state.
+pub struct Watchdog<'a> {
+    attempt: &'a AttemptContext<'a>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -29,48 +27,31 @@ struct SharedState {
 struct State {
     ended: bool,
     /// The limit that the attempt exceeded.
-    exceeded: Option<Failed>,
+    exceeded: Option<ActionFailure>,
 }
 
-/// The attempt that is stopped when it exceeds a limit.
-pub struct WatchdogTarget {
-    /// Asks it to stop at a safe point.
-    pub cancellation: Cancellation,
-    /// True if the work is done by processes that this one started, and not by this one itself.
-    pub is_command: bool,
-    /// To the executor.
-    pub messages: MessageWriter,
-    /// Where it works.
-    pub work: WorkFolder,
-}
-
-impl Watchdog {
-    /// Watches from now on, if there is a limit.
-    pub fn watch(terms: &AttemptOptions, target: WatchdogTarget) -> Self {
-        let shared = Arc::new(SharedState { state: Mutex::default(), changed: Condvar::new() });
-        if terms.time.is_some() || terms.memory.is_some() {
-            let (shared, terms) = (shared.clone(), terms.clone());
-            std::thread::spawn(move || shared.keep(&terms, &target));
-        }
-        Watchdog(shared)
+impl<'a> Watchdog<'a> {
+    /// Watches this attempt.
+    pub fn of(attempt: &'a AttemptContext<'a>) -> Self {
+        Watchdog { attempt, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Ends the watch. Returns the failure of an attempt that exceeded a limit.
-    pub fn finish(self) -> Option<Failed> {
-        let mut state = self.0.state();
-        state.ended = true;
-        state.exceeded.take()
+    /// Does the work of the attempt, within its limits if it has any. Returns the result of the work, and the failure if it
+    /// exceeded a limit.
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> (T, Option<ActionFailure>) {
+        std::thread::scope(|scope| {
+            let AttemptOptions { time, memory, .. } = self.attempt.terms;
+            if time.is_some() || memory.is_some() {
+                scope.spawn(|| self.keep());
+            }
+            let done = work();
+            let mut state = self.state();
+            state.ended = true;
+            self.changed.notify_all();
+            (done, state.exceeded.take())
+        })
     }
-}
 
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        self.0.state().ended = true;
-        self.0.changed.notify_all();
-    }
-}
-
-impl SharedState {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -81,69 +62,70 @@ impl SharedState {
         waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.ended
     }
 
-    fn keep(&self, terms: &AttemptOptions, target: &WatchdogTarget) {
+    fn keep(&self) {
+        let AttemptOptions { time, memory, .. } = self.attempt.terms;
         let started = Instant::now();
         loop {
-            let left = terms.time.map(|time| time.saturating_sub(started.elapsed()));
-            if let (Some(Duration::ZERO), Some(time)) = (left, terms.time) {
-                return self.out_of_time(time, target);
+            let left = time.map(|time| time.saturating_sub(started.elapsed()));
+            if let (Some(Duration::ZERO), Some(time)) = (left, time) {
+                return self.out_of_time(*time);
             }
-            let next = left.unwrap_or(LOOK_AGAIN);
-            if self.ends_within(if terms.memory.is_some() { next.min(LOOK_AGAIN) } else { next }) {
+            let next = left.unwrap_or(MEASURED);
+            if self.ends_within(if memory.is_some() { next.min(MEASURED) } else { next }) {
                 return;
             }
-            if let Some(limit) = terms.memory {
-                let held = process_tree::memory(getpid(), limit);
-                if held > limit {
-                    return self.end(memory_exceeded(held, limit), target);
+            if let Some(limit) = memory {
+                let held = process_tree::memory(getpid(), *limit);
+                if held > *limit {
+                    return self.end(memory_exceeded(held, *limit));
                 }
             }
         }
     }
 
-    /// Asks first: what stops at a safe point keeps what it has.
-    fn out_of_time(&self, limit: Duration, target: &WatchdogTarget) {
-        let failed = time_exceeded(limit);
-        let _ = writeln!(std::io::stderr(), "{}: asked to stop", failed.1.message);
-        self.state().exceeded = Some(failed);
-        target.cancellation.cancel();
+    /// Requests a stop first: what stops at a safe point keeps what it has.
+    fn out_of_time(&self, limit: Duration) {
+        let failure = time_exceeded(limit);
+        let _ = writeln!(std::io::stderr(), "{}: a stop is requested", failure.message);
+        self.state().exceeded = Some(failure);
+        self.attempt.cancellation.cancel();
         if !self.ends_within(AttemptOptions::grace(limit)) {
-            self.end(time_exceeded(limit), target);
+            self.end(time_exceeded(limit));
         }
     }
 
     /// Kills the attempt. A command is this process's child, so that this process itself reports its end; a stage is
     /// this process.
-    fn end(&self, (kind, failure): Failed, target: &WatchdogTarget) {
+    fn end(&self, failure: ActionFailure) {
         // Held to the end, so that an attempt that ends in this very moment is not reported as a success.
         let mut state = self.state();
         if state.ended {
             return;
         }
         let _ = writeln!(std::io::stderr(), "{}: killed", failure.message);
-        if target.is_command {
-            state.exceeded = Some((kind, failure));
+        if self.attempt.is_command() {
+            state.exceeded = Some(failure);
             process_tree::kill_descendants(getpid());
             return;
         }
         // Its partial output must not keep the disk full.
-        let _ = target.work.discard_output();
-        target.messages.send(&ActionMessage::Failed { kind, message: failure.message, hint: failure.hint });
+        let _ = self.attempt.work.discard_output();
+        self.attempt.messages.send(&ActionMessage::from(failure));
         process_tree::kill_self();
     }
 }
 
-fn time_exceeded(limit: Duration) -> Failed {
-    let failure = Failure::system(format!("it ran longer than its limit of {}", exact_duration(limit)));
-    let hint = "raise `limits: { time: … }` of the stage, or let it do less";
-    (ActionFailureKind::TimeLimit, failure.hint(hint))
+fn time_exceeded(limit: Duration) -> ActionFailure {
+    let message = format!("it ran longer than its limit of {}", exact_duration(limit));
+    ActionFailure::new(ActionFailureKind::TimeLimit, message)
+        .hint("raise `limits: { time: … }` of the stage, or let it do less")
 }
 
-fn memory_exceeded(held: u64, limit: u64) -> Failed {
+fn memory_exceeded(held: u64, limit: u64) -> ActionFailure {
     let (held, limit) = (amount::format_bytes(held), amount::format_bytes(limit));
-    let failure = Failure::system(format!("it held {held} of memory, more than its limit of {limit}"));
-    let hint = "raise `limits: { memory: … }` of the stage, or let it hold less";
-    (ActionFailureKind::MemoryLimit, failure.hint(hint))
+    let message = format!("it held {held} of memory, more than its limit of {limit}");
+    ActionFailure::new(ActionFailureKind::MemoryLimit, message)
+        .hint("raise `limits: { memory: … }` of the stage, or let it hold less")
 }
 
 #[cfg(test)]
@@ -152,7 +134,6 @@ mod tests {
 
     #[test]
     fn limits_are_told_as_they_are_written() {
-        let exceeded = memory_exceeded(3 << 30, 2 << 30);
-        assert!(exceeded.1.message.ends_with("more than its limit of 2.1 GB"));
+        assert!(memory_exceeded(3 << 30, 2 << 30).message.ends_with("more than its limit of 2.1 GB"));
     }
 }

@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cwm_contract::{Cancellation, Context, Event, Failure, FailureKind, Task};
+use cwm_contract::{Cancellation, Context, Event, Failure, Task};
 
 use super::inputs::Inputs;
-use super::protocol::{ActionFailureKind, Failed};
+use super::protocol::{ActionFailure, ActionFailureKind};
 use super::streams::{MessageWriter, StageReporter};
 use super::terms::AttemptOptions;
 use super::{ActionBody, ActionFile, checkpoints, command_stage};
@@ -31,21 +31,30 @@ pub struct AttemptContext<'a> {
     pub terms: &'a AttemptOptions,
 }
 
+impl AttemptContext<'_> {
+    /// Returns true if the work is done by processes that this one starts, and not by this one itself.
+    pub fn is_command(&self) -> bool {
+        matches!(self.action.body, ActionBody::Command { .. })
+    }
+}
+
 /// Does the work of an action in its folder. The events for the record are put into `kept`.
 ///
 /// # Errors
 /// It failed.
-pub fn do_work(attempt: &AttemptContext<'_>, inputs: &Inputs, kept: Arc<Mutex<Vec<Event>>>) -> Result<(), Failed> {
+pub fn do_work(
+    attempt: &AttemptContext<'_>,
+    inputs: &Inputs,
+    kept: Arc<Mutex<Vec<Event>>>,
+) -> Result<(), ActionFailure> {
     let AttemptContext { work, action, lock, messages, cancellation, log, .. } = attempt;
     let outputs: BTreeMap<String, PathBuf> =
         action.outputs.iter().map(|(name, output)| (name.clone(), work.out().join(output.file_name(name)))).collect();
     match &action.body {
         ActionBody::Stage { values, expected, .. } => {
-            let stage = attempt
-                .registry
-                .get(&action.components.kind)
-                .ok_or_else(|| Failure::internal(format!("this cwm has no stage `{}`", action.components.kind)))
-                .map_err(sorted)?;
+            let kind = &action.components.kind;
+            let unknown = || Failure::internal(format!("this cwm has no stage `{kind}`"));
+            let stage = attempt.registry.get(kind).ok_or_else(unknown)?;
             let task = Task {
                 values: values.clone(),
                 inputs: inputs.groups.clone(),
@@ -61,15 +70,18 @@ pub fn do_work(attempt: &AttemptContext<'_>, inputs: &Inputs, kept: Arc<Mutex<Ve
             let reporter = StageReporter { messages: (*messages).clone(), kept, report_device };
             let ran = stage.run(&Context::new(stage, task, Box::new(reporter), (*cancellation).clone()));
             let refused = refused.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-            refused.map_or(ran, Err).map_err(sorted)
+            match refused {
+                Some(failure) => Err(failure),
+                None => Ok(ran?),
+            }
         }
         ActionBody::Command { run, environment, inherited, deps } => {
             let folder = work.tmp().join("cwd");
             let scratch = work.tmp().join("scratch");
             for folder in [&folder, &scratch] {
-                std::fs::create_dir_all(folder).map_err(|error| sorted(Failure::io("make", folder, error)))?;
+                std::fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, error))?;
             }
-            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps).map_err(sorted)?;
+            let inputs = command_stage::lay_out(action, &inputs.groups, &folder, deps)?;
             let layout = command_stage::Layout {
                 folder: &folder,
                 inputs: &inputs,
@@ -79,7 +91,7 @@ pub fn do_work(attempt: &AttemptContext<'_>, inputs: &Inputs, kept: Arc<Mutex<Ve
                 log,
             };
             // So that the key stays locked as long as anyone can write, even if this process is killed.
-            lock.share_with_children().map_err(|error| sorted(error.into()))?;
+            lock.share_with_children().map_err(Failure::from)?;
             let variables = command_stage::environment(environment, &layout);
             command_stage::run(run, &variables, inherited, &layout, cancellation)?;
             undeclared(&work.out(), &outputs)
@@ -88,14 +100,14 @@ pub fn do_work(attempt: &AttemptContext<'_>, inputs: &Inputs, kept: Arc<Mutex<Ve
 }
 
 /// Fails if an undeclared output was written, which would be lost silently.
-fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Failed> {
-    let listed = |error| sorted(Failure::io("list", out, error));
+fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), ActionFailure> {
+    let listed = |error| Failure::io("list", out, error);
     let entries = match std::fs::read_dir(out) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            let failure = Failure::input("its command removed the folder that its outputs are written into");
+            let problem = "its command removed the folder that its outputs are written into";
             let hint =
                 "write each output to the path that `$out` or `$out_NAME` holds, and leave the folder above it alone";
-            return Err((ActionFailureKind::Output, failure.hint(hint)));
+            return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
         }
         other => other.map_err(listed)?,
     };
@@ -103,23 +115,10 @@ fn undeclared(out: &Path, outputs: &BTreeMap<String, PathBuf>) -> Result<(), Fai
         let path = entry.map_err(listed)?.path();
         if !outputs.values().any(|output| *output == path) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let failure = Failure::input(format!("its command wrote `{name}`, which is not one of its outputs"));
-            return Err((
-                ActionFailureKind::Output,
-                failure.hint("declare it under `outputs:`, or write it to $TMPDIR"),
-            ));
+            let problem = format!("its command wrote `{name}`, which is not one of its outputs");
+            let hint = "declare it under `outputs:`, or write it to $TMPDIR";
+            return Err(ActionFailure::new(ActionFailureKind::Output, problem).hint(hint));
         }
     }
     Ok(())
-}
-
-/// Adds the kind to a failure of a stage, or of the preparations for a command.
-fn sorted(failure: Failure) -> Failed {
-    let kind = match failure.kind {
-        FailureKind::Cancelled => ActionFailureKind::Cancelled,
-        FailureKind::System => ActionFailureKind::System,
-        FailureKind::Internal => ActionFailureKind::Internal,
-        FailureKind::Input => ActionFailureKind::Input,
-    };
-    (kind, failure)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cwm_contract::{Cancellation, Failure};
+use cwm_contract::Cancellation;
 
 use super::RemoteStoreConfig;
 use super::blocking_transfers::BlockingTransfers;
@@ -14,8 +14,8 @@ use super::node_store::NodeStore;
 use super::staged_files::{self, StagedFiles};
 use cwm_action::source_key;
 use cwm_action::{
-    ActionFailureKind, ActionFile, ActionMessage, AttemptOptions, MessageWriter, Outcome, already_recorded,
-    has_checkpoint, locked, perform as perform_here, stopped,
+    ActionFailure, ActionFailureKind, ActionFile, ActionMessage, AttemptOptions, MessageWriter, Outcome,
+    already_recorded, has_checkpoint, locked, perform as perform_here,
 };
 use cwm_core::{Backoff, Digest, Error, Key, Registry};
 use cwm_remote::{RemoteError, RemoteStatus, ResultBundle, TransferEvent, TransferRequest};
@@ -31,13 +31,10 @@ const UPLOAD_TIMEOUT_FACTOR: u32 = 10;
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The end of a step that may fail the attempt.
-type StepResult = Result<(), (ActionFailureKind, Failure)>;
-
 /// Does the action `key` of the home store at `root` in a store of this node.
 ///
 /// # Errors
-/// A store cannot be used.
+/// The action failed, or a store cannot be used.
 pub fn perform(
     registry: &Registry,
     root: &Path,
@@ -46,17 +43,17 @@ pub fn perform(
     messages: &MessageWriter,
     cancellation: &Cancellation,
     config: &RemoteStoreConfig,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, ActionFailure> {
     let home = Store::at(root)?.assume_initialized();
     let files = DigestCache::of_store(&home);
     let home_work = home.work(key);
-    let Some(_lock) = locked(&home, key, terms, messages, cancellation)? else { return Ok(stopped()) };
+    let _lock = locked(&home, key, terms, messages, cancellation)?;
     let recorded = home.available(key, None, &files)?.is_some();
     let action = match ActionFile::read(&home_work, key) {
         Ok(action) => action,
         // An earlier start of this job was done, and took the folder away.
         Err(_) if home.preferred_record(key, None)?.is_some() => return Ok(already_recorded(&home_work)),
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     if recorded && !action.force {
         return Ok(already_recorded(&home_work));
@@ -100,7 +97,7 @@ struct IsolatedAction<'a> {
 }
 
 impl IsolatedAction<'_> {
-    fn run(&self, terms: &AttemptOptions) -> Result<Outcome, Error> {
+    fn run(&self, terms: &AttemptOptions) -> Result<Outcome, ActionFailure> {
         // An action that is known by its URL alone fetches anew.
         if !self.action.force
             && !source_key::has_unpinned_url(&self.action.components)
@@ -114,7 +111,7 @@ impl IsolatedAction<'_> {
             self.own.quarantine_changed(output, &self.files)?;
         }
         match self.transfers.run_cancellable("pulling", TransferRequest::FetchContent(wanted))? {
-            None => return Ok(stopped()),
+            None => return Err(ActionFailure::cancelled()),
             Some(TransferEvent::ContentFetched { missing, .. }) if !missing.is_empty() => {
                 let reached = missing.iter().all(|object| object.all_remotes_answered);
                 let words: Vec<String> = missing.iter().take(5).map(ToString::to_string).collect();
@@ -127,7 +124,7 @@ impl IsolatedAction<'_> {
                         "`cwm push --force` of what made it, where its files are, mends the remote; or `cwm run --force`"
                     }
                 };
-                return Ok(Outcome::Failed(ActionFailureKind::System, Failure::system(message).hint(hint)));
+                return Err(ActionFailure::new(ActionFailureKind::System, message).hint(hint));
             }
             Some(_) => {}
         }
@@ -138,47 +135,38 @@ impl IsolatedAction<'_> {
         work.write_action(&staged.with_staged_paths(self.registry, action)?)?;
         let log = self.home_work.log();
         let outcome =
-            perform_here(self.registry, self.own.root(), &self.action.key, terms, messages, cancellation, Some(&log))?;
+            perform_here(self.registry, self.own.root(), &self.action.key, terms, messages, cancellation, Some(&log));
         // Recording the log has redirected the output.
         messages.log_to(&log)?;
-        Ok(match outcome {
-            Outcome::Recorded(outputs) => match self.publish_result(Some(&outputs))? {
-                Ok(()) => Outcome::Recorded(outputs),
-                Err((kind, failure)) => Outcome::Failed(kind, failure),
-            },
-            Outcome::AlreadyRecorded => match self.publish_result(None)? {
-                Ok(()) => Outcome::AlreadyRecorded,
-                Err((kind, failure)) => Outcome::Failed(kind, failure),
-            },
-            Outcome::Failed(kind, mut failure) => {
-                failure.message = staged.with_original_paths(&failure.message);
-                failure.hint = failure.hint.map(|hint| staged.with_original_paths(&hint));
-                if self.is_persistent && has_checkpoint(&work)? {
-                    self.home_work.mark_checkpoints_elsewhere()?;
-                }
-                Outcome::Failed(kind, failure)
+        match &outcome {
+            Ok(Outcome::Recorded(outputs)) => self.publish_result(Some(outputs))?,
+            Ok(Outcome::AlreadyRecorded) => self.publish_result(None)?,
+            Ok(Outcome::Checked(_)) => {
+                return Err(Error::internal("a job that does not read the run's store cannot check").into());
             }
-            Outcome::Checked(_) => {
-                return Err(Error::internal("a job that does not read the run's store cannot check"));
-            }
+            Err(_) if self.is_persistent && has_checkpoint(&work)? => self.home_work.mark_checkpoints_elsewhere()?,
+            Err(_) => {}
+        }
+        outcome.map_err(|failure| ActionFailure {
+            message: staged.with_original_paths(&failure.message),
+            hint: failure.hint.map(|hint| staged.with_original_paths(&hint)),
+            ..failure
         })
     }
 
     /// Uses a result that an earlier attempt left in the own store, which only has to be pushed, or that a remote has.
-    fn reuse_existing(&self) -> Result<Option<Outcome>, Error> {
+    fn reuse_existing(&self) -> Result<Option<Outcome>, ActionFailure> {
         let key = self.action.key;
         if self.transfers.run_cancellable("looking", TransferRequest::FetchRecords(vec![key]))?.is_none() {
-            return Ok(Some(stopped()));
+            return Err(ActionFailure::cancelled());
         }
         for record in self.own.candidates(&key, None)? {
             for output in record.outputs.values() {
                 self.own.quarantine_changed(output, &self.files)?;
             }
             if self.own.missing(&record, &self.files)?.is_empty() {
-                return Ok(Some(match self.publish_result(Some(&record.output_digests()))? {
-                    Ok(()) => Outcome::AlreadyRecorded,
-                    Err((kind, failure)) => Outcome::Failed(kind, failure),
-                }));
+                self.publish_result(Some(&record.output_digests()))?;
+                return Ok(Some(Outcome::AlreadyRecorded));
             }
             let is_whole = match self
                 .transfers
@@ -188,7 +176,7 @@ impl IsolatedAction<'_> {
                     found.iter().any(|(_, found)| *found == Ok(RemoteStatus::Complete))
                 }
                 Some(_) => false,
-                None => return Ok(Some(stopped())),
+                None => return Err(ActionFailure::cancelled()),
             };
             if is_whole {
                 self.register_with_home_store(&record)?;
@@ -199,7 +187,7 @@ impl IsolatedAction<'_> {
     }
 
     /// Pushes the result in the own store, with these outputs if there are several, and registers it with the home store.
-    fn publish_result(&self, outputs: Option<&BTreeMap<String, Digest>>) -> Result<StepResult, Error> {
+    fn publish_result(&self, outputs: Option<&BTreeMap<String, Digest>>) -> Result<(), ActionFailure> {
         let gone = || Error::internal("what was just recorded is not there");
         let requested = self.own.preferred_record(&self.action.key, outputs)?.ok_or_else(gone)?;
         let record = match source_key::has_unpinned_url(&requested.components) {
@@ -209,9 +197,7 @@ impl IsolatedAction<'_> {
                 self.own.preferred_record(&settled.key(), Some(&requested.output_digests()))?.ok_or_else(gone)?
             }
         };
-        if let Err(failed) = self.push(&record)? {
-            return Ok(Err(failed));
-        }
+        self.push(&record)?;
         self.register_with_home_store(&record)?;
         if requested.key != record.key {
             let bytes = self.own.shared_record(&requested)?;
@@ -221,28 +207,28 @@ impl IsolatedAction<'_> {
         if let Err(error) = self.home_work.remove() {
             let _ = writeln!(std::io::stderr(), "the work folder stays: {error}");
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Pushes a result. The work is done, so that a remote that cannot be reached is tried again for long.
-    fn push(&self, record: &ActionRecord) -> Result<StepResult, Error> {
+    fn push(&self, record: &ActionRecord) -> Result<(), ActionFailure> {
         let to = self.transfers.config.remotes.first();
         let timeout = to.map_or(Duration::ZERO, |remote| remote.timeout * UPLOAD_TIMEOUT_FACTOR);
         let (began, mut backoff) = (Instant::now(), Backoff::new(Duration::from_secs(1), LONGEST_PAUSE));
         loop {
             let bundle = ResultBundle::of(self.own, &self.files, record, true)?;
             if !bundle.has_files {
-                return Err(Error::store("files of its result are gone before they were pushed")
-                    .hint("is something else deleting from the store of the node?"));
+                let error = Error::store("files of its result are gone before they were pushed");
+                return Err(error.hint("is something else deleting from the store of the node?").into());
             }
             let request = TransferRequest::Upload { bundle: Box::new(bundle), force: self.action.force };
             let error = match self.transfers.run_to_completion("pushing", request)? {
                 TransferEvent::Uploaded { outcome: Err(error), .. } => error,
-                _ => return Ok(Ok(())),
+                _ => return Ok(()),
             };
             let is_stopped = self.transfers.cancellation.is_cancelled();
             if !error.is_transient() || began.elapsed() >= timeout || is_stopped {
-                return Ok(Err(self.not_pushed(&error, is_stopped)));
+                return Err(self.not_pushed(&error, is_stopped));
             }
             let _ = writeln!(
                 std::io::stderr(),
@@ -257,7 +243,7 @@ impl IsolatedAction<'_> {
         }
     }
 
-    fn not_pushed(&self, error: &RemoteError, is_stopped: bool) -> (ActionFailureKind, Failure) {
+    fn not_pushed(&self, error: &RemoteError, is_stopped: bool) -> ActionFailure {
         let to = self.transfers.config.push_remote();
         let message = format!("its result is made, and could not be pushed: the remote `{to}` {}", error);
         let hint = match self.is_persistent {
@@ -270,7 +256,7 @@ impl IsolatedAction<'_> {
             }
         };
         let kind = if is_stopped { ActionFailureKind::Cancelled } else { ActionFailureKind::System };
-        (kind, Failure::system(message).hint(hint))
+        ActionFailure::new(kind, message).hint(hint)
     }
 
     /// Puts the record, whose files are with a remote, and the log into the home store.
